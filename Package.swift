@@ -1,0 +1,47 @@
+// swift-tools-version:6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+    name: "CipherStore",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "CipherStore", targets: ["CipherStore"]),
+        .library(name: "SyncEngine", targets: ["SyncEngine"]),
+        .executable(name: "syncctl", targets: ["syncctl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CSQLCipher", pkgConfig: "sqlcipher",
+            providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]),
+        .target(
+            name: "CipherStore",
+            dependencies: [
+                "CSQLCipher",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "SyncWire",
+            dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
+        .target(name: "SyncEngine", dependencies: ["CipherStore", "SyncWire"], swiftSettings: settings),
+        .executableTarget(
+            name: "syncctl",
+            dependencies: [
+                "SyncEngine", .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+        .testTarget(name: "CipherStoreTests", dependencies: ["CipherStore"], swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,25 @@
+// The one door to the C library. SQLCipher declares sqlite3_key_v2 and its
+// siblings only when SQLITE_HAS_CODEC is defined before the header is read.
+#ifndef CSQLCIPHER_SHIM_H
+#define CSQLCIPHER_SHIM_H
+
+#define SQLITE_HAS_CODEC 1
+#include <sqlite3.h>
+
+// Swift cannot call C functions with variable arguments.
+static inline int csqlcipher_db_config_flag(sqlite3 *db, int option, int value) {
+    int current = 0;
+    return sqlite3_db_config(db, option, value, &current);
+}
+
+// SQLITE_TRANSIENT is a function pointer made of -1, which Swift does not import.
+static inline int csqlcipher_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
+    return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}
+
+static inline int csqlcipher_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+    return count == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
+                      : sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+
+#endif

@@ -1,0 +1,75 @@
+import Foundation
+
+extension Database {
+    /// Uses a passphrase for an encrypted database.
+    ///
+    /// Call it in ``Configuration/prepareDatabase(_:)``, before any other use of
+    /// the connection. The key is derived once per file and shared by the
+    /// connections of a queue or pool.
+    ///
+    /// - throws: A ``DatabaseError`` of code `SQLITE_NOTADB` when the file is not
+    ///   encrypted; its `storeError` says so. A ``StoreError`` when the
+    ///   passphrase is empty or too long, or the file needs a newer SQLCipher. A
+    ///   wrong passphrase shows when the connection first reads, which is when
+    ///   it opens.
+    public func usePassphrase(_ passphrase: String) throws {
+        try usePassphrase(Passphrase(passphrase))
+    }
+
+    /// Uses a passphrase of bytes, see ``Passphrase/init(utf8:)``.
+    ///
+    /// - throws: As ``usePassphrase(_:)-(String)``.
+    public func usePassphrase(_ passphrase: Data) throws {
+        try usePassphrase(Passphrase(data: passphrase))
+    }
+
+    /// Uses a passphrase that never was in unprotected memory.
+    ///
+    /// - throws: As ``usePassphrase(_:)-(String)``.
+    public func usePassphrase(_ passphrase: borrowing Passphrase) throws {
+        if path.isEmpty || path.hasPrefix(":memory:") {
+            // Nobody can open such a database again, so any key will do.
+            return try use(EncryptionKey.random(), isProven: true)
+        }
+        let start = SQLiteHandle.leadingBytes(handle, count: 65_536)
+        switch StoreFile(leadingBytes: start) {
+        case .empty:
+            let key = try keyCache.keyForNewFile(passphrase: passphrase.bytes, settings: .default)
+            try use(key, isProven: true)
+        case .plaintext:
+            throw DatabaseError(
+                resultCode: .SQLITE_NOTADB, message: nil,
+                storeError: StoreError(
+                    .plaintext, "the database is not encrypted, and a passphrase does not change that",
+                    path: path))
+        case .truncated:
+            throw DatabaseError(
+                resultCode: .SQLITE_NOTADB, message: nil,
+                storeError: StoreError(.damaged, "the file is too short for a database", path: path))
+        case .encrypted(let salt):
+            if let key = try keyCache.key(passphrase: passphrase.bytes, path: path, start: start) {
+                try use(key, isProven: true)
+            } else {
+                // A journal may still hold the good first page: SQLite decides.
+                let key = try KeyDerivation.derive(
+                    passphrase: passphrase.bytes, salt: salt, settings: .default)
+                try use(key, isProven: false)
+            }
+        }
+    }
+
+    /// Hands a derived key to the codec.
+    func use(_ key: EncryptionKey, isProven: Bool) throws {
+        let code = try key.withRawKeyText { SQLiteHandle.key(handle, $0) }
+        guard ResultCode(rawValue: code) == .SQLITE_OK else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the key was not accepted")
+        }
+        if key.settings.format == .version3 && EngineFeatures.current.supportsFormat4 {
+            // This resets the page size, so it comes first.
+            _ = SQLiteHandle.execute(handle, "PRAGMA cipher_compatibility = 3")
+        }
+        _ = SQLiteHandle.execute(handle, "PRAGMA cipher_page_size = \(key.settings.pageSize)")
+        encryptionKey = key
+        isKeyProven = isProven
+    }
+}

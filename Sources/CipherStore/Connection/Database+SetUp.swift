@@ -1,0 +1,87 @@
+import Foundation
+
+extension Database {
+    /// Makes the connection ready: what needs no page first, then the key, then
+    /// the proof that the key opens the file.
+    func setUp() throws {
+        if case .timeout(let seconds) = configuration.busyMode {
+            SQLiteHandle.setBusyTimeout(handle, milliseconds: CInt(min(seconds * 1000, 3_600_000)))
+        }
+        harden()
+        try configuration.setUp(self)
+        if configuration.encryption == .required && encryptionKey == nil {
+            throw StoreError(.keyRequired, "a passphrase is required, and none was given", path: path)
+        }
+        try proveKey()
+        try useSettingsThatNeedTheKey()
+    }
+
+    /// Settings that keep data out of temporary files and hostile schemas harmless.
+    private func harden() {
+        var pragmas = [
+            "PRAGMA foreign_keys = \(configuration.foreignKeysEnabled ? "ON" : "OFF")",
+            "PRAGMA temp_store = MEMORY",
+            "PRAGMA cell_size_check = ON",
+        ]
+        if EngineFeatures.current.supportsTrustedSchema { pragmas.append("PRAGMA trusted_schema = OFF") }
+        for pragma in pragmas { _ = SQLiteHandle.execute(handle, pragma) }
+        SQLiteHandle.setFlag(handle, SQLiteHandle.enableLoadExtensionFlag, false)
+    }
+
+    /// Reads the schema: the first read of a page derives and uses the key.
+    private func proveKey() throws {
+        do {
+            _ = try Int.fetchOne(self, sql: Self.probeSQL)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+            throw explain(error)
+        }
+    }
+
+    /// The statement that reports a failed page of the transaction.
+    static let probeSQL = "SELECT count(*) FROM sqlite_master"
+
+    private func explain(_ error: DatabaseError) -> DatabaseError {
+        switch StoreFile(leadingBytes: SQLiteHandle.leadingBytes(handle, count: 512)) {
+        case .plaintext:
+            error.with(storeError: StoreError(.plaintext, "the database is not encrypted", path: path))
+        case .truncated:
+            error.with(
+                storeError: StoreError(.damaged, "the file is too short for a database", path: path))
+        default:
+            if encryptionKey == nil {
+                error.with(
+                    storeError: StoreError(
+                        .keyRequired, "the file is encrypted, or no database, and no key was given",
+                        path: path))
+            } else if isKeyProven {
+                error.with(storeError: StoreError(.damaged, "the database is damaged", path: path))
+            } else {
+                error.with(
+                    storeError: StoreError(
+                        .wrongPassphrase, "the passphrase does not open it, or its first page is damaged",
+                        path: path))
+            }
+        }
+    }
+
+    private func useSettingsThatNeedTheKey() throws {
+        try execute(sql: "PRAGMA mmap_size = 0")
+        if let kibibytes = configuration.cacheKibibytes {
+            try execute(sql: "PRAGMA cache_size = -\(kibibytes)")
+        }
+        if configuration.journalMode == .wal && !configuration.readonly && !path.isEmpty {
+            let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode = WAL")
+            if mode == "wal" { try execute(sql: "PRAGMA synchronous = NORMAL") }
+        }
+        // REPLACE fires the delete triggers that track a table only with
+        // recursive triggers, so every connection to a tracked store has them.
+        let isTracked =
+            try Bool.fetchOne(
+                self,
+                sql: """
+                    SELECT EXISTS(SELECT 1 FROM sqlite_master
+                    WHERE type = 'trigger' AND substr(name, 1, 6) = '_sync_')
+                    """) ?? false
+        if isTracked { try execute(sql: "PRAGMA recursive_triggers = ON") }
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+
+/// A connection to an SQLite database.
+///
+/// You get one in the closures of ``DatabaseQueue``, and it must not leave them:
+///
+/// ```swift
+/// try dbQueue.write { db in
+///     try db.execute(sql: "CREATE TABLE player (id BLOB PRIMARY KEY, name TEXT)")
+/// }
+/// ```
+public final class Database {
+    /// What to do when another connection holds a lock.
+    public enum BusyMode: Sendable {
+        /// Fail at once with `SQLITE_BUSY`.
+        case immediateError
+        /// Wait for the lock, for at most this many seconds.
+        case timeout(TimeInterval)
+    }
+
+    /// The kinds of transaction.
+    ///
+    /// Related SQLite documentation: <https://www.sqlite.org/lang_transaction.html>
+    public enum TransactionKind: String, Sendable {
+        /// Locks are taken by the first read and the first write.
+        case deferred = "DEFERRED"
+        /// The write lock is taken at once.
+        case immediate = "IMMEDIATE"
+        /// Nobody else can read or write.
+        case exclusive = "EXCLUSIVE"
+    }
+
+    /// How a transaction block ends.
+    public enum TransactionCompletion: Sendable {
+        /// The changes are kept.
+        case commit
+        /// The changes are undone.
+        case rollback
+    }
+
+    /// The version of the SQLite library, as in `sqlite3_libversion_number()`.
+    public static var sqliteLibVersionNumber: CInt {
+        CInt(EngineFeatures.current.sqliteVersionNumber)
+    }
+
+    /// The raw connection, for use with the C API; nil once it is closed.
+    public var sqliteConnection: SQLiteConnection? { isClosed ? nil : handle }
+
+    /// The configuration of the connection.
+    public let configuration: Configuration
+
+    /// The path of the database file, `":memory:"`, or an empty string.
+    let path: String
+
+    let handle: SQLiteConnection
+    let keyCache: KeyCache
+    private(set) var isClosed = false
+    private var statementCache = StatementCache()
+
+    /// The key that the connection was given.
+    var encryptionKey: EncryptionKey?
+
+    /// Whether the key was proven by a page's MAC, or a file is still to be made.
+    var isKeyProven = false
+
+    /// The identity of the file when it was opened, by which a replaced file is noticed.
+    var fileIdentity: FileIdentity?
+
+    init(path: String, configuration: Configuration, keyCache: KeyCache) throws {
+        try EngineFeatures.current.requireCipher()
+        self.path = path
+        self.configuration = configuration
+        self.keyCache = keyCache
+        let isFile = !path.isEmpty && !path.hasPrefix(":memory:")
+        if isFile && configuration.requiresExistingFile {
+            try StoreFile.requireContent(path)
+        } else if isFile && !configuration.readonly {
+            try StoreFile.createPrivately(path)
+        }
+        handle = try SQLiteHandle.open(
+            path: path, readonly: configuration.readonly, creates: !configuration.requiresExistingFile)
+        do {
+            try setUp()
+        } catch {
+            close()
+            throw error
+        }
+        fileIdentity = isFile ? FileIdentity(path: path) : nil
+    }
+
+    deinit { close() }
+
+    /// Closes the connection. Closing twice does nothing.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        statementCache.removeAll()
+        SQLiteHandle.close(handle)
+    }
+
+    /// Interrupts the statement that is running, from any thread.
+    func interrupt() {
+        SQLiteHandle.interrupt(handle)
+    }
+
+    // MARK: Statements
+
+    /// Prepares a statement.
+    ///
+    /// - throws: A ``DatabaseError``, also when `sql` holds no statement or
+    ///   more than one.
+    public func makeStatement(sql: String) throws -> Statement {
+        var offset = 0
+        guard let statement = try Statement.prepare(database: self, sql: sql, offset: &offset) else {
+            throw DatabaseError(resultCode: .SQLITE_ERROR, message: "empty statement", sql: sql)
+        }
+        guard try Statement.prepare(database: self, sql: sql, offset: &offset) == nil else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: """
+                    Multiple statements found. To execute multiple statements, use \
+                    Database.execute(sql:) instead.
+                    """, sql: sql)
+        }
+        return statement
+    }
+
+    /// Returns a prepared statement, from the connection's cache when it is there.
+    ///
+    /// Don't use the same cached statement for two iterations at once.
+    ///
+    /// - throws: A ``DatabaseError``.
+    public func cachedStatement(sql: String) throws -> Statement {
+        if let statement = statementCache[sql] { return statement }
+        let statement = try makeStatement(sql: sql)
+        statementCache[sql] = statement
+        return statement
+    }
+
+    /// Executes one or more statements.
+    ///
+    /// - parameters:
+    ///     - sql: The statements, separated by semicolons.
+    ///     - arguments: The values of the statements' parameters, in order.
+    /// - throws: A ``DatabaseError``.
+    public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
+        var offset = 0
+        var positional = arguments.values[...]
+        while let statement = try Statement.prepare(database: self, sql: sql, offset: &offset) {
+            var own = arguments
+            own.values = Array(positional.prefix(statement.positionalParameterCount(in: arguments)))
+            positional = positional.dropFirst(own.values.count)
+            try statement.execute(arguments: own)
+        }
+        guard positional.isEmpty else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "wrong number of statement arguments: \(arguments.values.count)", sql: sql)
+        }
+    }
+
+    func lastError(sql: String? = nil, arguments: StatementArguments? = nil) -> DatabaseError {
+        SQLiteHandle.lastError(
+            handle, sql: sql, arguments: arguments,
+            publicArguments: configuration.publicStatementArguments)
+    }
+
+    /// Drops the cached statements, which a change of the schema makes stale.
+    func clearStatementCache() {
+        statementCache.removeAll()
+    }
+
+    // MARK: Facts
+
+    /// The rowid of the last inserted row.
+    public var lastInsertedRowID: Int64 { SQLiteHandle.lastInsertedRowID(handle) }
+
+    /// The number of rows that the last statement changed.
+    public var changesCount: Int { SQLiteHandle.changesCount(handle) }
+
+    /// The number of rows that were changed since the connection opened.
+    public var totalChangesCount: Int { SQLiteHandle.totalChangesCount(handle) }
+
+    /// The code of the last error on the connection.
+    public var lastErrorCode: ResultCode { SQLiteHandle.lastErrorCode(handle) }
+
+    /// Whether a transaction is open.
+    public var isInsideTransaction: Bool { SQLiteHandle.isInsideTransaction(handle) }
+
+    /// Returns whether a table exists in the main schema. Names have no case.
+    public func tableExists(_ name: String) throws -> Bool {
+        try Bool.fetchOne(
+            self,
+            sql: """
+                SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?))
+                """, arguments: [name]) ?? false
+    }
+}
+
+extension Database: CustomStringConvertible {
+    /// The label of the configuration, or the type's name.
+    public var description: String { configuration.label ?? "Database" }
+}

@@ -1,0 +1,34 @@
+/// The file format of an encrypted database.
+///
+/// The numbers are those of SQLCipher's manual
+/// (<https://www.zetetic.net/sqlcipher/sqlcipher-api/>).
+public struct CipherSettings: Equatable, Sendable {
+    /// The major version of SQLCipher that made the format.
+    public enum Format: Int, Sendable, CaseIterable {
+        /// HMAC-SHA1, PBKDF2-HMAC-SHA1 with 64,000 rounds.
+        case version3 = 3
+        /// HMAC-SHA512, PBKDF2-HMAC-SHA512 with 256,000 rounds.
+        case version4 = 4
+    }
+
+    /// The file format.
+    public var format: Format
+
+    /// The size of a page in bytes.
+    public var pageSize: Int
+
+    /// The settings of new files: the newest format that the library writes,
+    /// with pages of 4096 bytes.
+    public static var `default`: CipherSettings {
+        CipherSettings(format: EngineFeatures.current.supportsFormat4 ? .version4 : .version3, pageSize: 4096)
+    }
+
+    /// The page sizes that SQLite allows, likely ones first.
+    static let pageSizes = [4096, 1024, 8192, 16384, 2048, 32768, 65536, 512]
+
+    /// The bytes at the end of each page that hold its IV and its MAC.
+    var reservedByteCount: Int { format == .version3 ? 48 : 80 }
+
+    /// The bytes of the salt at the start of the file.
+    static let saltByteCount = 16
+}

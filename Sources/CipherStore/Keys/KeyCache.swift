@@ -1,0 +1,90 @@
+import Crypto
+import Foundation
+import Synchronization
+
+/// The keys that the connections of one queue or pool have derived, so that
+/// all but the first connection open without a derivation.
+///
+/// An entry is found by the file's salt and a keyed digest of the passphrase;
+/// the passphrase itself is not kept.
+final class KeyCache: Sendable {
+    private struct Entry {
+        let fingerprint: Data
+        let salt: [UInt8]
+        let key: EncryptionKey
+    }
+
+    private let nonce = SymmetricKey(size: .bits256)
+    private let entries = Mutex<[Entry]>([])
+    private let derivations = Mutex(0)
+
+    /// How many derivations have been paid for.
+    var derivationCount: Int { derivations.withLock { $0 } }
+
+    /// The key of a file that is about to be created.
+    func keyForNewFile(passphrase: SecretBytes, settings: CipherSettings) throws -> EncryptionKey {
+        try derive(passphrase, KeyDerivation.randomSalt(), settings)
+    }
+
+    /// The key of an existing file, with the format and page size that its
+    /// first page proves.
+    ///
+    /// - parameter start: The first bytes of the file, up to the largest page size.
+    /// - returns: nil when the passphrase does not authenticate the first page
+    ///   in any format.
+    /// - throws: ``StoreError`` when only a newer SQLCipher can open the file.
+    func key(passphrase: SecretBytes, path: String, start: [UInt8]) throws -> EncryptionKey? {
+        let fingerprint = KeyDerivation.fingerprint(passphrase, nonce: nonce)
+        let salt = Array(start.prefix(CipherSettings.saltByteCount))
+        let known = entries.withLock { entries in
+            entries.first { $0.salt == salt && $0.fingerprint == fingerprint }
+        }
+        if let known { return known.key }
+        let formats = CipherSettings.Format.allCases.sorted { left, _ in
+            left == CipherSettings.default.format
+        }
+        for format in formats {
+            let probe = CipherSettings(format: format, pageSize: CipherSettings.default.pageSize)
+            let key = try derive(passphrase, salt, probe)
+            guard let found = Self.settings(authenticating: start, key: key) else { continue }
+            guard format == .version3 || EngineFeatures.current.supportsFormat4 else {
+                throw StoreError(
+                    .formatTooNew,
+                    "the file has the format of SQLCipher 4, and this program runs on SQLCipher "
+                        + (EngineFeatures.current.cipherVersion ?? "?"), path: path)
+            }
+            return remember(key.with(settings: found), fingerprint)
+        }
+        return nil
+    }
+
+    private func remember(_ key: EncryptionKey, _ fingerprint: Data) -> EncryptionKey {
+        entries.withLock { $0.append(Entry(fingerprint: fingerprint, salt: key.salt, key: key)) }
+        return key
+    }
+
+    private func derive(
+        _ passphrase: SecretBytes, _ salt: [UInt8], _ settings: CipherSettings
+    ) throws -> EncryptionKey {
+        derivations.withLock { $0 += 1 }
+        return try KeyDerivation.derive(passphrase: passphrase, salt: salt, settings: settings)
+    }
+
+    private static func settings(authenticating start: [UInt8], key: EncryptionKey) -> CipherSettings? {
+        start.withUnsafeBytes { bytes in
+            CipherSettings.pageSizes.lazy
+                .filter { $0 <= bytes.count }
+                .map { CipherSettings(format: key.settings.format, pageSize: $0) }
+                .first { settings in
+                    PageAuthenticator(key: key.with(settings: settings)).authenticates(bytes, number: 1)
+                }
+        }
+    }
+}
+
+extension EncryptionKey {
+    /// The same key with other settings.
+    func with(settings: CipherSettings) -> EncryptionKey {
+        EncryptionKey(copying: self, settings: settings)
+    }
+}

@@ -1,0 +1,65 @@
+/// What is wrong with a database file or its key.
+public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The kinds of failure.
+    ///
+    /// New kinds may be added, so a `switch` over them needs a default.
+    public enum Code: String, Sendable {
+        /// There is no file at the path.
+        case missing
+        /// There is a file where a new one should be made.
+        case exists
+        /// The file has no bytes where a database is expected.
+        case empty
+        /// The file is an SQLite database that is not encrypted.
+        case plaintext
+        /// The passphrase does not open the file, or its first page is damaged.
+        case wrongPassphrase
+        /// A page does not carry the MAC that it needs, or a check failed.
+        case damaged
+        /// The file needs a newer SQLCipher than the linked one.
+        case formatTooNew
+        /// Another process or connection has the file in use.
+        case busy
+        /// The file was replaced by another one while it was open.
+        case replaced
+        /// The disk is full.
+        case full
+        /// The file can't be read.
+        case cannotRead
+        /// The file or its folder can't be written.
+        case cannotWrite
+        /// An operation was asked for that would write plaintext, or mix formats.
+        case encryptionMismatch
+        /// The connection has no key where one is required.
+        case keyRequired
+        /// The passphrase is empty.
+        case emptyPassphrase
+        /// The passphrase is too long.
+        case passphraseTooLong
+        /// Memory for a key can't be had.
+        case outOfMemory
+        /// The operation was cancelled.
+        case cancelled
+    }
+
+    /// The kind of failure.
+    public let code: Code
+
+    /// What happened, without the path.
+    public let message: String
+
+    /// The file concerned.
+    public let path: String?
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String, path: String? = nil) {
+        self.code = code
+        self.message = message
+        self.path = path
+    }
+
+    /// The message and the file. Never a key.
+    public var description: String {
+        path.map { "\($0): \(message)" } ?? message
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What can be known of a database file without its key.
+enum StoreFile: Equatable {
+    /// The file has no bytes: SQLite takes it as a new database.
+    case empty
+    /// An SQLite file that is not encrypted.
+    case plaintext
+    /// Too short for the smallest page; no database.
+    case truncated
+    /// Anything else: an encrypted database, or not a database at all.
+    case encrypted(salt: [UInt8])
+
+    /// The first bytes of a plaintext SQLite file.
+    static let plaintextHeader = Array("SQLite format 3\0".utf8)
+
+    /// What the first bytes of a file say.
+    init(leadingBytes start: [UInt8]) {
+        let salt = Array(start.prefix(CipherSettings.saltByteCount))
+        if start.isEmpty {
+            self = .empty
+        } else if salt == Self.plaintextHeader {
+            self = .plaintext
+        } else {
+            self = start.count < 512 ? .truncated : .encrypted(salt: salt)
+        }
+    }
+
+    /// Checks that there is a file with content, without opening it.
+    ///
+    /// - throws: A ``StoreError`` of code `missing`, `empty` or `cannotRead`.
+    static func requireContent(_ path: String) throws {
+        var information = stat()
+        guard stat(path, &information) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR {
+                throw StoreError(.missing, "there is no such file", path: path)
+            }
+            throw StoreError(.cannotRead, "cannot read: \(String(cString: strerror(errno)))", path: path)
+        }
+        guard information.st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(.cannotRead, "not a regular file", path: path)
+        }
+        guard information.st_size > 0 else {
+            throw StoreError(.empty, "the file is empty, it holds no database", path: path)
+        }
+    }
+
+    /// Creates an empty file that only its owner can read.
+    ///
+    /// SQLite would create it with the process's umask, and gives its WAL and
+    /// journal the mode of the database file.
+    static func createPrivately(_ path: String) throws {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            close(descriptor)
+        } else if errno != EEXIST {
+            throw StoreError(.cannotWrite, "cannot create: \(String(cString: strerror(errno)))", path: path)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A file that is built under a temporary name beside its destination, and
+/// takes its place in one step or not at all.
+struct FileReplacement {
+    let destination: String
+    let temporary: String
+
+    /// What SQLite puts beside a database file.
+    static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
+
+    /// Creates the temporary file, readable by its owner only.
+    ///
+    /// - parameter purpose: A word for the name, by which leftovers of a killed
+    ///   process are found.
+    init(destination: String, purpose: String) throws {
+        self.destination = destination
+        let suffix = UInt64.random(in: 0...UInt64.max)
+        temporary = "\(destination).\(purpose)-\(String(suffix, radix: 16))"
+        try StoreFile.createPrivately(temporary)
+    }
+
+    /// Removes the temporary file and what SQLite put beside it.
+    func discard() {
+        for suffix in [""] + Self.sidecarSuffixes { unlink(temporary + suffix) }
+    }
+
+    /// Removes leftovers of killed processes. The caller holds a lock on the
+    /// destination, so nobody else is at work on one.
+    static func removeLeftovers(of destination: String, purpose: String) {
+        let url = URL(fileURLWithPath: destination)
+        let prefix = "\(url.lastPathComponent).\(purpose)-"
+        let folder = url.deletingLastPathComponent().path
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where name.hasPrefix(prefix) {
+            unlink(folder + "/" + name)
+        }
+    }
+
+    /// Puts the temporary file at the destination, where no file may be.
+    func moveIntoPlace() throws {
+        try synchronize(temporary)
+        // A hard link fails when the destination exists, a rename would not.
+        if link(temporary, destination) == 0 {
+            unlink(temporary)
+        } else if errno == EEXIST {
+            throw StoreError(.exists, "there is a file already", path: destination)
+        } else {
+            try rename()
+        }
+        try synchronizeFolder()
+    }
+
+    /// Puts the temporary file in the place of the destination.
+    func replaceDestination() throws {
+        try synchronize(temporary)
+        try rename()
+        try synchronizeFolder()
+    }
+
+    private func rename() throws {
+        #if canImport(Glibc)
+            let code = Glibc.rename(temporary, destination)
+        #elseif canImport(Musl)
+            let code = Musl.rename(temporary, destination)
+        #else
+            let code = Darwin.rename(temporary, destination)
+        #endif
+        guard code == 0 else {
+            throw StoreError(.cannotWrite, "cannot rename: \(Self.lastError)", path: destination)
+        }
+    }
+
+    /// Gives the temporary file the mode and owner of the file that it will replace.
+    func copyMode(of information: stat) {
+        chmod(temporary, information.st_mode & 0o7777)
+        // Only root may give files away; for others the owner is the same.
+        _ = chown(temporary, information.st_uid, information.st_gid)
+    }
+
+    private static var lastError: String { String(cString: strerror(errno)) }
+
+    private func synchronize(_ path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw StoreError(.cannotRead, "cannot open: \(Self.lastError)", path: path)
+        }
+        defer { close(descriptor) }
+        #if canImport(Darwin)
+            let code = fcntl(descriptor, F_FULLFSYNC)
+        #else
+            let code = fsync(descriptor)
+        #endif
+        guard code == 0 else {
+            throw StoreError(.cannotWrite, "cannot write to the disk: \(Self.lastError)", path: path)
+        }
+    }
+
+    private func synchronizeFolder() throws {
+        let folder = URL(fileURLWithPath: destination).deletingLastPathComponent().path
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        // Some file systems have no fsync for folders; the rename stands anyway.
+        _ = fsync(descriptor)
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+/// A copy of an encrypted database as a plain SQLite file.
+public enum PlaintextExport {
+    /// Exports a database into a new, unencrypted SQLite file.
+    ///
+    /// Whoever reads that file reads everything: this is the only function of
+    /// the library that writes plaintext, and its name says so.
+    ///
+    /// - parameters:
+    ///     - source: A connection outside of a transaction.
+    ///     - path: Where the file goes; no file may be there.
+    ///     - finishing: Changes to the copy before it gets its name.
+    /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    public static func writePlaintext(
+        of source: Database, at path: String, finishing: ((Database) throws -> Void)? = nil
+    ) throws {
+        guard FileIdentity(path: path) == nil else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+        let file = try FileReplacement(destination: path, purpose: "export")
+        do {
+            try source.export(to: file.temporary, key: nil)
+            let copy = try Database(
+                path: file.temporary, configuration: Configuration(), keyCache: KeyCache())
+            defer { copy.close() }
+            try finishing?(copy)
+            try StoreVerification.verifyContent(copy, rowCounts: nil)
+            copy.close()
+            try file.moveIntoPlace()
+        } catch {
+            file.discard()
+            throw StoreError.explaining(error, path: path)
+        }
+    }
+}
+
+/// An encrypted database made of a plain SQLite file.
+public enum PlaintextImport {
+    /// Encrypts a plain SQLite file into a new store. The plain file stays as it is.
+    ///
+    /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    public static func makeStore(
+        from plaintextPath: String, at path: String, passphrase: borrowing Passphrase,
+        progress: StoreProgressHandler? = nil
+    ) throws {
+        guard FileIdentity(path: path) == nil else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+        try StoreFile.requireContent(plaintextPath)
+        let file = try FileReplacement(destination: path, purpose: "import")
+        do {
+            let key = try KeyDerivation.derive(
+                passphrase: passphrase.bytes, salt: KeyDerivation.randomSalt(), settings: .default)
+            var configuration = Configuration()
+            configuration.requiresExistingFile = true
+            configuration.busyMode = .timeout(2)
+            let source = try Database(
+                path: plaintextPath, configuration: configuration, keyCache: KeyCache())
+            defer { source.close() }
+            let problems = try String.fetchAll(source, sql: "PRAGMA integrity_check(10)")
+            guard problems == ["ok"] else {
+                throw StoreError(
+                    .damaged, "integrity check: " + problems.joined(separator: "; "), path: plaintextPath)
+            }
+            let counts = try StoreVerification.rowCounts(source)
+            try source.export(to: file.temporary, key: key)
+            try StoreVerification.verify(
+                path: file.temporary, key: key, rowCounts: counts, progress: progress)
+            try file.moveIntoPlace()
+        } catch {
+            file.discard()
+            throw StoreError.explaining(error, path: path)
+        }
+    }
+}
+
+extension Database {
+    /// Copies everything into an attached file with SQLCipher's export, in one
+    /// transaction.
+    ///
+    /// - parameter key: The key of the new file; nil writes plaintext.
+    fileprivate func export(to path: String, key: EncryptionKey?) throws {
+        try attach(path, key: key)
+        defer { try? execute(sql: "DETACH DATABASE exported") }
+        if let key {
+            if key.settings.format == .version3 && EngineFeatures.current.supportsFormat4 {
+                try execute(sql: "PRAGMA exported.cipher_compatibility = 3")
+            }
+            try execute(sql: "PRAGMA exported.cipher_page_size = \(key.settings.pageSize)")
+        }
+        // The export loses these numbers of the file's header.
+        let userVersion = try Int.fetchOne(self, sql: "PRAGMA user_version") ?? 0
+        let applicationID = try Int.fetchOne(self, sql: "PRAGMA application_id") ?? 0
+        let autoVacuum = try Int.fetchOne(self, sql: "PRAGMA auto_vacuum") ?? 0
+        try execute(sql: "PRAGMA exported.auto_vacuum = \(autoVacuum)")
+        try inTransaction(.deferred) {
+            try execute(sql: "SELECT sqlcipher_export('exported')")
+            try execute(sql: "PRAGMA exported.user_version = \(userVersion)")
+            try execute(sql: "PRAGMA exported.application_id = \(applicationID)")
+            return .commit
+        }
+    }
+
+    /// Attaches a file. The key is bound, so that no trace shows it.
+    private func attach(_ path: String, key: EncryptionKey?) throws {
+        let statement = try makeStatement(sql: "ATTACH DATABASE ?1 AS exported KEY ?2")
+        try statement.setArguments([path, ""])
+        if let key {
+            _ = try key.withRawKeyText { RawBinding.text(statement.sqliteStatement, 2, $0) }
+        }
+        _ = try statement.step()
+        statement.reset()
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// A verified, encrypted copy of a database under a passphrase of its own.
+///
+/// ```swift
+/// try dbQueue.writeWithoutTransaction { db in
+///     try StoreCopy.make(of: db, at: "backup.db", passphrase: Passphrase("…"))
+/// }
+/// ```
+public enum StoreCopy {
+    /// Copies a database into a new file, checks the copy, and only then gives
+    /// it its name. The source may be read and written meanwhile.
+    ///
+    /// - parameters:
+    ///     - source: A connection outside of a transaction.
+    ///     - path: Where the copy goes; no file may be there.
+    ///     - passphrase: The passphrase of the copy.
+    ///     - finishing: Changes to the copy before it gets its name.
+    /// - throws: ``StoreError``, ``DatabaseError``, or the error of a closure.
+    ///   No file is left at `path` then.
+    public static func make(
+        of source: Database, at path: String, passphrase: borrowing Passphrase,
+        progress: StoreProgressHandler? = nil, finishing: ((Database) throws -> Void)? = nil
+    ) throws {
+        guard FileIdentity(path: path) == nil else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+        guard let settings = source.encryptionKey?.settings else {
+            throw StoreError(
+                .encryptionMismatch, "the source is not encrypted; import it instead", path: source.path)
+        }
+        let file = try FileReplacement(destination: path, purpose: "copy")
+        do {
+            let key = try KeyDerivation.derive(
+                passphrase: passphrase.bytes, salt: KeyDerivation.randomSalt(), settings: settings)
+            try fill(file.temporary, key: key, from: source, progress: progress, finishing: finishing)
+            try StoreVerification.verify(
+                path: file.temporary, key: key, rowCounts: nil, progress: progress)
+            try file.moveIntoPlace()
+        } catch {
+            file.discard()
+            throw StoreError.explaining(error, path: path)
+        }
+    }
+
+    /// Copies all pages into a file of another key.
+    static func fill(
+        _ path: String, key: EncryptionKey, from source: Database, progress: StoreProgressHandler?,
+        finishing: ((Database) throws -> Void)?
+    ) throws {
+        let copy = try Database.open(path: path, key: key)
+        defer { copy.close() }
+        // The file is fsynced as a whole before it gets its name.
+        try copy.execute(sql: "PRAGMA synchronous = OFF")
+        try source.backup(to: copy, pagesPerStep: 256) { step in
+            try progress?(
+                StoreProgress(
+                    phase: .copying, completedPageCount: step.completedPageCount,
+                    totalPageCount: step.totalPageCount))
+        }
+        try copy.execute(sql: "PRAGMA journal_mode = DELETE")
+        try finishing?(copy)
+    }
+}
+
+extension Database {
+    /// Opens a file with a derived key, for the operations of this folder.
+    static func open(path: String, key: EncryptionKey) throws -> Database {
+        var configuration = Configuration()
+        configuration.encryption = .required
+        configuration.prepareDatabase { try $0.use(key, isProven: true) }
+        return try Database(path: path, configuration: configuration, keyCache: KeyCache())
+    }
+}
+
+extension StoreError {
+    /// Turns the errors of SQLite that a user can act upon into store errors.
+    static func explaining(_ error: any Error, path: String) -> any Error {
+        guard let error = error as? DatabaseError else { return error }
+        if let storeError = error.storeError { return storeError }
+        switch error.resultCode {
+        case .SQLITE_FULL:
+            return StoreError(.full, "the disk is full; nothing was changed", path: path)
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            return StoreError(.busy, "another connection or process has it in use", path: path)
+        case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR:
+            return StoreError(
+                .cannotWrite, "cannot write: \(error.message ?? "input/output error"); nothing was changed",
+                path: path)
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            return StoreError(.damaged, "the database is damaged: \(error.message ?? "")", path: path)
+        default:
+            return error
+        }
+    }
+}
+
+extension String {
+    /// The name in double quotes, as SQL writes an identifier.
+    public var quotedDatabaseIdentifier: String {
+        "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\""
+    }
+}

@@ -1,0 +1,55 @@
+import CSQLCipher
+
+/// An SQLite result code.
+///
+/// A code is primary (`SQLITE_CONSTRAINT`) or extended
+/// (`SQLITE_CONSTRAINT_UNIQUE`). A primary code matches each of its extended
+/// codes in a pattern:
+///
+/// ```swift
+/// do { … }
+/// catch ResultCode.SQLITE_CONSTRAINT_UNIQUE { … }
+/// catch ResultCode.SQLITE_CONSTRAINT { … }
+/// ```
+///
+/// Related SQLite documentation: <https://www.sqlite.org/rescode.html>
+public struct ResultCode: RawRepresentable, Equatable, Hashable, CustomStringConvertible, Sendable {
+    /// The numeric code.
+    public let rawValue: CInt
+
+    /// Makes a code from its number.
+    public init(rawValue: CInt) {
+        self.rawValue = rawValue
+    }
+
+    /// The code without its detail.
+    public var primaryResultCode: ResultCode {
+        ResultCode(rawValue: rawValue & 0xFF)
+    }
+
+    /// Whether the code carries no detail.
+    public var isPrimary: Bool { self == primaryResultCode }
+
+    /// The number and SQLite's English text for it, such as
+    /// `"19 (constraint failed)"`.
+    public var description: String {
+        guard let text = errorString else { return "\(rawValue)" }
+        return "\(rawValue) (\(text))"
+    }
+
+    /// SQLite's English text for the code.
+    var errorString: String? {
+        sqlite3_errstr(rawValue).map { String(cString: $0) }
+    }
+
+    /// Returns whether a primary pattern covers a code, or an extended one equals it.
+    public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
+        pattern.isPrimary ? pattern == code.primaryResultCode : pattern == code
+    }
+
+    /// Returns whether an error carries a code that the pattern covers.
+    public static func ~= (pattern: ResultCode, error: any Error) -> Bool {
+        guard let error = error as? DatabaseError else { return false }
+        return pattern ~= error.extendedResultCode
+    }
+}

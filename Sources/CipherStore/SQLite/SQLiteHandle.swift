@@ -1,0 +1,131 @@
+import CSQLCipher
+
+/// A raw pointer to an SQLite connection, for use with the C API.
+public typealias SQLiteConnection = OpaquePointer
+
+/// A raw pointer to a prepared SQLite statement, for use with the C API.
+public typealias SQLiteStatement = OpaquePointer
+
+/// The C calls that work on a connection.
+///
+/// Together with its neighbours in this folder it is the only code that names
+/// the C library, so that a change of engine touches one folder.
+enum SQLiteHandle {
+    /// Opens a connection. The handle is closed again when opening fails.
+    static func open(path: String, readonly: Bool, creates: Bool) throws -> SQLiteConnection {
+        var flags = readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+        if creates && !readonly { flags |= SQLITE_OPEN_CREATE }
+        // The queue or the pool serializes every access to a connection.
+        flags |= SQLITE_OPEN_NOMUTEX
+        var handle: SQLiteConnection?
+        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        guard code == SQLITE_OK, let handle else {
+            let message = handle.map { String(cString: sqlite3_errmsg($0)) }
+            sqlite3_close_v2(handle)
+            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+        }
+        sqlite3_extended_result_codes(handle, 1)
+        return handle
+    }
+
+    /// Closes a connection. Statements that are still open keep it alive until
+    /// they are finalized, as `sqlite3_close_v2` documents.
+    static func close(_ handle: SQLiteConnection) {
+        sqlite3_close_v2(handle)
+    }
+
+    /// Gives the key to the codec. Success says nothing about the key: the
+    /// first read of a page does.
+    static func key(_ handle: SQLiteConnection, _ bytes: UnsafeRawBufferPointer) -> CInt {
+        sqlite3_key_v2(handle, "main", bytes.baseAddress, CInt(bytes.count))
+    }
+
+    /// Runs statements that return nothing of interest.
+    static func execute(_ handle: SQLiteConnection, _ sql: String) -> CInt {
+        sqlite3_exec(handle, sql, nil, nil, nil)
+    }
+
+    /// Reads the first column of the first row as text, or nil when there is none.
+    static func text(_ handle: SQLiteConnection, _ sql: String) -> String? {
+        var statement: SQLiteStatement?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK,
+            sqlite3_step(statement) == SQLITE_ROW,
+            let text = sqlite3_column_text(statement, 0)
+        else { return nil }
+        return String(cString: text)
+    }
+
+    /// The error of the last call on the connection.
+    static func lastError(
+        _ handle: SQLiteConnection, sql: String? = nil, arguments: StatementArguments? = nil,
+        publicArguments: Bool = false
+    ) -> DatabaseError {
+        DatabaseError(
+            resultCode: ResultCode(rawValue: sqlite3_extended_errcode(handle)),
+            message: String(cString: sqlite3_errmsg(handle)), sql: sql, arguments: arguments,
+            publicStatementArguments: publicArguments)
+    }
+
+    /// Reads the first bytes of the database file.
+    ///
+    /// They are read through SQLite's own file object: closing a descriptor of
+    /// our own would drop the POSIX locks that other connections of this
+    /// process hold on the file.
+    ///
+    /// - returns: Fewer bytes when the file is shorter, none when the database
+    ///   has no file.
+    static func leadingBytes(_ handle: SQLiteConnection, count: Int) -> [UInt8] {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+            let file, let methods = file.pointee.pMethods,
+            let fileSize = methods.pointee.xFileSize, let read = methods.pointee.xRead
+        else { return [] }
+        var size: sqlite3_int64 = 0
+        guard fileSize(file, &size) == SQLITE_OK, size > 0 else { return [] }
+        let available = min(count, Int(size))
+        var bytes = [UInt8](repeating: 0, count: available)
+        let code = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, CInt(available), 0) }
+        return code == SQLITE_OK ? bytes : []
+    }
+
+    static func setBusyTimeout(_ handle: SQLiteConnection, milliseconds: CInt) {
+        sqlite3_busy_timeout(handle, milliseconds)
+    }
+
+    static let enableLoadExtensionFlag = CInt(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION)
+
+    static func setFlag(_ handle: SQLiteConnection, _ option: CInt, _ value: Bool) {
+        // Older libraries answer that they do not know the flag, which is all
+        // that can be done there.
+        _ = csqlcipher_db_config_flag(handle, option, value ? 1 : 0)
+    }
+
+    static func isInsideTransaction(_ handle: SQLiteConnection) -> Bool {
+        sqlite3_get_autocommit(handle) == 0
+    }
+
+    static func lastInsertedRowID(_ handle: SQLiteConnection) -> Int64 {
+        sqlite3_last_insert_rowid(handle)
+    }
+
+    static func changesCount(_ handle: SQLiteConnection) -> Int {
+        Int(sqlite3_changes(handle))
+    }
+
+    static func totalChangesCount(_ handle: SQLiteConnection) -> Int {
+        Int(sqlite3_total_changes(handle))
+    }
+
+    static func lastErrorCode(_ handle: SQLiteConnection) -> ResultCode {
+        ResultCode(rawValue: sqlite3_errcode(handle))
+    }
+
+    static func interrupt(_ handle: SQLiteConnection) {
+        sqlite3_interrupt(handle)
+    }
+
+    static func releaseMemory(_ handle: SQLiteConnection) {
+        sqlite3_db_release_memory(handle)
+    }
+}

@@ -1,0 +1,77 @@
+/// A type that binds itself to a parameter of a statement.
+public protocol StatementBinding {
+    /// Binds the value to a parameter, counted from 1.
+    ///
+    /// - returns: An SQLite result code.
+    func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt
+}
+
+/// A type that converts to and from a database value.
+///
+/// ```swift
+/// let name = try String.fetchOne(db, sql: "SELECT name FROM player WHERE id = ?", arguments: [1])
+/// ```
+public protocol DatabaseValueConvertible: StatementBinding {
+    /// The value as the database stores it.
+    var databaseValue: DatabaseValue { get }
+
+    /// Makes an instance of a stored value, or returns nil when it does not fit.
+    static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self?
+}
+
+extension DatabaseValueConvertible {
+    /// Binds the database value.
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        databaseValue.bind(to: sqliteStatement, at: index)
+    }
+
+    /// Decodes a value or explains why it can't be.
+    static func decode(_ dbValue: DatabaseValue, context: @autoclosure () -> String) throws -> Self {
+        if let value = fromDatabaseValue(dbValue) { return value }
+        throw RowDecodingError(type: "\(Self.self)", value: dbValue, context: context())
+    }
+}
+
+/// A type that decodes itself from a column without an intermediate value.
+public protocol StatementColumnConvertible {
+    /// Decodes a column that is not NULL, or returns nil when it does not fit.
+    init?(sqliteStatement: SQLiteStatement, index: CInt)
+}
+
+extension RawRepresentable where Self: DatabaseValueConvertible, RawValue: DatabaseValueConvertible {
+    /// The raw value as the database stores it.
+    public var databaseValue: DatabaseValue { rawValue.databaseValue }
+
+    /// Makes an instance of a stored raw value.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        RawValue.fromDatabaseValue(dbValue).flatMap(Self.init(rawValue:))
+    }
+}
+
+/// A value of the database that does not have the expected type.
+public struct RowDecodingError: Error, CustomStringConvertible, Sendable {
+    /// The type that was asked for.
+    public let type: String
+
+    /// Where the value was found.
+    public let context: String
+
+    private let storage: String
+
+    init(type: String, value: DatabaseValue, context: String) {
+        self.type = type
+        self.context = context
+        switch value.storage {
+        case .null: storage = "NULL"
+        case .int64: storage = "an integer"
+        case .double: storage = "a floating-point number"
+        case .string: storage = "text"
+        case .blob: storage = "a blob"
+        }
+    }
+
+    /// A text without the value, so that it can be logged.
+    public var description: String {
+        "could not decode \(type) from \(storage) - \(context)"
+    }
+}

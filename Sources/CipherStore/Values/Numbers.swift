@@ -1,0 +1,157 @@
+// Integers convert only when nothing is lost, as GRDB documents: a value out of
+// range does not decode. Floating-point columns that hold a whole number decode
+// as integers.
+
+extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The integer.
+    public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self)) }
+
+    /// Decodes integers, and floating-point numbers that are in range.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Int64? {
+        switch dbValue.storage {
+        case .int64(let value): value
+        case .double(let value): Int64(inRange: value)
+        default: nil
+        }
+    }
+
+    private init?(inRange value: Double) {
+        guard value >= -0x1p63, value < 0x1p63 else { return nil }
+        self = Int64(value)
+    }
+
+    /// Decodes a column.
+    @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        if RawColumn.storageClass(sqliteStatement, index) == RawColumn.integerClass {
+            self = RawColumn.int64(sqliteStatement, index)
+            return
+        }
+        guard let value = Int64.fromDatabaseValue(DatabaseValue(sqliteStatement: sqliteStatement, index: index))
+        else { return nil }
+        self = value
+    }
+
+    /// Binds the integer.
+    @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        RawBinding.int64(sqliteStatement, index, self)
+    }
+}
+
+extension Int: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The integer.
+    public var databaseValue: DatabaseValue { Int64(self).databaseValue }
+
+    /// Decodes integers that are in range.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Int? {
+        Int64.fromDatabaseValue(dbValue).flatMap(Int.init(exactly:))
+    }
+
+    /// Decodes a column.
+    @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        guard let value = Int64(sqliteStatement: sqliteStatement, index: index) else { return nil }
+        self.init(exactly: value)
+    }
+
+    /// Binds the integer.
+    @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        RawBinding.int64(sqliteStatement, index, Int64(self))
+    }
+}
+
+extension DatabaseValueConvertible where Self: FixedWidthInteger {
+    /// The integer, which must fit in 64 bits with a sign.
+    public var databaseValue: DatabaseValue { Int64(self).databaseValue }
+
+    /// Decodes integers that are in range.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        Int64.fromDatabaseValue(dbValue).flatMap { Self(exactly: $0) }
+    }
+}
+
+extension StatementColumnConvertible where Self: FixedWidthInteger {
+    /// Decodes a column.
+    @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        guard let value = Int64(sqliteStatement: sqliteStatement, index: index) else { return nil }
+        self.init(exactly: value)
+    }
+}
+
+extension Int8: DatabaseValueConvertible, StatementColumnConvertible {}
+extension Int16: DatabaseValueConvertible, StatementColumnConvertible {}
+extension Int32: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt8: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt16: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt32: DatabaseValueConvertible, StatementColumnConvertible {}
+extension UInt64: DatabaseValueConvertible, StatementColumnConvertible {}
+
+extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
+    /// 1 or 0.
+    public var databaseValue: DatabaseValue { DatabaseValue(storage: .int64(self ? 1 : 0)) }
+
+    /// Decodes numbers: zero is false, every other number is true.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Bool? {
+        switch dbValue.storage {
+        case .int64(let value): value != 0
+        case .double(let value): value != 0
+        default: nil
+        }
+    }
+
+    /// Decodes a column.
+    @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        switch RawColumn.storageClass(sqliteStatement, index) {
+        case RawColumn.integerClass: self = RawColumn.int64(sqliteStatement, index) != 0
+        case RawColumn.realClass: self = RawColumn.double(sqliteStatement, index) != 0
+        default: return nil
+        }
+    }
+
+    /// Binds 1 or 0.
+    @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        RawBinding.int64(sqliteStatement, index, self ? 1 : 0)
+    }
+}
+
+extension Double: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The number. SQLite stores NaN as NULL.
+    public var databaseValue: DatabaseValue { DatabaseValue(storage: .double(self)) }
+
+    /// Decodes numbers.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Double? {
+        switch dbValue.storage {
+        case .int64(let value): Double(value)
+        case .double(let value): value
+        default: nil
+        }
+    }
+
+    /// Decodes a column.
+    @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        switch RawColumn.storageClass(sqliteStatement, index) {
+        case RawColumn.integerClass, RawColumn.realClass: self = RawColumn.double(sqliteStatement, index)
+        default: return nil
+        }
+    }
+
+    /// Binds the number.
+    @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        RawBinding.double(sqliteStatement, index, self)
+    }
+}
+
+extension Float: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The number.
+    public var databaseValue: DatabaseValue { Double(self).databaseValue }
+
+    /// Decodes numbers.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Float? {
+        Double.fromDatabaseValue(dbValue).map { Float($0) }
+    }
+
+    /// Decodes a column.
+    @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        guard let value = Double(sqliteStatement: sqliteStatement, index: index) else { return nil }
+        self.init(value)
+    }
+}

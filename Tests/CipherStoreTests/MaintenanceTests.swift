@@ -1,0 +1,134 @@
+import CipherStore
+import Foundation
+import Testing
+
+@Suite struct MaintenanceTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func makeStore(rows: Int = 2000, wal: Bool = false) throws -> String {
+        let path = folder.file("a.db")
+        var configuration = Configuration.keyed("old")
+        if wal { configuration.journalMode = .wal }
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE t (id BLOB PRIMARY KEY, a TEXT); PRAGMA user_version = 42")
+            for index in 0..<rows {
+                try db.execute(sql: "INSERT INTO t VALUES (?, ?)", arguments: [UUID.v7(), "row \(index)"])
+            }
+        }
+        try queue.close()
+        return path
+    }
+
+    private func count(_ path: String, _ passphrase: String) throws -> Int? {
+        let queue = try DatabaseQueue(path: path, configuration: .keyed(passphrase))
+        return try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+    }
+
+    @Test(arguments: [false, true]) func rekeyChangesThePassphraseAndKeepsEverything(wal: Bool) throws {
+        let path = try makeStore(wal: wal)
+        var phases: Set<StoreProgress.Phase> = []
+        try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new")) { phases.insert($0.phase) }
+        #expect(phases == [.copying, .verifying])
+        #expect(try count(path, "new") == 2000)
+        #expect(throws: DatabaseError.self) { try count(path, "old") }
+        #expect(try folder.contents() == ["a.db"])
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("new"))
+        #expect(try queue.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == (wal ? "wal" : "delete"))
+        #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 42)
+    }
+
+    @Test func rekeyWithAWrongPassphraseChangesNothing() throws {
+        let path = try makeStore()
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let error = #expect(throws: StoreError.self) {
+            try StoreRekey.run(path: path, from: Passphrase("wrong"), to: Passphrase("new"))
+        }
+        #expect(error?.code == .wrongPassphrase)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test(arguments: [false, true]) func rekeyRefusesAStoreThatIsBeingWritten(wal: Bool) throws {
+        let path = try makeStore(wal: wal)
+        let other = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        try other.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN IMMEDIATE; DELETE FROM t")
+            let error = #expect(throws: StoreError.self) {
+                try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new"))
+            }
+            #expect(error?.code == .busy)
+            try db.execute(sql: "ROLLBACK")
+        }
+        #expect(try count(path, "old") == 2000)
+    }
+
+    @Test func aConnectionThatSleptThroughARekeyCannotWriteToTheOldFile() throws {
+        let path = try makeStore()
+        let sleeper = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        _ = try sleeper.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+        try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new"))
+        #expect(throws: (any Error).self) { try sleeper.write { try $0.execute(sql: "DELETE FROM t") } }
+        #expect(try count(path, "new") == 2000)
+    }
+
+    @Test func cancellingARekeyLeavesTheStoreAsItWas() throws {
+        let path = try makeStore()
+        struct Cancelled: Error {}
+        #expect(throws: Cancelled.self) {
+            try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new")) { _ in throw Cancelled() }
+        }
+        #expect(try count(path, "old") == 2000)
+        #expect(try folder.contents() == ["a.db"])
+    }
+
+    @Test func aCopyHasItsOwnPassphrase() throws {
+        let path = try makeStore(wal: true)
+        let copy = folder.file("copy.db")
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        try queue.writeWithoutTransaction { try StoreCopy.make(of: $0, at: copy, passphrase: Passphrase("other")) }
+        #expect(try count(copy, "other") == 2000)
+        let error = #expect(throws: StoreError.self) {
+            try queue.writeWithoutTransaction {
+                try StoreCopy.make(of: $0, at: copy, passphrase: Passphrase("other"))
+            }
+        }
+        #expect(error?.code == .exists)
+    }
+
+    @Test func plaintextGoesOutAndComesBack() throws {
+        let path = try makeStore()
+        let plain = folder.file("plain.sqlite")
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        try queue.writeWithoutTransaction { try PlaintextExport.writePlaintext(of: $0, at: plain) }
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: plain))
+        #expect(bytes.starts(with: Data("SQLite format 3\0".utf8)))
+        #expect(bytes.range(of: Data("row 1999".utf8)) != nil)
+        let back = folder.file("back.db")
+        try PlaintextImport.makeStore(from: plain, at: back, passphrase: Passphrase("third"))
+        #expect(try count(back, "third") == 2000)
+        let reopened = try DatabaseQueue(path: back, configuration: .keyed("third"))
+        #expect(try reopened.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 42)
+    }
+
+    @Test func importingAnEncryptedFileAsPlaintextIsRefused() throws {
+        let path = try makeStore()
+        #expect(throws: StoreError.self) {
+            try PlaintextImport.makeStore(from: path, at: folder.file("b.db"), passphrase: Passphrase("x"))
+        }
+        #expect(try folder.contents() == ["a.db"])
+    }
+
+    @Test func backupBetweenEncryptedAndPlaintextIsRefused() throws {
+        let path = try makeStore()
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        let plain = try DatabaseQueue(path: folder.file("plain.db"))
+        let error = #expect(throws: StoreError.self) {
+            try queue.writeWithoutTransaction { source in
+                try plain.writeWithoutTransaction { try source.backup(to: $0) }
+            }
+        }
+        #expect(error?.code == .encryptionMismatch)
+    }
+}
