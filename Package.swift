@@ -38,10 +38,20 @@ let package = Package(
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "SyncEngine", .product(name: "CryptoExtras", package: "swift-crypto"),
+                "CipherStore", "SyncEngine",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .testTarget(name: "CipherStoreTests", dependencies: ["CipherStore"], swiftSettings: settings),
+        .testTarget(name: "SyncWireTests", dependencies: ["SyncWire"], swiftSettings: settings),
+        .testTarget(
+            name: "SyncEngineTests", dependencies: ["CipherStore", "SyncEngine", "SyncWire"], swiftSettings: settings),
+        .testTarget(
+            name: "SyncctlTests",
+            dependencies: [
+                "syncctl", "CipherStore", "SyncEngine",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
     ]
 )

@@ -75,6 +75,12 @@ public struct Configuration: Sendable {
         setups.append(setup)
     }
 
+    /// Opens connections with a passphrase that never was in unprotected memory.
+    public mutating func usePassphrase(_ passphrase: borrowing Passphrase) {
+        let bytes = passphrase.bytes
+        prepareDatabase { try $0.usePassphrase(Passphrase(sharing: bytes)) }
+    }
+
     func setUp(_ db: Database) throws {
         for setup in setups { try setup(db) }
     }

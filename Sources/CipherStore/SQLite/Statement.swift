@@ -225,6 +225,9 @@ public final class Statement {
         reset()
     }
 
+    /// The error of a step that was made through ``RawStep``.
+    package var failure: DatabaseError { error() }
+
     func error() -> DatabaseError {
         database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
     }

@@ -1,0 +1,140 @@
+import CipherStore
+import SyncWire
+
+/// A table of a bundle, matched with the local one by names.
+final class AppliedTable {
+    let table: SyncedTable
+    /// The local column number of each column of the bundle.
+    let columnNumbers: [Int]
+    /// Inserts a row of which the bundle gives every column.
+    let wholeInsert: Statement?
+    /// For each column of the bundle, the parameter of `wholeInsert`, or 0.
+    let insertParameters: [CInt]
+    /// Reads the row that is there.
+    let reader: ExportedTable
+    /// Whether every column of the bundle exists here.
+    let knowsEveryColumn: Bool
+
+    private let db: Database
+    private let failClause: String
+    private let existing: Statement?
+    private let deletion: Statement?
+
+    /// Matches a table; names that are new here go into the metadata.
+    init(_ db: Database, _ header: BundleHeader.Table, known: [SyncedTable]) throws {
+        self.db = db
+        var table =
+            try known.first { $0.name.lowercased() == header.name.lowercased() }
+            ?? SyncedTable.register(db, name: header.name, key: header.key, columns: [], isTracked: false)
+        let names = Set(table.columns.map { $0.name.lowercased() })
+        table = try table.addingColumns(
+            db, header.columns.filter { !names.contains($0.lowercased()) }, isPresent: false)
+        let byName = Dictionary(table.columns.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+        let columns = header.columns.compactMap { byName[$0.lowercased()] }
+        guard columns.count == header.columns.count, Set(columns.map(\.number)).count == columns.count else {
+            throw SyncError(.invalidBundle, "table \(header.name) names a column twice")
+        }
+        self.table = table
+        columnNumbers = columns.map(\.number)
+        knowsEveryColumn = table.isTracked && columns.allSatisfy(\.isPresent)
+        reader = try ExportedTable(db, table)
+        failClause = try Self.failClause(db, table)
+        var parameter: CInt = 1
+        insertParameters = columns.map { column in
+            guard column.isPresent else { return 0 }
+            parameter += 1
+            return parameter
+        }
+        let name = table.name.quotedDatabaseIdentifier
+        let key = table.key.quotedDatabaseIdentifier
+        wholeInsert = table.isTracked
+            ? try db.makeStatement(
+                sql: Self.insertSQL(table, columns.filter(\.isPresent).map(\.name), failClause)) : nil
+        existing = table.isTracked
+            ? try db.makeStatement(sql: "SELECT 1 FROM \(name) WHERE \(key) = ?") : nil
+        deletion = table.isTracked
+            ? try db.makeStatement(sql: "DELETE FROM \(name) WHERE \(key) = ?") : nil
+    }
+
+    /// `OR FAIL` spares the statement journal that a trigger costs, and means the
+    /// same for a single row, unless a trigger of the user's can fail half-way.
+    private static func failClause(_ db: Database, _ table: SyncedTable) throws -> String {
+        let hasTriggers = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS(SELECT 1 FROM sqlite_master
+                WHERE type = 'trigger' AND lower(tbl_name) = lower(?) AND substr(name, 1, 6) <> '_sync_')
+                """, arguments: [table.name])
+        return hasTriggers == true ? "" : "OR FAIL"
+    }
+
+    private static func insertSQL(_ table: SyncedTable, _ columns: [String], _ failClause: String) -> String {
+        let names = ([table.key] + columns).map(\.quotedDatabaseIdentifier)
+        return """
+            INSERT \(failClause) INTO \(table.name.quotedDatabaseIdentifier) (\(names.joined(separator: ", ")))
+            VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
+            """
+    }
+
+    /// The columns that the local table has, by number.
+    private(set) lazy var presentNames: [Int: String] = table.isTracked
+        ? Dictionary(uniqueKeysWithValues: table.presentColumns.map { ($0.number, $0.name) }) : [:]
+
+    /// Returns whether the user's table holds the row.
+    func hasRow(_ key: RowKey) throws -> Bool {
+        guard let existing else { return false }
+        existing.reset()
+        defer { existing.reset() }
+        key.value.bind(existing.sqliteStatement, 1)
+        return try existing.step()
+    }
+
+    /// Deletes the row from the user's table.
+    func delete(_ key: RowKey) throws {
+        guard let deletion else { return }
+        deletion.reset()
+        key.value.bind(deletion.sqliteStatement, 1)
+        while try deletion.step() {}
+        deletion.reset()
+    }
+
+    /// Inserts a row of some columns.
+    ///
+    /// - returns: The constraint that stands against it, or nil when it was inserted.
+    func insert(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> String? {
+        let statement = try db.cachedStatement(sql: Self.insertSQL(table, values.map(\.name), failClause))
+        return try run(statement, [key.value] + values.map(\.value))
+    }
+
+    /// Writes some columns of a row.
+    ///
+    /// - returns: The constraint that stands against it, or nil when it was written.
+    func update(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> String? {
+        let assignments = values.map { "\($0.name.quotedDatabaseIdentifier) = ?" }.joined(separator: ", ")
+        let statement = try db.cachedStatement(
+            sql: """
+                UPDATE \(failClause) \(table.name.quotedDatabaseIdentifier) SET \(assignments)
+                WHERE \(table.key.quotedDatabaseIdentifier) = ?
+                """)
+        return try run(statement, values.map(\.value) + [key.value])
+    }
+
+    private func run(_ statement: Statement, _ values: [WireValue]) throws -> String? {
+        statement.reset()
+        for (index, value) in values.enumerated() { value.bind(statement.sqliteStatement, CInt(index + 1)) }
+        return try constraintFailure(of: statement)
+    }
+
+    /// Runs a bound statement.
+    ///
+    /// - returns: SQLite's message when a constraint stands against it.
+    func constraintFailure(of statement: Statement) throws -> String? {
+        do {
+            while try statement.step() {}
+            statement.reset()
+            return nil
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return error.message ?? "a constraint"
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/// What the application of a bundle did.
+public struct ApplySummary: Equatable, Sendable {
+    /// The rows that the bundle held.
+    public internal(set) var rowCount: Int64 = 0
+    /// The values that lost against a write that did not know them; they are in the journal.
+    public internal(set) var conflictCount: Int64 = 0
+    /// The rows that could not be written yet, and are kept for later.
+    public internal(set) var parkedCount: Int64 = 0
+    /// Rows that were parked earlier and could be written now.
+    public internal(set) var unparkedCount: Int64 = 0
+}

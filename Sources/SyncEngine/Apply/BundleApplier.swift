@@ -1,0 +1,251 @@
+import CipherStore
+import SyncWire
+
+/// Applies a bundle to a store, in the transaction of its caller: all of it,
+/// with the vector, the conflicts and the parked rows, or nothing.
+///
+/// Foreign keys are off while it runs: a peer's cascades come as deletes of
+/// their own, and rows may come before their parents. Orphans are found at the end.
+final class BundleApplier {
+    private let db: Database
+    private let environment: SyncEnvironment
+    private let metadata: StoreMetadata
+    private let versions: VersionTable
+    private let journal: ConflictJournal
+    private let parking: Parking
+    private var reader: BundleReader
+    private var tables: [AppliedTable] = []
+    private var replicas: [(number: Int64, id: ReplicaID)] = []
+    private var peer = VersionVector()
+    private var target = VersionVector()
+    private var newest: Int64 = 0
+    private var summary = ApplySummary()
+    private var touched: TouchedRows?
+
+    /// A stamp that is further ahead of the clock is merged, and not adopted: one
+    /// bad clock must not pull all others along.
+    private static let skewMillisecondsMax: Int64 = 10 * 60 * 1000
+
+    /// Prepares the application. The log is folded first, so that local edits
+    /// have versions to be merged with.
+    init(_ db: Database, _ environment: SyncEnvironment, limits: WireLimits = WireLimits()) throws {
+        self.db = db
+        self.environment = environment
+        try TableTracking(db: db, environment: environment).refresh()
+        try Fold(db: db, environment: environment).run()
+        metadata = try StoreMetadata.require(db)
+        versions = try VersionTable(db)
+        journal = try ConflictJournal(db, at: environment.milliseconds())
+        parking = try Parking(db)
+        reader = BundleReader(limits: limits)
+        try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+    }
+
+    /// Takes the next frame of the bundle.
+    func consume(_ frame: UnsafeRawBufferPointer) throws {
+        try reader.consume(frame, onHeader: { try self.begin($0) }, onRow: { try self.apply($0) })
+    }
+
+    private func begin(_ header: BundleHeader) throws {
+        guard header.store == metadata.store else {
+            throw SyncError(.otherStore, "the bundle belongs to another database")
+        }
+        guard metadata.vector.covers(header.base) else {
+            throw SyncError(.invalidBundle, "the bundle builds on changes that are not here; synchronize again")
+        }
+        let own = try metadata.replicaID()
+        guard header.target[own] <= metadata.vector[own] else {
+            throw SyncError(.invalidBundle, "the peer knows changes of this replica that are not here")
+        }
+        peer = header.target
+        target = header.target
+        let numbers = Dictionary(metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
+        for id in header.replicas {
+            if let number = numbers[id] {
+                replicas.append((number, id))
+            } else {
+                try db.execute(sql: "INSERT INTO _sync_replica (rid) VALUES (?)", arguments: [id.data])
+                replicas.append((db.lastInsertedRowID, id))
+            }
+        }
+        versions.replicas = Dictionary(
+            (metadata.replicas.map { ($0.sid, $0.id) } + replicas.map { ($0.number, $0.id) }),
+            uniquingKeysWith: { first, _ in first })
+        let known = try SyncedTable.loadAll(db)
+        tables = try header.tables.map { try AppliedTable(db, $0, known: known) }
+        touched = try TouchedRows.ifNeeded(db, tables: SyncedTable.loadAll(db))
+    }
+
+    // MARK: Rows
+
+    private func apply(_ record: borrowing RowRecord) throws {
+        summary.rowCount += 1
+        let table = tables[record.table]
+        let key = RowKey(bytes: record.key, isText: record.isTextKey)
+        note(record)
+        try touched?.add(table.table.number, key)
+        if let base = record.base, record.isAlive,
+            try versions.insertIfNew(table.table.number, key, life: record.life, stamp(base))
+        {
+            try insertNew(record, table, key)
+        } else {
+            try merge(record, table, key)
+        }
+    }
+
+    private func note(_ record: borrowing RowRecord) {
+        if let base = record.base { newest = max(newest, base.timestamp) }
+        for index in 0..<record.cells.count { newest = max(newest, record.cells[index].stamp.timestamp) }
+    }
+
+    private func stamp(_ stamp: WireStamp) -> VersionTable.LocalStamp {
+        VersionTable.LocalStamp(
+            timestamp: stamp.timestamp, replica: replicas[stamp.replica].number, sequence: stamp.sequence)
+    }
+
+    private func fullStamp(_ stamp: WireStamp) -> Stamp {
+        Stamp(
+            timestamp: HybridTimestamp(rawValue: stamp.timestamp), replica: replicas[stamp.replica].id,
+            sequence: stamp.sequence)
+    }
+
+    /// The fast way for a row that was never seen: what ``Merge`` plans for it,
+    /// without building the plan. A test compares the two.
+    private func insertNew(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+        for index in 0..<record.cells.count {
+            let cell = record.cells[index]
+            try versions.insertCell(
+                row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], stamp(cell.stamp))
+        }
+        let isWhole = record.baseValues.count + record.cells.count == table.columnNumbers.count
+        guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert else {
+            return try write(values(record, table), table, key)
+        }
+        let raw = statement.sqliteStatement
+        RawStep.reset(raw)
+        key.value.bind(raw, 1)
+        for index in 0..<record.baseValues.count {
+            record.baseValues[index].value.bind(raw, table.insertParameters[record.baseValues[index].column])
+        }
+        for index in 0..<record.cells.count {
+            record.cells[index].value.bind(raw, table.insertParameters[record.cells[index].column])
+        }
+        if let failure = try table.constraintFailure(of: statement) {
+            try parking.park(table.table.number, key, values(record, table), why: failure)
+        }
+    }
+
+    private func values(_ record: borrowing RowRecord, _ table: AppliedTable) -> [Int: WireValue] {
+        var values: [Int: WireValue] = [:]
+        for index in 0..<record.baseValues.count {
+            values[table.columnNumbers[record.baseValues[index].column]] = record.baseValues[index].value
+        }
+        for index in 0..<record.cells.count {
+            values[table.columnNumbers[record.cells[index].column]] = record.cells[index].value
+        }
+        return values
+    }
+
+    private func change(_ record: borrowing RowRecord, _ table: AppliedTable) -> RowChange {
+        var change = RowChange(life: record.life, base: record.base.map { fullStamp($0) }, writes: [:])
+        if let base = change.base {
+            for index in 0..<record.baseValues.count {
+                let item = record.baseValues[index]
+                change.writes[table.columnNumbers[item.column]] = .init(stamp: base, value: item.value)
+            }
+        }
+        for index in 0..<record.cells.count {
+            let cell = record.cells[index]
+            change.writes[table.columnNumbers[cell.column]] = .init(stamp: fullStamp(cell.stamp), value: cell.value)
+        }
+        return change
+    }
+
+    /// The way through the pure merge.
+    private func merge(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+        let local = try versions.load(table.table.number, key)
+        var owned: [OwnedValue] = []
+        var version = local?.version
+        if var known = version, known.isAlive {
+            try table.reader.load(key: key, hasParkedValues: parking.isInUse)
+            for (ordinal, column) in table.table.columns.enumerated() where table.reader.hasValue(ordinal) {
+                let value = OwnedValue(copying: table.reader.value(ordinal))
+                owned.append(value)
+                known.values[column.number] = value.value
+            }
+            table.reader.finish()
+            version = known
+        }
+        guard let plan = Merge.plan(local: version, incoming: change(record, table), peer: peer) else {
+            throw SyncError(
+                .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
+        }
+        try withExtendedLifetime(owned) {
+            try versions.store(plan, row: local?.row, table.table.number, key)
+            summary.conflictCount += try journal.append(plan.conflicts, table.table.number, key, versions)
+            try carryOut(plan, local: version, table, key)
+        }
+    }
+
+    private func carryOut(
+        _ plan: MergePlan, local: RowVersion?, _ table: AppliedTable, _ key: RowKey
+    ) throws {
+        switch plan.action {
+        case .keep:
+            break
+        case .delete:
+            try parking.remove(table.table.number, key)
+            try table.delete(key)
+        case .replace:
+            try parking.remove(table.table.number, key)
+            try table.delete(key)
+            try write(plan.writes, table, key)
+        case .insert, .update:
+            try write(plan.writes, table, key)
+        }
+    }
+
+    /// Writes values into the user's table; what can't be written is parked.
+    private func write(_ values: [Int: WireValue], _ table: AppliedTable, _ key: RowKey) throws {
+        let number = table.table.number
+        let parked = parking.isInUse ? try parking.values(number, key) : [:]
+        var all = parked.mapValues(\.value)
+        all.merge(values) { _, new in new }
+        let names = table.presentNames
+        let absent = all.filter { names[$0.key] == nil }
+        if !absent.isEmpty {
+            try parking.park(number, key, absent, why: table.table.isTracked ? "no such column" : "no such table")
+        }
+        let present = all.filter { names[$0.key] != nil }
+        guard table.table.isTracked, !present.isEmpty || names.isEmpty else { return }
+        let columns = present.sorted { $0.key < $1.key }.map { (name: names[$0.key] ?? "", value: $0.value) }
+        let failure =
+            try table.hasRow(key) ? table.update(key, columns) : table.insert(key, columns)
+        if let failure {
+            try parking.park(number, key, present, why: failure)
+        } else if !parked.isEmpty {
+            try parking.remove(number, key, columns: Array(present.keys))
+        }
+        withExtendedLifetime(parked) {}
+    }
+
+    // MARK: The end
+
+    /// Ends the application: everything was there, the vector moves on.
+    func finish() throws -> ApplySummary {
+        guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
+        summary.unparkedCount = try parking.retry(environment)
+        try touched?.parkOrphans(parking)
+        summary.parkedCount = parking.parkedRowCount
+        for (replica, sequence) in target.sequences {
+            try db.execute(
+                sql: "UPDATE _sync_replica SET oseq = max(oseq, ?), seen = ? WHERE rid = ?",
+                arguments: [sequence, environment.milliseconds(), replica.data])
+        }
+        let bound = (environment.milliseconds() + Self.skewMillisecondsMax) << 16
+        try db.execute(
+            sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
+            arguments: [newest <= bound ? newest : 0])
+        return summary
+    }
+}

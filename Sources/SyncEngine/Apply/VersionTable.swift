@@ -1,0 +1,153 @@
+import CipherStore
+import SyncWire
+
+/// Reads and writes `_sync_row` and `_sync_cell` while a bundle is applied.
+final class VersionTable {
+    /// A stamp with the local number of its replica.
+    struct LocalStamp {
+        let timestamp: Int64
+        let replica: Int64
+        let sequence: Int64
+    }
+
+    /// The replicas by local number.
+    var replicas: [Int64: ReplicaID] = [:] {
+        didSet { numbers = Dictionary(replicas.map { ($1, $0) }, uniquingKeysWith: { first, _ in first }) }
+    }
+    private var numbers: [ReplicaID: Int64] = [:]
+
+    private let db: Database
+    private let insertRow: Statement
+    private let updateRow: Statement
+    private let selectRow: Statement
+    private let selectCells: Statement
+    private let upsertCell: Statement
+    private let deleteCell: Statement
+
+    init(_ db: Database) throws {
+        self.db = db
+        insertRow = try db.makeStatement(
+            sql: "INSERT OR FAIL INTO _sync_row (tbl, pk, cl, hlc, sid, oseq) VALUES (?, ?, ?, ?, ?, ?)")
+        updateRow = try db.makeStatement(
+            sql: "UPDATE _sync_row SET cl = ?, hlc = ?, sid = ?, oseq = ? WHERE r = ?")
+        selectRow = try db.makeStatement(
+            sql: "SELECT r, cl, hlc, sid, oseq FROM _sync_row WHERE tbl = ? AND pk = ?")
+        selectCells = try db.makeStatement(sql: "SELECT col, hlc, sid, oseq FROM _sync_cell WHERE r = ?")
+        upsertCell = try db.makeStatement(
+            sql: "INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq) VALUES (?, ?, ?, ?, ?)")
+        deleteCell = try db.makeStatement(sql: "DELETE FROM _sync_cell WHERE r = ? AND col = ?")
+    }
+
+    /// Adds a row that has no version yet.
+    ///
+    /// - returns: False when it has one; nothing was changed then.
+    func insertIfNew(_ table: Int64, _ key: RowKey, life: Int64, _ stamp: LocalStamp) throws -> Bool {
+        let raw = insertRow.sqliteStatement
+        RawStep.reset(raw)
+        _ = RawBinding.int64(raw, 1, table)
+        key.value.bind(raw, 2)
+        _ = RawBinding.int64(raw, 3, life)
+        bind(stamp, raw, 4)
+        if RawStep.next(raw) != nil {
+            RawStep.reset(raw)
+            return true
+        }
+        guard case .SQLITE_CONSTRAINT = db.lastErrorCode.primaryResultCode else { throw insertRow.failure }
+        RawStep.reset(raw)
+        return false
+    }
+
+    /// Writes the version of a column.
+    func insertCell(row: Int64, column: Int, _ stamp: LocalStamp) throws {
+        let raw = upsertCell.sqliteStatement
+        _ = RawBinding.int64(raw, 1, row)
+        _ = RawBinding.int64(raw, 2, Int64(column))
+        bind(stamp, raw, 3)
+        try run(upsertCell)
+    }
+
+    private func bind(_ stamp: LocalStamp, _ raw: SQLiteStatement, _ index: CInt) {
+        _ = RawBinding.int64(raw, index, stamp.timestamp)
+        _ = RawBinding.int64(raw, index + 1, stamp.replica)
+        _ = RawBinding.int64(raw, index + 2, stamp.sequence)
+    }
+
+    private func run(_ statement: Statement) throws {
+        while try statement.step() {}
+        statement.reset()
+    }
+
+    /// Reads the versions of a row, without its values.
+    func load(_ table: Int64, _ key: RowKey) throws -> (row: Int64, version: RowVersion)? {
+        let raw = selectRow.sqliteStatement
+        selectRow.reset()
+        defer { selectRow.reset() }
+        _ = RawBinding.int64(raw, 1, table)
+        key.value.bind(raw, 2)
+        guard try selectRow.step() else { return nil }
+        let row = RawColumn.int64(raw, 0)
+        let version = RowVersion(
+            life: RawColumn.int64(raw, 1), base: try stamp(raw, 2), cells: try loadCells(row), values: [:])
+        return (row, version)
+    }
+
+    private func loadCells(_ row: Int64) throws -> [Int: Stamp] {
+        let raw = selectCells.sqliteStatement
+        selectCells.reset()
+        defer { selectCells.reset() }
+        _ = RawBinding.int64(raw, 1, row)
+        var cells: [Int: Stamp] = [:]
+        while try selectCells.step() { cells[Int(RawColumn.int64(raw, 0))] = try stamp(raw, 1) }
+        return cells
+    }
+
+    private func stamp(_ raw: SQLiteStatement, _ index: CInt) throws -> Stamp {
+        let number = RawColumn.int64(raw, index + 1)
+        guard let replica = replicas[number] else {
+            throw SyncError(.damagedMetadata, "a stamp names replica \(number), which is not known")
+        }
+        return Stamp(
+            timestamp: HybridTimestamp(rawValue: RawColumn.int64(raw, index)), replica: replica,
+            sequence: RawColumn.int64(raw, index + 2))
+    }
+
+    /// The local number of a replica.
+    func number(of replica: ReplicaID) throws -> Int64 {
+        guard let number = numbers[replica] else {
+            throw SyncError(.damagedMetadata, "replica \(replica) is not known")
+        }
+        return number
+    }
+
+    private func local(_ stamp: Stamp) throws -> LocalStamp {
+        LocalStamp(
+            timestamp: stamp.timestamp.rawValue, replica: try number(of: stamp.replica), sequence: stamp.sequence)
+    }
+
+    /// Writes the versions of a plan.
+    func store(_ plan: MergePlan, row: Int64?, _ table: Int64, _ key: RowKey) throws {
+        let base = try local(plan.base)
+        guard let row else {
+            guard try insertIfNew(table, key, life: plan.life, base) else {
+                throw SyncError(.damagedMetadata, "a row has versions that can't be found")
+            }
+            let row = db.lastInsertedRowID
+            for (column, stamp) in plan.cells { try insertCell(row: row, column: column, local(stamp)) }
+            return
+        }
+        let raw = updateRow.sqliteStatement
+        _ = RawBinding.int64(raw, 1, plan.life)
+        bind(base, raw, 2)
+        _ = RawBinding.int64(raw, 5, row)
+        try run(updateRow)
+        let old = try loadCells(row)
+        for column in old.keys where plan.cells[column] == nil {
+            _ = RawBinding.int64(deleteCell.sqliteStatement, 1, row)
+            _ = RawBinding.int64(deleteCell.sqliteStatement, 2, Int64(column))
+            try run(deleteCell)
+        }
+        for (column, stamp) in plan.cells where old[column] != stamp {
+            try insertCell(row: row, column: column, local(stamp))
+        }
+    }
+}

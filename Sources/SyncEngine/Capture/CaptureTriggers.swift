@@ -1,0 +1,101 @@
+import CipherStore
+
+/// The SQL of the triggers that append to `_sync_log`.
+///
+/// The programs are plain SQL without functions of ours, so that every program
+/// that writes to the file is tracked. They use no conflict clause, because the
+/// outer statement's would override it. Values are compared as bytes and by
+/// type: `IS NOT` misses 'a' → 'A' on a NOCASE column, and 1 → 1.0.
+struct CaptureTriggers {
+    /// The operations of the log. An update's group of columns is in the bits above.
+    enum Operation {
+        static let insert = 1
+        static let update = 2
+        static let delete = 3
+        static let groupShift = 4
+    }
+
+    /// How many columns one log entry's mask covers.
+    static let columnsPerGroup = 60
+
+    let table: SyncedTable
+
+    private static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+    private static let isLocal = "(SELECT applying FROM _sync_state) = 0"
+
+    private var name: String { table.name.quotedDatabaseIdentifier }
+    private var key: String { table.key.quotedDatabaseIdentifier }
+
+    /// The names of the triggers that a table has.
+    static func names(_ db: Database, table number: Int64) throws -> [String] {
+        try String.fetchAll(
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND name GLOB ?",
+            arguments: ["_sync_[iudk]*_\(number)"])
+    }
+
+    /// The statements that create the triggers.
+    var statements: [String] {
+        [insertTrigger, deleteTrigger, keyTrigger] + groups.map(updateTrigger)
+    }
+
+    private func append(_ operation: Int, _ key: String, mask: String = "0") -> String {
+        """
+        INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (\(table.number), \(operation), \(key), \(mask), \(Self.now));
+        """
+    }
+
+    private var insertTrigger: String {
+        """
+        CREATE TRIGGER _sync_i_\(table.number) AFTER INSERT ON \(name) WHEN \(Self.isLocal) BEGIN
+            \(append(Operation.insert, "NEW.\(key)"))
+        END
+        """
+    }
+
+    private var deleteTrigger: String {
+        """
+        CREATE TRIGGER _sync_d_\(table.number) AFTER DELETE ON \(name) WHEN \(Self.isLocal) BEGIN
+            \(append(Operation.delete, "OLD.\(key)"))
+        END
+        """
+    }
+
+    /// A row whose key changes is another row.
+    private var keyTrigger: String {
+        """
+        CREATE TRIGGER _sync_k_\(table.number) AFTER UPDATE OF \(key) ON \(name)
+        WHEN \(Self.isLocal) AND \(Self.differs(key)) BEGIN
+            \(append(Operation.delete, "OLD.\(key)"))
+            \(append(Operation.insert, "NEW.\(key)"))
+        END
+        """
+    }
+
+    private static func differs(_ column: String) -> String {
+        """
+        (OLD.\(column) COLLATE BINARY IS NOT NEW.\(column) COLLATE BINARY OR typeof(OLD.\(column)) <> typeof(NEW.\(column)))
+        """
+    }
+
+    private var groups: [(number: Int, columns: [SyncedTable.Column])] {
+        Dictionary(grouping: table.presentColumns) { $0.number / Self.columnsPerGroup }
+            .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private func updateTrigger(_ group: (number: Int, columns: [SyncedTable.Column])) -> String {
+        let tests = group.columns.map { column in
+            (column.number % Self.columnsPerGroup, Self.differs(column.name.quotedDatabaseIdentifier))
+        }
+        // SQLite's << and | have one precedence, hence all the parentheses.
+        let mask = tests.map { "(\($0.1) << \($0.0))" }.joined(separator: " | ")
+        let operation = Operation.update | group.number << Operation.groupShift
+        let columns = group.columns.map(\.name.quotedDatabaseIdentifier).joined(separator: ", ")
+        return """
+            CREATE TRIGGER _sync_u\(group.number)_\(table.number) AFTER UPDATE OF \(columns) ON \(name)
+            WHEN \(Self.isLocal) AND OLD.\(key) COLLATE BINARY IS NEW.\(key) COLLATE BINARY
+            AND (\(tests.map(\.1).joined(separator: " OR "))) BEGIN
+                \(append(operation, "NEW.\(key)", mask: mask))
+            END
+            """
+    }
+}

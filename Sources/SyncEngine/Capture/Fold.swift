@@ -1,0 +1,178 @@
+import CipherStore
+import SyncWire
+
+/// Turns the tail of the log into versions, in bulk.
+///
+/// It runs at the start of each synchronization and of each merge, in the same
+/// transaction, so that whatever was logged after a merge is stamped above
+/// everything that the merge brought.
+///
+/// The invariants:
+/// 1. A stamp is `max(clock + 1, min(ms, now) << 16)`, and above the stamp that
+///    it replaces: a local edit always wins over what it was made upon.
+/// 2. The sequence of a change is the number of its last log entry.
+/// 3. Only the last write of a row, or of a cell, gets a version: nobody else
+///    has seen the others.
+struct Fold {
+    /// What a fold did.
+    struct Summary: Equatable {
+        /// How many log entries were folded.
+        var entryCount: Int64 = 0
+    }
+
+    let db: Database
+    let environment: SyncEnvironment
+
+    /// How many folded entries are kept as history.
+    var historyCount: Int64 = 500_000
+
+    /// Folds the log's tail. Runs in the caller's transaction.
+    @discardableResult
+    func run() throws -> Summary {
+        let metadata = try StoreMetadata.require(db)
+        let sql = """
+            SELECT count(*), max(seq), max(ms), total(op <> \(CaptureTriggers.Operation.insert))
+            FROM _sync_log WHERE seq > ?
+            """
+        guard let tail = try Row.fetchOne(db, sql: sql, arguments: [metadata.folded]),
+            let last: Int64 = tail[1]
+        else { return Summary() }
+        let stamps = StampRule(
+            floor: metadata.clock.next.rawValue, now: environment.milliseconds(), replica: metadata.selfNumber)
+        let newest: Int64 = tail[2]
+        var clock = max(stamps.floor, min(newest, stamps.now) << 16)
+        let isInsertsOnly = (tail[3] as Double) == 0
+        if try !isInsertsOnly || !foldNewRows(metadata, stamps) {
+            try foldAny(metadata, stamps)
+            clock = max(clock, try newestStamp(metadata))
+        }
+        try db.execute(
+            sql: "UPDATE _sync_state SET folded = ?, clock = max(clock, ?)", arguments: [last, clock])
+        try db.execute(
+            sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [last, metadata.selfNumber])
+        try prune(last)
+        return Summary(entryCount: tail[0])
+    }
+
+    /// How stamps are given, as SQL.
+    private struct StampRule {
+        let floor: Int64
+        let now: Int64
+        let replica: Int64
+
+        /// The stamp of a log entry's time.
+        func sql(_ milliseconds: String) -> String {
+            "max(\(floor), min(\(milliseconds), \(now)) << 16)"
+        }
+    }
+
+    /// The usual case of a first synchronization or an import: nothing but rows
+    /// that were never seen, in one statement.
+    ///
+    /// - returns: False when a row was known after all; nothing was changed then.
+    private func foldNewRows(_ metadata: StoreMetadata, _ stamps: StampRule) throws -> Bool {
+        do {
+            try db.execute(
+                sql: """
+                    INSERT INTO _sync_row (tbl, pk, cl, hlc, sid, oseq)
+                    SELECT tbl, pk, 1, \(stamps.sql("ms")), \(stamps.replica), seq
+                    FROM _sync_log WHERE seq > \(metadata.folded) AND \(TableDefinition.isUUID("pk")) ORDER BY seq
+                    """)
+            return true
+        } catch ResultCode.SQLITE_CONSTRAINT_UNIQUE {
+            return false
+        }
+    }
+
+    /// Every case, through one temporary row for each row that the tail names.
+    private func foldAny(_ metadata: StoreMetadata, _ stamps: StampRule) throws {
+        try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold")
+        defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold") }
+        // With max(), SQLite takes the bare columns from the row of the maximum.
+        try db.execute(
+            sql: """
+                CREATE TEMP TABLE _sync_fold (
+                    tbl, pk, seq, alive, stamp, turns, inserted, r, cl, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
+                INSERT INTO temp._sync_fold
+                SELECT l.tbl, l.pk, l.seq, l.op <> 3, \(stamps.sql("l.ms")), l.turns, l.inserted, r.r, coalesce(r.cl, 0)
+                FROM (SELECT tbl, pk, max(seq) AS seq, op, ms, sum(op IN (1, 3)) AS turns, max(op = 1) AS inserted
+                      FROM _sync_log WHERE seq > \(metadata.folded) AND \(TableDefinition.isUUID("pk"))
+                      GROUP BY tbl, pk) AS l
+                LEFT JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
+                """)
+        try foldWholeRows(stamps)
+        try foldCells(metadata, stamps)
+        try dropShadowedValues(metadata)
+    }
+
+    /// A row's life after `turns` insertions and deletions: odd while it exists.
+    private static let life = "(f.cl + f.turns + ((f.cl + f.turns) & 1 <> f.alive))"
+
+    private func foldWholeRows(_ stamps: StampRule) throws {
+        // A row that came and went between two folds was never seen by anybody.
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_row (tbl, pk, cl, hlc, sid, oseq)
+                SELECT f.tbl, f.pk, \(Self.life), f.stamp, \(stamps.replica), f.seq
+                FROM temp._sync_fold AS f WHERE f.r IS NULL AND f.alive ORDER BY f.seq;
+                CREATE TEMP TABLE _sync_turned (r INTEGER PRIMARY KEY, cl, hlc, seq);
+                INSERT INTO temp._sync_turned
+                SELECT f.r, \(Self.life),
+                    max(f.stamp, r.hlc + 1, coalesce((SELECT max(c.hlc) FROM _sync_cell AS c WHERE c.r = f.r) + 1, 0)),
+                    f.seq
+                FROM temp._sync_fold AS f JOIN _sync_row AS r ON r.r = f.r
+                WHERE f.turns > 0 OR f.cl & 1 <> f.alive;
+                DELETE FROM _sync_cell WHERE r IN (SELECT r FROM temp._sync_turned);
+                UPDATE _sync_row SET sid = \(stamps.replica),
+                    (cl, hlc, oseq) = (SELECT t.cl, t.hlc, t.seq FROM temp._sync_turned AS t WHERE t.r = _sync_row.r)
+                WHERE r IN (SELECT r FROM temp._sync_turned);
+                DROP TABLE temp._sync_turned;
+                """)
+    }
+
+    private func foldCells(_ metadata: StoreMetadata, _ stamps: StampRule) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
+                SELECT f.r, u.col, max(\(stamps.sql("u.ms")), r.hlc + 1, coalesce(c.hlc + 1, 0)), \(stamps.replica), u.seq
+                FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms
+                      FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl
+                          AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                      WHERE l.seq > \(metadata.folded) GROUP BY l.tbl, l.pk, c.col) AS u
+                JOIN temp._sync_fold AS f ON f.tbl = u.tbl AND f.pk = u.pk AND f.turns = 0 AND f.cl & 1
+                JOIN _sync_row AS r ON r.r = f.r
+                LEFT JOIN _sync_cell AS c ON c.r = f.r AND c.col = u.col;
+                """)
+    }
+
+    /// A local write replaces a value that was parked for the same place.
+    private func dropShadowedValues(_ metadata: StoreMetadata) throws {
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") == true else { return }
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_shadow WHERE EXISTS (
+                    SELECT 1 FROM temp._sync_fold AS f
+                    WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0)
+                OR EXISTS (
+                    SELECT 1 FROM _sync_log AS l
+                    WHERE l.seq > \(metadata.folded) AND l.tbl = _sync_shadow.tbl AND l.pk = _sync_shadow.pk
+                      AND l.op = (2 | ((_sync_shadow.col / 60) << 4)) AND l.mask >> (_sync_shadow.col % 60) & 1)
+                """)
+    }
+
+    private func newestStamp(_ metadata: StoreMetadata) throws -> Int64 {
+        let arguments: StatementArguments = [metadata.selfNumber, metadata.folded]
+        let rows = try Int64.fetchOne(
+            db, sql: "SELECT max(hlc) FROM _sync_row WHERE sid = ? AND oseq > ?", arguments: arguments)
+        let cells = try Int64.fetchOne(
+            db, sql: "SELECT max(hlc) FROM _sync_cell WHERE sid = ? AND oseq > ?", arguments: arguments)
+        return max(rows ?? 0, cells ?? 0)
+    }
+
+    /// Drops the oldest history, seldom and much at a time.
+    private func prune(_ last: Int64) throws {
+        let first = try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _sync_log") ?? last
+        guard last - first > historyCount * 2 else { return }
+        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [last - historyCount])
+    }
+}

@@ -1,0 +1,40 @@
+/// A failure of tracking or synchronization.
+public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The kinds of failure. New kinds may be added.
+    public enum Code: String, Sendable {
+        /// The database has no sync metadata.
+        case notSynchronized
+        /// The metadata was made by a newer program.
+        case metadataTooNew
+        /// The metadata contradicts itself.
+        case damagedMetadata
+        /// There is no such table.
+        case noSuchTable
+        /// The table's key is not a UUID, so its rows can't be matched.
+        case unsuitableKey
+        /// The table is of a kind that can't be tracked.
+        case unsuitableTable
+        /// The remote belongs to another database.
+        case otherStore
+        /// The remote is a plain copy of this file, with the same identity.
+        case sameReplica
+        /// The remote sent something that can't be right.
+        case invalidBundle
+        /// The synchronization was cancelled; nothing was applied.
+        case cancelled
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened.
+    public let message: String
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// What happened.
+    public var description: String { message }
+}

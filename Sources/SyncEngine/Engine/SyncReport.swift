@@ -1,0 +1,32 @@
+import SyncWire
+
+/// What a synchronization did.
+public struct SyncReport: Equatable, Sendable {
+    /// One direction of it.
+    public struct Transfer: Equatable, Sendable {
+        /// The rows that were sent.
+        public let rowCount: Int64
+        /// The bytes on the wire.
+        public let byteCount: Int64
+        /// Values that lost against a write that did not know them.
+        public let conflictCount: Int64
+        /// Rows that the receiver could not write yet.
+        public let parkedCount: Int64
+    }
+
+    /// This replica.
+    public internal(set) var local: ReplicaID
+    /// The other one.
+    public internal(set) var remote: ReplicaID
+    /// What came from the remote, or nil when there was nothing or it was not asked for.
+    public internal(set) var pulled: Transfer?
+    /// What went to the remote, or nil when there was nothing or it was not asked for.
+    public internal(set) var pushed: Transfer?
+    /// Replicas that turned out to be restored copies and got a new identity.
+    public internal(set) var renewedReplicas: [ReplicaID] = []
+
+    /// The conflicts of both directions.
+    public var conflictCount: Int64 { (pulled?.conflictCount ?? 0) + (pushed?.conflictCount ?? 0) }
+    /// The parked rows of both directions.
+    public var parkedCount: Int64 { (pulled?.parkedCount ?? 0) + (pushed?.parkedCount ?? 0) }
+}

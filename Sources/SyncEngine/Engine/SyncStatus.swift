@@ -1,0 +1,82 @@
+import CipherStore
+import SyncWire
+
+/// How a store stands.
+public struct SyncStatus: Sendable {
+    /// A tracked table.
+    public struct Table: Sendable {
+        /// Its name.
+        public let name: String
+        /// How many rows it has.
+        public let rowCount: Int64
+        /// How many of them have a key that is no UUID, and are not synchronized.
+        public let unsuitableKeyCount: Int64
+    }
+
+    /// A replica that the store was synchronized with.
+    public struct Peer: Sendable {
+        /// The replica.
+        public let replica: ReplicaID
+        /// How it was reached; empty when it reached us.
+        public let name: String
+        /// When, in milliseconds of Unix time.
+        public let lastContactMilliseconds: Int64
+        /// How many local changes it does not have.
+        public let pendingCount: Int64
+    }
+
+    /// The database that the store is a replica of.
+    public let store: StoreID
+    /// This replica.
+    public let replica: ReplicaID
+    /// The tracked tables.
+    public let tables: [Table]
+    /// The replicas that the store was synchronized with, last one first.
+    public let peers: [Peer]
+    /// The local changes in the log, all of which a new peer would get.
+    public let logEntryCount: Int64
+    /// The conflicts in the journal.
+    public let conflictCount: Int64
+    /// The rows that wait for their table, column, parent or place.
+    public let parkedCount: Int64
+}
+
+extension Synchronizer {
+    /// Reads how the store stands.
+    public func status() throws -> SyncStatus {
+        try database.read { db in
+            let metadata = try StoreMetadata.require(db)
+            return SyncStatus(
+                store: metadata.store, replica: try metadata.replicaID(), tables: try tables(db),
+                peers: try peers(db),
+                logEntryCount: try count(db, "SELECT count(*) FROM _sync_log WHERE op <> 0"),
+                conflictCount: try count(db, "SELECT count(*) FROM _sync_conflict"),
+                parkedCount: try count(db, "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow)"))
+        }
+    }
+
+    private func count(_ db: Database, _ sql: String) throws -> Int64 {
+        try Int64.fetchOne(db, sql: sql) ?? 0
+    }
+
+    private func tables(_ db: Database) throws -> [SyncStatus.Table] {
+        try SyncedTable.loadAll(db).filter(\.isTracked).map { table in
+            let name = table.name.quotedDatabaseIdentifier
+            let isUUID = TableDefinition.isUUID(table.key.quotedDatabaseIdentifier)
+            return SyncStatus.Table(
+                name: table.name, rowCount: try count(db, "SELECT count(*) FROM \(name)"),
+                unsuitableKeyCount: try count(db, "SELECT count(*) FROM \(name) WHERE NOT \(isUUID)"))
+        }
+    }
+
+    private func peers(_ db: Database) throws -> [SyncStatus.Peer] {
+        try Row.fetchAll(db, sql: "SELECT rid, name, at, acked FROM _sync_peer ORDER BY at DESC").map { row in
+            SyncStatus.Peer(
+                replica: try StoreMetadata.identifier(row.decode(atIndex: 0)), name: try row.decode(atIndex: 1),
+                lastContactMilliseconds: try row.decode(atIndex: 2),
+                pendingCount: try Int64.fetchOne(
+                    db, sql: "SELECT count(*) FROM _sync_log WHERE seq > ? AND op <> 0",
+                    arguments: [try row.decode(Int64.self, atIndex: 3)]) ?? 0)
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import CipherStore
+import Dispatch
+import SyncWire
+
+/// Tracks the tables of a store and synchronizes it with others.
+///
+/// ```swift
+/// let synchronizer = try Synchronizer(dbQueue, tables: ["note", "tag"])
+/// let report = try await synchronizer.sync(with: StoreTransport(path: "stick/notes.db", configuration: other))
+/// print(report.pulled?.rowCount ?? 0, "rows came")
+/// ```
+///
+/// Tracking is done by triggers in the file, so it goes on whoever writes to it.
+public final class Synchronizer: Sendable {
+    let database: any DatabaseWriter
+    let environment: SyncEnvironment
+
+    /// Prepares a database for synchronization. The first time, it becomes a
+    /// new store with a replica id of its own.
+    ///
+    /// - parameters:
+    ///     - database: An encrypted database.
+    ///     - tables: Tables to track, which have one UUID column as their key.
+    ///     - environment: Where time and randomness come from.
+    /// - throws: ``SyncError``, for a table that can't be tracked; ``DatabaseError``.
+    public init(
+        _ database: any DatabaseWriter, tables: [String] = [], environment: SyncEnvironment = .system
+    ) throws {
+        self.database = database
+        self.environment = environment
+        try database.write { db in
+            if try StoreMetadata.load(db) == nil {
+                try MetadataSchema.create(
+                    db, store: environment.identifier(), replica: environment.identifier())
+            }
+            let tracking = TableTracking(db: db, environment: environment)
+            try tracking.refresh()
+            try tracking.track(tables)
+        }
+    }
+
+    /// Opens a store that is prepared already.
+    ///
+    /// - throws: ``SyncError`` of code `notSynchronized` when it is not.
+    public init(existing database: any DatabaseWriter, environment: SyncEnvironment = .system) throws {
+        self.database = database
+        self.environment = environment
+        try database.write { db in
+            _ = try StoreMetadata.require(db)
+            try TableTracking(db: db, environment: environment).refresh()
+        }
+    }
+
+    /// Tracks tables. Rows that are there already count as inserted now.
+    ///
+    /// - throws: ``SyncError`` for a table that can't be tracked; no table is tracked then.
+    public func track(_ tables: [String]) throws {
+        try database.write { try TableTracking(db: $0, environment: environment).track(tables) }
+    }
+
+    /// Tracks tables in the transaction that is open, so that a table can be
+    /// made, filled and tracked as one step.
+    ///
+    /// - throws: As ``track(_:)``.
+    public func track(_ tables: [String], in db: Database) throws {
+        try TableTracking(db: db, environment: environment).track(tables)
+    }
+
+    /// Brings changes here from a remote, and sends ours to it.
+    ///
+    /// - throws: ``SyncError``, ``DatabaseError``, ``StoreError``, ``WireError``. Each
+    ///   direction is applied as a whole or not at all.
+    public func sync(with transport: any Transport) async throws -> SyncReport {
+        try await detached(.both, transport)
+    }
+
+    /// Brings changes here from a remote.
+    ///
+    /// - throws: As ``sync(with:)``.
+    public func pull(from transport: any Transport) async throws -> SyncReport {
+        try await detached(.pull, transport)
+    }
+
+    /// Sends our changes to a remote.
+    ///
+    /// - throws: As ``sync(with:)``.
+    public func push(to transport: any Transport) async throws -> SyncReport {
+        try await detached(.push, transport)
+    }
+
+    /// The work blocks its thread, so it has one of its own.
+    private func detached(_ direction: SyncDirection, _ transport: any Transport) async throws -> SyncReport {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try self.run(direction, transport) })
+            }
+        }
+    }
+
+    /// Synchronizes and waits for the result.
+    ///
+    /// - parameter progress: Called with the direction, the rows that were sent
+    ///   and their number. An error that it throws cancels.
+    /// - throws: As ``sync(with:)``, or the error of `progress`.
+    public func run(
+        _ direction: SyncDirection, _ transport: any Transport,
+        progress: ((SyncProgress) throws -> Void)? = nil
+    ) throws -> SyncReport {
+        let remote = try transport.connect(environment)
+        defer { remote.close() }
+        let local = StorePeer(database, environment, closes: false)
+        return try SessionDriver(
+            local: local, remote: remote, remoteName: transport.name, progress: progress
+        ).run(direction)
+    }
+}
+
+/// Carries out the actions of a ``SyncSession``.
+struct SessionDriver {
+    let local: any SyncPeer
+    let remote: any SyncPeer
+    let remoteName: String
+    let progress: ((SyncProgress) throws -> Void)?
+
+    func run(_ direction: SyncDirection) throws -> SyncReport {
+        var session = SyncSession(direction)
+        var action = session.start
+        var greetings: (local: Greeting, remote: Greeting)?
+        var pulled: SyncReport.Transfer?
+        var pushed: SyncReport.Transfer?
+        var renewed: [SyncSession.Side] = []
+        while true {
+            switch action {
+            case .greet:
+                let met = (local: try local.greet(), remote: try remote.greet())
+                greetings = met
+                action = session.handle(.greeted(local: met.local, remote: met.remote))
+            case .renew(let side):
+                try (side == .local ? local : remote).renewIdentity()
+                renewed.append(side)
+                action = session.handle(.renewed(side))
+            case .pull(let vector):
+                pulled = try transfer(.pull, from: remote, to: local, since: vector)
+                action = session.handle(.pulled)
+            case .push(let vector):
+                pushed = try transfer(.push, from: local, to: remote, since: vector)
+                action = session.handle(.pushed)
+            case .refuse(let error):
+                throw error
+            case .finish:
+                guard let greetings else { throw SyncError(.invalidBundle, "the remote did not greet") }
+                try remember(greetings, pulled: pulled != nil, pushed: pushed != nil)
+                var report = SyncReport(
+                    local: greetings.local.replica, remote: greetings.remote.replica, pulled: pulled, pushed: pushed)
+                report.renewedReplicas = renewed.map {
+                    $0 == .local ? greetings.local.replica : greetings.remote.replica
+                }
+                return report
+            }
+        }
+    }
+
+    private func transfer(
+        _ direction: SyncDirection, from source: any SyncPeer, to target: any SyncPeer, since vector: VersionVector
+    ) throws -> SyncReport.Transfer {
+        let report = progress.map { progress in
+            { (completed: Int64, total: Int64) in
+                try progress(
+                    SyncProgress(direction: direction, completedRowCount: completed, totalRowCount: total))
+            }
+        }
+        var sent = TransferSummary(rowCount: 0, byteCount: 0)
+        let applied = try target.receive { sink in
+            // The sink is used only until `send` returns.
+            try withoutActuallyEscaping(sink) { sink in
+                sent = try source.send(since: vector, progress: report, to: sink)
+            }
+        }
+        return SyncReport.Transfer(
+            rowCount: sent.rowCount, byteCount: sent.byteCount, conflictCount: applied.conflictCount,
+            parkedCount: applied.parkedCount)
+    }
+
+    /// Each side notes what the other knows now.
+    private func remember(
+        _ greetings: (local: Greeting, remote: Greeting), pulled: Bool, pushed: Bool
+    ) throws {
+        var remoteKnows = greetings.remote.vector
+        if pushed { remoteKnows.join(greetings.local.vector) }
+        var localKnows = greetings.local.vector
+        if pulled { localKnows.join(greetings.remote.vector) }
+        try local.remember(greetings.remote.replica, name: remoteName, knowing: remoteKnows)
+        try remote.remember(greetings.local.replica, name: "", knowing: localKnows)
+    }
+}

@@ -1,0 +1,112 @@
+import SyncWire
+
+/// The merge of two versions of a row: a pure function.
+///
+/// Per column, the last writer wins: the order is (timestamp, replica, value),
+/// which is total, so that any two replicas that saw the same changes hold the
+/// same row, whatever the order in which they came. A delete beats all edits of
+/// the life that it ends; a later insert begins a new life.
+enum Merge {
+    /// Merges a peer's change into a row.
+    ///
+    /// - parameters:
+    ///     - local: The row here, or nil when it was never seen.
+    ///     - incoming: What the peer says.
+    ///     - peer: What the peer knew: a value that it knew and replaced is no conflict.
+    /// - returns: nil when the change is not valid: it begins a life without
+    ///   the write that began it.
+    static func plan(local: RowVersion?, incoming: RowChange, peer: VersionVector) -> MergePlan? {
+        guard let local else { return begin(incoming) }
+        if incoming.life > local.life { return outlive(local, incoming, peer) }
+        if incoming.life < local.life { return discard(local, incoming) }
+        return incoming.isAlive ? mergeColumns(local, incoming, peer) : mergeDeletes(local, incoming)
+    }
+
+    /// A row that was never seen.
+    private static func begin(_ incoming: RowChange) -> MergePlan? {
+        guard let base = incoming.base else { return nil }
+        var plan = MergePlan(life: incoming.life, base: base)
+        if incoming.isAlive {
+            plan.action = .insert
+            plan.writes = incoming.writes.mapValues(\.value)
+            plan.cells = incoming.writes.mapValues(\.stamp).filter { $0.value != base }
+        }
+        return plan
+    }
+
+    /// The peer knows a later life of the row.
+    private static func outlive(
+        _ local: RowVersion, _ incoming: RowChange, _ peer: VersionVector
+    ) -> MergePlan? {
+        guard var plan = begin(incoming) else { return nil }
+        guard local.isAlive else { return plan }
+        plan.action = incoming.isAlive ? .replace : .delete
+        for (column, value) in local.values {
+            let stamp = local.stamp(ofColumn: column)
+            guard !peer.contains(stamp) else { continue }
+            plan.conflicts.append(
+                .init(column: column, lost: value, lostStamp: stamp, winner: plan.base, reason: .deleted))
+        }
+        return plan.sorted()
+    }
+
+    /// The peer speaks of a life that has ended here.
+    private static func discard(_ local: RowVersion, _ incoming: RowChange) -> MergePlan {
+        var plan = MergePlan(life: local.life, base: local.base, cells: local.cells)
+        for (column, write) in incoming.writes {
+            plan.conflicts.append(
+                .init(
+                    column: column, lost: write.value, lostStamp: write.stamp, winner: local.base,
+                    reason: .deleted))
+        }
+        return plan.sorted()
+    }
+
+    private static func mergeDeletes(_ local: RowVersion, _ incoming: RowChange) -> MergePlan {
+        guard let base = incoming.base, base.isNewer(than: local.base) else {
+            return MergePlan(life: local.life, base: local.base)
+        }
+        return MergePlan(life: local.life, base: base)
+    }
+
+    private static func mergeColumns(
+        _ local: RowVersion, _ incoming: RowChange, _ peer: VersionVector
+    ) -> MergePlan {
+        var base = local.base
+        if let other = incoming.base, other.isNewer(than: base) { base = other }
+        var plan = MergePlan(life: local.life, base: base)
+        for column in Set(local.values.keys).union(local.cells.keys).union(incoming.writes.keys) {
+            let own = local.stamp(ofColumn: column)
+            let ownValue = local.values[column] ?? .null
+            guard let write = incoming.writes[column] else {
+                if own != base { plan.cells[column] = own }
+                continue
+            }
+            let order = write.value.compare(ownValue)
+            let isNewer = write.stamp.isNewer(than: own)
+            let isSameMoment = !isNewer && !own.isNewer(than: write.stamp)
+            let incomingWins = isNewer || (isSameMoment && order > 0)
+            let winner = incomingWins ? write.stamp : own
+            if winner != base { plan.cells[column] = winner }
+            if incomingWins && order != 0 { plan.writes[column] = write.value }
+            if order != 0, !isSameMoment, !incomingWins || !peer.contains(own) {
+                plan.conflicts.append(
+                    .init(
+                        column: column, lost: incomingWins ? ownValue : write.value,
+                        lostStamp: incomingWins ? own : write.stamp, winner: winner, reason: .newer))
+            }
+        }
+        plan.action = plan.writes.isEmpty ? .keep : .update
+        return plan.sorted()
+    }
+}
+
+extension MergePlan {
+    /// The plan with its conflicts in the order of columns, so that equal input
+    /// gives equal output.
+    fileprivate func sorted() -> MergePlan {
+        var plan = self
+        plan.conflicts.sort { $0.column < $1.column }
+        return plan
+    }
+}

@@ -1,0 +1,129 @@
+import CipherStore
+import SyncWire
+
+/// The tables of the sync metadata, version 1.
+///
+/// They live in the encrypted file that they describe. `Schemas/metadata/v1.sql`
+/// is the contract; a test compares it with what this creates.
+enum MetadataSchema {
+    /// The version that this code reads and writes.
+    static let version: Int64 = 1
+
+    /// What creates the tables.
+    static let sql = """
+        CREATE TABLE _sync_state (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            format INTEGER NOT NULL,
+            store BLOB NOT NULL,
+            self INTEGER NOT NULL,
+            applying INTEGER NOT NULL DEFAULT 0,
+            clock INTEGER NOT NULL DEFAULT 0,
+            folded INTEGER NOT NULL DEFAULT 0
+        );
+        CREATE TABLE _sync_replica (
+            sid INTEGER PRIMARY KEY,
+            rid BLOB NOT NULL UNIQUE,
+            oseq INTEGER NOT NULL DEFAULT 0,
+            seen INTEGER
+        );
+        CREATE TABLE _sync_table (
+            tbl INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+            key TEXT NOT NULL,
+            tracked INTEGER NOT NULL
+        );
+        CREATE TABLE _sync_column (
+            tbl INTEGER NOT NULL,
+            col INTEGER NOT NULL,
+            name TEXT NOT NULL COLLATE NOCASE,
+            present INTEGER NOT NULL,
+            PRIMARY KEY (tbl, col),
+            UNIQUE (tbl, name)
+        ) WITHOUT ROWID;
+        CREATE TABLE _sync_log (
+            seq INTEGER PRIMARY KEY,
+            tbl INTEGER NOT NULL,
+            op INTEGER NOT NULL,
+            pk NOT NULL,
+            mask INTEGER NOT NULL,
+            ms INTEGER NOT NULL
+        );
+        CREATE TRIGGER _sync_log_guard BEFORE DELETE ON _sync_log
+        WHEN OLD.seq = (SELECT max(seq) FROM _sync_log) BEGIN
+            SELECT RAISE(ABORT, 'the last entry of the change log has to stay: it numbers the next one');
+        END;
+        CREATE TABLE _sync_row (
+            r INTEGER PRIMARY KEY,
+            tbl INTEGER NOT NULL,
+            pk NOT NULL,
+            cl INTEGER NOT NULL,
+            hlc INTEGER NOT NULL,
+            sid INTEGER NOT NULL,
+            oseq INTEGER NOT NULL
+        );
+        CREATE UNIQUE INDEX _sync_row_key ON _sync_row (tbl, pk);
+        CREATE INDEX _sync_row_feed ON _sync_row (sid, oseq);
+        CREATE TABLE _sync_cell (
+            r INTEGER NOT NULL,
+            col INTEGER NOT NULL,
+            hlc INTEGER NOT NULL,
+            sid INTEGER NOT NULL,
+            oseq INTEGER NOT NULL,
+            PRIMARY KEY (r, col)
+        ) WITHOUT ROWID;
+        CREATE INDEX _sync_cell_feed ON _sync_cell (sid, oseq);
+        CREATE TABLE _sync_shadow (
+            tbl INTEGER NOT NULL,
+            pk NOT NULL,
+            col INTEGER NOT NULL,
+            val,
+            why TEXT NOT NULL,
+            PRIMARY KEY (tbl, pk, col)
+        ) WITHOUT ROWID;
+        CREATE TABLE _sync_conflict (
+            id INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,
+            tbl INTEGER NOT NULL,
+            pk NOT NULL,
+            col INTEGER NOT NULL,
+            val,
+            hlc INTEGER NOT NULL,
+            sid INTEGER NOT NULL,
+            won INTEGER NOT NULL,
+            why TEXT NOT NULL
+        );
+        CREATE TABLE _sync_peer (
+            rid BLOB PRIMARY KEY,
+            name TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            acked INTEGER NOT NULL
+        ) WITHOUT ROWID;
+
+        """
+
+    /// Whether a name belongs to the metadata.
+    static func isReserved(_ name: String) -> Bool {
+        name.lowercased().hasPrefix("_sync_") || name.lowercased().hasPrefix("sqlite_")
+    }
+
+    /// Creates the metadata of a new store.
+    static func create(_ db: Database, store: StoreID, replica: ReplicaID) throws {
+        try db.execute(sql: sql)
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_replica (sid, rid) VALUES (1, ?);
+                INSERT INTO _sync_state (id, format, store, self) VALUES (1, ?, ?, 1);
+                """,
+            arguments: [replica.data, version, store.data])
+    }
+
+    /// Removes all metadata and the triggers, which leaves the user's tables alone.
+    static func remove(_ db: Database) throws {
+        let triggers = try String.fetchAll(
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, 6) = '_sync_'")
+        for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger.quotedDatabaseIdentifier)") }
+        let tables = try String.fetchAll(
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 6) = '_sync_'")
+        for table in tables { try db.execute(sql: "DROP TABLE \(table.quotedDatabaseIdentifier)") }
+    }
+}

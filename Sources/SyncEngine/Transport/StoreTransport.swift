@@ -1,0 +1,104 @@
+import CipherStore
+import SyncWire
+
+/// Reaches a replica that is another file on this machine, or on a mounted one.
+public struct StoreTransport: Transport {
+    private let path: String
+    private let configuration: Configuration
+
+    /// Makes a transport to a file.
+    ///
+    /// - parameter configuration: Opens the file with its own key.
+    public init(path: String, configuration: Configuration) {
+        var configuration = configuration
+        configuration.requiresExistingFile = true
+        configuration.encryption = .required
+        self.path = path
+        self.configuration = configuration
+    }
+
+    /// The path.
+    public var name: String { path }
+
+    /// Opens the file.
+    public func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        return StorePeer(queue, environment, closes: true)
+    }
+}
+
+/// A replica whose file is open in this process.
+final class StorePeer: SyncPeer {
+    private let database: any DatabaseWriter
+    private let environment: SyncEnvironment
+    private let closes: Bool
+
+    init(_ database: any DatabaseWriter, _ environment: SyncEnvironment, closes: Bool) {
+        self.database = database
+        self.environment = environment
+        self.closes = closes
+    }
+
+    func greet() throws -> Greeting {
+        try database.write { db in
+            let before = try StoreMetadata.require(db)
+            try TableTracking(db: db, environment: environment).refresh()
+            try Fold(db: db, environment: environment).run()
+            let metadata = try StoreMetadata.require(db)
+            return Greeting(
+                store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
+                ownSequence: before.vector[try before.replicaID()])
+        }
+    }
+
+    func send(
+        since vector: VersionVector, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try database.writeWithoutTransaction { db in
+            var summary: TransferSummary?
+            try db.inTransaction(.deferred) {
+                let exporter = try BundleExporter(db, since: vector)
+                summary = try exporter.write(progress: progress, to: sink)
+                return .commit
+            }
+            return summary ?? TransferSummary(rowCount: 0, byteCount: 0)
+        }
+    }
+
+    func receive(
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> ApplySummary {
+        try database.writeWithoutTransaction { db in
+            // This has no effect inside of a transaction.
+            let enforced = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false
+            try db.execute(sql: "PRAGMA foreign_keys = OFF")
+            defer { if enforced { try? db.execute(sql: "PRAGMA foreign_keys = ON") } }
+            var summary = ApplySummary()
+            try db.inTransaction(.immediate) {
+                let applier = try BundleApplier(db, environment)
+                try frames { try applier.consume($0) }
+                summary = try applier.finish()
+                return .commit
+            }
+            return summary
+        }
+    }
+
+    func renewIdentity() throws {
+        try database.write { try ReplicaIdentity.mintAfterRestore($0, environment) }
+    }
+
+    func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
+        try database.write { db in
+            let own = try StoreMetadata.require(db).replicaID()
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO _sync_peer (rid, name, at, acked) VALUES (?, ?, ?, ?)",
+                arguments: [peer.data, name, environment.milliseconds(), vector[own]])
+        }
+    }
+
+    func close() {
+        if closes { try? database.close() }
+    }
+}

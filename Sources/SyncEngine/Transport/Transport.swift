@@ -1,0 +1,63 @@
+import SyncWire
+
+/// A way to reach a replica.
+public protocol Transport: Sendable {
+    /// A name for status lines, such as a path. No secret.
+    var name: String { get }
+
+    /// Opens a connection to the replica.
+    func connect(_ environment: SyncEnvironment) throws -> any SyncPeer
+}
+
+/// A replica that can be synchronized with: the store here, or one elsewhere.
+public protocol SyncPeer: AnyObject {
+    /// Folds its log and says who it is and what it knows.
+    func greet() throws -> Greeting
+
+    /// Writes what lies beyond a vector as the frames of a bundle, from one snapshot.
+    ///
+    /// - parameter sink: Takes frames; their bytes are valid only during the call.
+    /// - returns: The number of rows and bytes.
+    func send(
+        since vector: VersionVector, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary
+
+    /// Applies the frames that `frames` hands out: all or nothing.
+    func receive(
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> ApplySummary
+
+    /// Gives the replica a new identity, because it was restored from an older copy.
+    func renewIdentity() throws
+
+    /// Remembers that it was synchronized with another replica.
+    ///
+    /// - parameter vector: What the other replica knows now.
+    func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws
+
+    /// Ends the connection.
+    func close()
+}
+
+/// How much a transfer moved.
+public struct TransferSummary: Equatable, Sendable {
+    /// The rows.
+    public let rowCount: Int64
+    /// The bytes on the wire.
+    public let byteCount: Int64
+}
+
+/// How far a transfer has come.
+public struct SyncProgress: Sendable {
+    /// Which way the rows go.
+    public let direction: SyncDirection
+    /// The rows that were sent.
+    public let completedRowCount: Int64
+    /// The rows that are to be sent.
+    public let totalRowCount: Int64
+}
+
+/// Receives progress. An error that it throws cancels the synchronization:
+/// nothing of the transfer that is running is applied.
+public typealias SyncProgressHandler = (_ completed: Int64, _ total: Int64) throws -> Void

@@ -1,0 +1,123 @@
+/// What a bundle is, and the names that its rows refer to by number.
+public struct BundleHeader: Equatable, Sendable {
+    /// A table and its columns.
+    public struct Table: Equatable, Sendable {
+        /// The table's name.
+        public let name: String
+        /// The name of its key column.
+        public let key: String
+        /// The names of its other columns.
+        public let columns: [String]
+
+        /// Makes a table.
+        public init(name: String, key: String, columns: [String]) {
+            self.name = name
+            self.key = key
+            self.columns = columns
+        }
+    }
+
+    /// The version of the format.
+    public static let version: UInt64 = 1
+
+    /// The first bytes of each bundle.
+    static let magic = Array("CSBN".utf8)
+
+    /// The database that the bundle belongs to.
+    public let store: StoreID
+    /// The replica that made it.
+    public let sender: ReplicaID
+    /// What the receiver has to know already.
+    public let base: VersionVector
+    /// What the receiver knows afterwards.
+    public let target: VersionVector
+    /// The replicas that stamps refer to.
+    public let replicas: [ReplicaID]
+    /// The tables that rows refer to.
+    public let tables: [Table]
+
+    /// Makes a header.
+    public init(
+        store: StoreID, sender: ReplicaID, base: VersionVector, target: VersionVector,
+        replicas: [ReplicaID], tables: [Table]
+    ) {
+        self.store = store
+        self.sender = sender
+        self.base = base
+        self.target = target
+        self.replicas = replicas
+        self.tables = tables
+    }
+
+    /// Writes the header.
+    func encode(to writer: inout WireWriter) {
+        writer.raw(Self.magic)
+        writer.unsigned(Self.version)
+        writer.raw(store.bytes)
+        writer.raw(sender.bytes)
+        for vector in [base, target] {
+            writer.unsigned(UInt64(vector.sequences.count))
+            for (replica, sequence) in vector.sequences.sorted(by: { $0.key < $1.key }) {
+                writer.raw(replica.bytes)
+                writer.unsigned(UInt64(sequence))
+            }
+        }
+        writer.unsigned(UInt64(replicas.count))
+        for replica in replicas { writer.raw(replica.bytes) }
+        writer.unsigned(UInt64(tables.count))
+        for table in tables {
+            writer.string(table.name)
+            writer.string(table.key)
+            writer.unsigned(UInt64(table.columns.count))
+            for column in table.columns { writer.string(column) }
+        }
+    }
+
+    /// Reads a header.
+    init(from bytes: UnsafeRawBufferPointer, limits: WireLimits) throws(WireError) {
+        var reader = WireReader(bytes)
+        guard Array(try reader.raw(4)) == Self.magic else {
+            throw WireError(.malformed, "this is not a bundle")
+        }
+        let version = try reader.unsigned()
+        guard version == Self.version else {
+            throw WireError(.unsupported, "version \(version); this program reads version \(Self.version)")
+        }
+        store = try reader.identifier()
+        sender = try reader.identifier()
+        base = try Self.vector(&reader, limits)
+        target = try Self.vector(&reader, limits)
+        let replicaCount = try reader.count(upTo: limits.replicaCountMax, "replicas")
+        var replicas: [ReplicaID] = []
+        for _ in 0..<replicaCount { replicas.append(try reader.identifier()) }
+        self.replicas = replicas
+        let tableCount = try reader.count(upTo: limits.tableCountMax, "tables")
+        var tables: [Table] = []
+        for _ in 0..<tableCount {
+            let name = try reader.string(upTo: limits.nameByteCountMax)
+            let key = try reader.string(upTo: limits.nameByteCountMax)
+            let columnCount = try reader.count(upTo: limits.columnCountMax, "columns")
+            var columns: [String] = []
+            for _ in 0..<columnCount { columns.append(try reader.string(upTo: limits.nameByteCountMax)) }
+            tables.append(Table(name: name, key: key, columns: columns))
+        }
+        self.tables = tables
+        guard reader.isAtEnd else { throw WireError(.malformed, "the header has trailing bytes") }
+    }
+
+    private static func vector(
+        _ reader: inout WireReader, _ limits: WireLimits
+    ) throws(WireError) -> VersionVector {
+        let count = try reader.count(upTo: limits.replicaCountMax, "entries of a vector")
+        var vector = VersionVector()
+        for _ in 0..<count {
+            let replica = try reader.identifier()
+            let sequence = try reader.unsigned()
+            guard sequence > 0, sequence <= UInt64(Int64.max), vector[replica] == 0 else {
+                throw WireError(.malformed, "a version vector is not valid")
+            }
+            vector[replica] = Int64(sequence)
+        }
+        return vector
+    }
+}

@@ -1,0 +1,51 @@
+/// Bytes that are not what the format says.
+public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The kinds of failure. New kinds may be added.
+    public enum Code: String, Sendable {
+        /// The bytes end too early.
+        case truncated
+        /// A number, a flag or a length is out of its range.
+        case malformed
+        /// A length is over the limit.
+        case tooLarge
+        /// A hash does not match.
+        case corrupted
+        /// The version or a codec is not known here.
+        case unsupported
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What is wrong.
+    public let message: String
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The kind and the message.
+    public var description: String { "\(code.rawValue) bundle: \(message)" }
+}
+
+/// The bounds that a decoder checks before it allocates.
+public struct WireLimits: Sendable {
+    /// The most bytes of a chunk's body.
+    public var chunkByteCountMax = 1 << 20
+    /// The most bytes of a row, which may span chunks. SQLite's own limit is 10⁹.
+    public var rowByteCountMax = 1_000_000_000
+    /// The most bytes of the header.
+    public var headerByteCountMax = 16 << 20
+    /// The most tables in a bundle.
+    public var tableCountMax = 10_000
+    /// The most columns of a table: SQLite's own limit.
+    public var columnCountMax = 32_767
+    /// The most replicas.
+    public var replicaCountMax = 100_000
+    /// The most bytes of a name.
+    public var nameByteCountMax = 64 << 10
+
+    /// Makes the default limits.
+    public init() {}
+}

@@ -1,0 +1,140 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+import SyncEngine
+
+extension TextExport.Format: ExpressibleByArgument {}
+
+/// Exports a store.
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Export a store: encrypted under another key, or in plain text.",
+        discussion: """
+            EXAMPLES:
+              syncctl export a.db --to c.db --to-passphrase-file pw4    a store under another key
+              syncctl export a.db --to plain.sqlite --plaintext         an SQLite file that is not encrypted
+              syncctl export a.db --format csv --table flight           CSV on standard output
+              syncctl export a.db --format csv --to folder              CSV of all tables, a file each
+
+            The encrypted copy is a replica of its own, and can be synchronized. CSV, JSON lines, \
+            SQL and --plaintext are not encrypted: whoever reads the file reads everything.
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(help: "The new file, or a new folder for CSV and JSON lines of all tables.", completion: .file())
+    var to: String?
+
+    @OptionGroup(title: "Passphrase of the copy")
+    var toPassphrase: TargetPassphraseOptions
+
+    @Flag(help: "Write an SQLite file that is not encrypted.")
+    var plaintext = false
+
+    @Option(help: "Write text: csv, jsonl or sql.")
+    var format: TextExport.Format?
+
+    @Option(help: "Export this table only (text formats).")
+    var table: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if plaintext && format != nil { throw ValidationError("--plaintext and --format exclude each other") }
+        if table != nil && format == nil { throw ValidationError("--table needs --format csv, jsonl or sql") }
+        if format == nil && to == nil { throw ValidationError("name the new file with --to") }
+        if let format, format != .sql, table == nil, to == nil {
+            throw ValidationError("several tables need a folder: add --to <folder>, or --table <table>")
+        }
+    }
+
+    private struct Document: Encodable {
+        let store: String
+        let to: String?
+        let format: String
+        let rows: Int64?
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            let queue = try context.open(options)
+            if let format {
+                Interruption.listen()
+                let rows = try exportText(queue, format, context)
+                if let to {
+                    try report(Document(store: options.store, to: to, format: format.rawValue, rows: rows), context)
+                }
+            } else if let to {
+                try exportDatabase(queue, to, context)
+                try report(
+                    Document(store: options.store, to: to, format: plaintext ? "sqlite" : "store", rows: nil), context)
+            }
+            return .success
+        }
+    }
+
+    private func report(_ document: Document, _ context: CommandContext) throws {
+        let rows = document.rows.map { HumanFormat.count(Int($0), "row") + ", " } ?? ""
+        let kind = document.format == "store" ? "encrypted, a replica of its own" : "\(rows)not encrypted"
+        try context.print(document, text: "exported \(options.store) to \(document.to ?? "")  (\(kind))")
+    }
+
+    private func exportDatabase(_ queue: DatabaseQueue, _ path: String, _ context: CommandContext) throws {
+        let synchronizer = try Synchronizer(existing: queue)
+        if plaintext {
+            Interruption.listen()
+            try synchronizer.exportPlaintext(to: path)
+            return
+        }
+        guard let passphrase = try context.passphrase(toPassphrase, for: path, isNew: true) else {
+            throw Failure.usage(
+                "no passphrase for \(path)",
+                hints: ["use --to-passphrase-file, or --plaintext for a file that is not encrypted"])
+        }
+        Interruption.listen()
+        let progress = context.progress("copying", unit: .items("pages"))
+        try synchronizer.clone(to: path, passphrase: passphrase) {
+            try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
+        }
+        progress.finish()
+    }
+
+    private func exportText(
+        _ queue: DatabaseQueue, _ format: TextExport.Format, _ context: CommandContext
+    ) throws -> Int64 {
+        let progress = context.progress("exporting")
+        defer { progress.finish() }
+        return try queue.read { db in
+            let export = TextExport(db: db, terminal: context.terminal, progress: progress)
+            let tables = try TextExport.tables(db)
+            if let table {
+                guard let name = tables.first(where: { $0.lowercased() == table.lowercased() }) else {
+                    throw Failure("there is no table \(table)", hints: ["tables: \(tables.joined(separator: ", "))"])
+                }
+                return try export.write(name, format, to: to)
+            }
+            guard format != .sql, let to else { return try export.writeScript(to: to) }
+            return try writeFolder(to, tables, format, export)
+        }
+    }
+
+    private func writeFolder(
+        _ folder: String, _ tables: [String], _ format: TextExport.Format, _ export: TextExport
+    ) throws -> Int64 {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: folder) else { throw StoreError(.exists, "there is a file already", path: folder) }
+        try files.createDirectory(atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        do {
+            var count: Int64 = 0
+            for table in tables {
+                let name = table.replacingOccurrences(of: "/", with: "_")
+                count += try export.write(table, format, to: "\(folder)/\(name).\(format.rawValue)")
+            }
+            return count
+        } catch {
+            try? files.removeItem(atPath: folder)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+import SyncEngine
+
+/// Shows how a store stands.
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show tracked tables, other replicas, conflicts and parked rows.",
+        discussion: "Exits with 3 when rows wait for their place, or have a key that is no UUID.")
+
+    @OptionGroup var options: StoreOptions
+    @OptionGroup var global: GlobalOptions
+
+    private struct Document: Encodable {
+        struct Table: Encodable {
+            let name: String
+            let rows: Int64
+            let unsuitableKeys: Int64
+        }
+        struct Peer: Encodable {
+            let replica: String
+            let name: String
+            let lastContact: String
+            let pending: Int64
+        }
+        let store: String
+        let replica: String
+        let database: String
+        let cipher: String
+        let tables: [Table]
+        let peers: [Peer]
+        let conflicts: Int64
+        let parked: Int64
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            let status = try Synchronizer(existing: context.open(options)).status()
+            try context.print(document(status), text: text(status, context))
+            let needsAttention = status.parkedCount > 0 || status.tables.contains { $0.unsuitableKeyCount > 0 }
+            return needsAttention ? .attention : .success
+        }
+    }
+
+    private func document(_ status: SyncStatus) -> Document {
+        Document(
+            store: options.store, replica: status.replica.description, database: status.store.description,
+            cipher: EngineFeatures.current.cipherVersion ?? "",
+            tables: status.tables.map {
+                .init(name: $0.name, rows: $0.rowCount, unsuitableKeys: $0.unsuitableKeyCount)
+            },
+            peers: status.peers.map {
+                .init(
+                    replica: $0.replica.description, name: $0.name,
+                    lastContact: HumanFormat.timestamp($0.lastContactMilliseconds), pending: $0.pendingCount)
+            },
+            conflicts: status.conflictCount, parked: status.parkedCount)
+    }
+
+    private func text(_ status: SyncStatus, _ context: CommandContext) -> String {
+        let style = context.terminal.outputStyle
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        var lines = ["\(style.bold(options.store))  replica \(status.replica.shortDescription)"]
+        if status.tables.isEmpty {
+            lines.append("no table is tracked; start with: syncctl track \(CommandWords.quoted(options.store)) <table>")
+        } else {
+            var table = Table([.text("TABLE"), .number("ROWS"), .text("")], indent: 2)
+            for item in status.tables {
+                let remark = item.unsuitableKeyCount == 0
+                    ? "" : "\(HumanFormat.count(Int(item.unsuitableKeyCount))) keys are no UUID: not synchronized"
+                table.addRow([.init(item.name), .init(HumanFormat.count(Int(item.rowCount))), .init(remark, .yellow)])
+            }
+            lines += table.lines(style: style)
+        }
+        if !status.peers.isEmpty {
+            var table = Table([.text("REPLICA"), .text("LAST SYNC"), .number("TO PUSH"), .text("REMOTE")], indent: 2)
+            for peer in status.peers {
+                table.addRow([
+                    .init(peer.replica.shortDescription),
+                    .init(HumanFormat.age(of: peer.lastContactMilliseconds, now: now)),
+                    .init(HumanFormat.count(Int(peer.pendingCount))), .init(peer.name),
+                ])
+            }
+            lines += table.lines(style: style)
+        }
+        lines.append(
+            "conflicts kept \(HumanFormat.count(Int(status.conflictCount)))   parked rows "
+                + HumanFormat.count(Int(status.parkedCount)))
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,131 @@
+import ArgumentParser
+import CipherStore
+import SyncEngine
+
+/// The options of the three commands that exchange changes with a remote.
+struct RemoteOptions: ParsableArguments {
+    @Option(name: [.customShort("r"), .customLong("remote")], help: "The file of the other store.", completion: .file())
+    var remote: String
+
+    @OptionGroup(title: "Passphrase of the remote (default: the store's)")
+    var passphrase: RemotePassphraseOptions
+}
+
+/// Sends changes to a remote.
+struct PushCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push", abstract: "Send this store's changes to another store.")
+
+    @OptionGroup var options: StoreOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws { try Exchange(direction: .push, options: options, remote: remote, global: global).run() }
+}
+
+/// Brings changes from a remote.
+struct PullCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pull", abstract: "Bring another store's changes here.")
+
+    @OptionGroup var options: StoreOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws { try Exchange(direction: .pull, options: options, remote: remote, global: global).run() }
+}
+
+/// Exchanges changes with a remote.
+struct SyncCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Exchange changes with another store, both ways.")
+
+    @OptionGroup var options: StoreOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws { try Exchange(direction: .both, options: options, remote: remote, global: global).run() }
+}
+
+/// What the three commands do.
+private struct Exchange {
+    let direction: SyncDirection
+    let options: StoreOptions
+    let remote: RemoteOptions
+    let global: GlobalOptions
+
+    private struct Document: Encodable {
+        let store: String
+        let remote: String
+        let pulled: Int64
+        let pushed: Int64
+        let conflicts: Int64
+        let parked: Int64
+        let bytesPulled: Int64
+        let bytesPushed: Int64
+        let seconds: Double
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireExisting(remote.remote)
+            let own = try context.storePassphrase(options.passphrase, for: options.store)
+            let other = try context.passphrase(remote.passphrase, for: remote.remote) ?? own.copy()
+            Interruption.listen()
+            let start = ContinuousClock.now
+            let synchronizer = try Synchronizer(existing: context.open(options.store, own))
+            let transport = StoreTransport(path: remote.remote, configuration: context.configuration(other))
+            let report = try exchange(synchronizer, transport, context)
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            let document = Document(
+                store: options.store, remote: remote.remote, pulled: report.pulled?.rowCount ?? 0,
+                pushed: report.pushed?.rowCount ?? 0, conflicts: report.conflictCount,
+                parked: report.parkedCount, bytesPulled: report.pulled?.byteCount ?? 0,
+                bytesPushed: report.pushed?.byteCount ?? 0, seconds: (seconds * 1000).rounded() / 1000)
+            try context.print(document, text: text(report))
+            return remarks(report, context)
+        }
+    }
+
+    private func exchange(
+        _ synchronizer: Synchronizer, _ transport: StoreTransport, _ context: CommandContext
+    ) throws -> SyncReport {
+        var current: (direction: SyncDirection, progress: StepProgress)?
+        defer { current?.progress.finish() }
+        return try synchronizer.run(direction, transport) { progress in
+            if current?.direction != progress.direction {
+                current?.progress.finish()
+                current = (progress.direction, context.progress(progress.direction.rawValue))
+            }
+            try current?.progress.update(progress.completedRowCount, progress.totalRowCount)
+        }
+    }
+
+    private func text(_ report: SyncReport) -> String {
+        var parts: [String] = []
+        if direction != .push { parts.append("pulled \(count(report.pulled))") }
+        if direction != .pull { parts.append("pushed \(count(report.pushed))") }
+        let conflicts = HumanFormat.count(Int(report.conflictCount), "conflict")
+        parts.append(
+            report.conflictCount == 0
+                ? "no conflicts" : "\(conflicts) resolved by last writer, the losing values kept")
+        return parts.joined(separator: ", ")
+    }
+
+    private func count(_ transfer: SyncReport.Transfer?) -> String {
+        guard let transfer else { return "nothing new" }
+        return HumanFormat.count(Int(transfer.rowCount), "row") + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
+    }
+
+    private func remarks(_ report: SyncReport, _ context: CommandContext) -> ExitStatus {
+        for replica in report.renewedReplicas {
+            context.note(
+                "replica \(replica.shortDescription) is new: its file had been restored from an older copy")
+        }
+        guard report.parkedCount > 0 else { return .success }
+        context.note(
+            "\(HumanFormat.count(Int(report.parkedCount), "row")) could not be written yet and wait; see: syncctl status")
+        return .attention
+    }
+}

@@ -1,0 +1,67 @@
+import CipherStore
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A new file that only its owner can read, or standard output.
+///
+/// A file that is not finished is removed, so that nobody takes a part for the whole.
+final class OutputFile {
+    private let path: String?
+    private let terminal: Terminal
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+    private var isFinished = false
+
+    /// Creates the file, or uses standard output when `path` is nil.
+    ///
+    /// - throws: ``StoreError`` of code `exists` when there is a file already.
+    init(_ path: String?, _ terminal: Terminal) throws {
+        self.path = path
+        self.terminal = terminal
+        guard let path else {
+            descriptor = -1
+            return
+        }
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { throw StoreError(.exists, "there is a file already", path: path) }
+            throw Failure.system("cannot create \(path)", code: errno)
+        }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
+        if let path, !isFinished { unlink(path) }
+    }
+
+    /// Writes text.
+    func write(_ text: String) throws {
+        buffer.append(contentsOf: text.utf8)
+        if buffer.count >= 256 << 10 { try flush() }
+    }
+
+    private func flush() throws {
+        defer { buffer.removeAll(keepingCapacity: true) }
+        try buffer.withUnsafeBytes { bytes in
+            guard path != nil else { return try terminal.writeOutput(bytes: bytes) }
+            let code = DescriptorOutput.write(bytes, to: descriptor)
+            guard code == 0 else { throw Failure.system("cannot write \(path ?? "")", code: code) }
+        }
+    }
+
+    /// Ends the file: everything is on the disk.
+    func finish() throws {
+        try flush()
+        if let path {
+            guard fsync(descriptor) == 0 else { throw Failure.system("cannot write \(path)", code: errno) }
+        }
+        isFinished = true
+    }
+}

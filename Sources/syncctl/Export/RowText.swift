@@ -1,0 +1,113 @@
+import CipherStore
+import Foundation
+
+/// Rows as text in the formats of `export`.
+enum RowText {
+    // MARK: CSV
+
+    /// A line of CSV (RFC 4180). NULL is an empty field, an empty text is `""`.
+    static func csv(_ values: [DatabaseValue]) -> String {
+        values.map(csvField).joined(separator: ",") + "\n"
+    }
+
+    /// A header of CSV.
+    static func csvHeader(_ names: [String]) -> String {
+        names.map { quoteIfNeeded($0) }.joined(separator: ",") + "\n"
+    }
+
+    private static func csvField(_ value: DatabaseValue) -> String {
+        switch value.storage {
+        case .null: ""
+        case .int64(let number): String(number)
+        case .double(let number): realText(number)
+        // NA is read as NULL, unless it is in quotes.
+        case .string(let text): text.isEmpty || text == "NA" ? "\"\(text)\"" : quoteIfNeeded(text)
+        case .blob(let data): blobText(data)
+        }
+    }
+
+    private static func quoteIfNeeded(_ text: String) -> String {
+        let needsQuotes = text.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
+        return needsQuotes ? "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : text
+    }
+
+    /// 16 bytes are a UUID; other bytes are hexadecimal.
+    private static func blobText(_ data: Data) -> String {
+        UUID.fromDatabaseValue(data.databaseValue)?.uuidString.lowercased() ?? hexadecimal(data)
+    }
+
+    private static func hexadecimal(_ data: Data) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * data.count)
+        for byte in data {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The shortest text that reads back as the same number.
+    private static func realText(_ number: Double) -> String {
+        if number.isInfinite { return number < 0 ? "-9e999" : "9e999" }
+        return "\(number)"
+    }
+
+    // MARK: JSON lines
+
+    /// A JSON object on a line. 16-byte blobs are UUID text, other blobs `{"base64": "…"}`.
+    static func json(_ names: [String], _ values: [DatabaseValue]) -> String {
+        let members = zip(names, values).map { "\(jsonString($0)):\(jsonValue($1))" }
+        return "{" + members.joined(separator: ",") + "}\n"
+    }
+
+    private static func jsonValue(_ value: DatabaseValue) -> String {
+        switch value.storage {
+        case .null: "null"
+        case .int64(let number): String(number)
+        case .double(let number): number.isFinite ? "\(number)" : "\"\(number)\""
+        case .string(let text): jsonString(text)
+        case .blob(let data):
+            if let uuid = UUID.fromDatabaseValue(data.databaseValue) {
+                "\"\(uuid.uuidString.lowercased())\""
+            } else {
+                "{\"base64\":\"\(data.base64EncodedString())\"}"
+            }
+        }
+    }
+
+    private static func jsonString(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    // MARK: SQL
+
+    /// A value as an SQL literal.
+    static func sqlLiteral(_ value: DatabaseValue) -> String {
+        switch value.storage {
+        case .null: "NULL"
+        case .int64(let number): String(number)
+        case .double(let number): realText(number)
+        case .string(let text):
+            // A zero byte would end the statement's text.
+            text.utf8.contains(0)
+                ? "CAST(x'\(hexadecimal(Data(text.utf8)))' AS TEXT)"
+                : "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+        case .blob(let data): "x'\(hexadecimal(data))'"
+        }
+    }
+}

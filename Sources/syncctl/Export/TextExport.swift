@@ -1,0 +1,88 @@
+import CipherStore
+import Foundation
+
+/// The export of tables as text, from one snapshot.
+struct TextExport {
+    /// The formats.
+    enum Format: String, CaseIterable {
+        case csv, jsonl, sql
+    }
+
+    let db: Database
+    let terminal: Terminal
+    let progress: StepProgress
+
+    /// The user's tables.
+    static func tables(_ db: Database) throws -> [String] {
+        try String.fetchAll(
+            db,
+            sql: """
+                SELECT name FROM sqlite_master WHERE type = 'table'
+                AND substr(name, 1, 6) <> '_sync_' AND substr(name, 1, 7) <> 'sqlite_' ORDER BY rowid
+                """)
+    }
+
+    /// Writes one table.
+    ///
+    /// - returns: The number of rows.
+    func write(_ table: String, _ format: Format, to path: String?) throws -> Int64 {
+        let file = try OutputFile(path, terminal)
+        let count = try format == .sql ? writeSQL([table], to: file) : writeRows(table, format, to: file)
+        try file.finish()
+        return count
+    }
+
+    /// Writes everything as one SQL script.
+    func writeScript(to path: String?) throws -> Int64 {
+        let file = try OutputFile(path, terminal)
+        let count = try writeSQL(Self.tables(db), to: file, includesOthers: true)
+        try file.finish()
+        return count
+    }
+
+    private func writeRows(_ table: String, _ format: Format, to file: OutputFile) throws -> Int64 {
+        let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)")
+        let statement = try db.makeStatement(sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)")
+        let names = statement.columnNames
+        if format == .csv { try file.write(RowText.csvHeader(names)) }
+        var count: Int64 = 0
+        while let row = try cursor.next() {
+            let values = row.databaseValues
+            try file.write(format == .csv ? RowText.csv(values) : RowText.json(names, values))
+            count += 1
+            if count & 0xFFF == 0 { try progress.update(count, nil) }
+        }
+        return count
+    }
+
+    private func writeSQL(_ tables: [String], to file: OutputFile, includesOthers: Bool = false) throws -> Int64 {
+        try file.write("PRAGMA foreign_keys = OFF;\nBEGIN;\n")
+        var count: Int64 = 0
+        for table in tables {
+            let definition = try String.fetchOne(
+                db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table])
+            try file.write((definition ?? "") + ";\n")
+            let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)")
+            while let row = try cursor.next() {
+                let values = row.databaseValues.map(RowText.sqlLiteral).joined(separator: ",")
+                try file.write("INSERT INTO \(table.quotedDatabaseIdentifier) VALUES(\(values));\n")
+                count += 1
+                if count & 0xFFF == 0 { try progress.update(count, nil) }
+            }
+        }
+        // What hangs on the tables comes after their rows.
+        let others = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT sql, tbl_name FROM sqlite_master
+                WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL AND substr(name, 1, 6) <> '_sync_'
+                  AND substr(tbl_name, 1, 6) <> '_sync_' ORDER BY type, rowid
+                """)
+        for row in others {
+            let owner: String = try row.decode(atIndex: 1)
+            if includesOthers || tables.contains(owner) { try file.write(try row.decode(String.self, atIndex: 0) + ";\n") }
+        }
+        try file.write("COMMIT;\n")
+        return count
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import CipherStore
+import SyncEngine
+import SyncWire
+
+extension Failure {
+    /// Turns any error into words for the user and an exit code. The one place
+    /// where errors of the libraries get their exit codes.
+    init(explaining error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as StoreError: self.init(error)
+        case let error as SyncError: self.init(error)
+        case let error as DatabaseError: self.init(error)
+        case let error as CSVError:
+            self.init(error.description, hints: error.hint.map { [$0] } ?? [])
+        case let error as WireError:
+            self.init("the remote sent something that can't be right: \(error)")
+        case let error as ValidationError:
+            self = .usage(error.message)
+        default:
+            self.init("\(error)")
+        }
+    }
+
+    private init(_ error: StoreError) {
+        let text = error.description
+        switch error.code {
+        case .missing:
+            self.init(text, hints: ["make a store with: syncctl init \(error.path ?? "<store>")"], status: .storeMissing)
+        case .empty:
+            self.init(
+                text, hints: ["remove the file, then make a store with: syncctl init \(error.path ?? "<store>")"],
+                status: .storeMissing)
+        case .busy: self.init(text, status: .storeBusy)
+        case .replaced: self.init(text, status: .storeBusy)
+        case .wrongPassphrase, .keyRequired: self.init(text, status: .noKeyOpens)
+        case .plaintext:
+            self.init(
+                text, hints: ["encrypt it into a new store with: syncctl init <store> --from \(error.path ?? "<file>")"],
+                status: .noKeyOpens)
+        case .damaged: self.init(text, status: .integrityFailed)
+        case .formatTooNew: self.init(text, hints: ["install SQLCipher 4"], status: .versionMismatch)
+        case .full: self.init(text, hints: ["free some space and try again"])
+        case .exists: self.init(text, hints: ["choose another name, or remove the file"])
+        case .emptyPassphrase, .passphraseTooLong: self = .usage(text)
+        case .cancelled: self.init(text, status: .cancelled)
+        default: self.init(text)
+        }
+    }
+
+    private init(_ error: SyncError) {
+        switch error.code {
+        case .otherStore:
+            self.init(
+                error.message, hints: ["replicas of one database are made with: syncctl init <new> --clone <store>"],
+                status: .remoteRefused)
+        case .sameReplica:
+            self.init(
+                error.message, hints: ["a copy that can be synchronized is made with: syncctl init <new> --clone <store>"],
+                status: .remoteRefused)
+        case .notSynchronized:
+            self.init(
+                error.message, hints: ["stores are made with: syncctl init, replicas with: syncctl init --clone"],
+                status: .versionMismatch)
+        case .metadataTooNew: self.init(error.message, hints: ["install a newer syncctl"], status: .versionMismatch)
+        case .damagedMetadata: self.init(error.message, status: .integrityFailed)
+        case .unsuitableKey:
+            self.init(
+                error.message,
+                hints: ["a suitable table: CREATE TABLE t (id BLOB PRIMARY KEY, …) with 16-byte keys"])
+        case .cancelled: self.init(error.message, status: .cancelled)
+        default: self.init(error.message)
+        }
+    }
+
+    private init(_ error: DatabaseError) {
+        if let storeError = error.storeError {
+            self.init(storeError)
+            return
+        }
+        switch error.resultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            self.init(
+                "the store is in use by another process", hints: ["try again when it is done"], status: .storeBusy)
+        case .SQLITE_FULL:
+            self.init("the disk is full; nothing was changed", hints: ["free some space and try again"])
+        case .SQLITE_NOTADB: self.init(error.message ?? "not a database", status: .noKeyOpens)
+        case .SQLITE_CORRUPT: self.init("the store is damaged: \(error.message ?? "")", status: .integrityFailed)
+        case .SQLITE_INTERRUPT: self = .cancelled
+        default: self.init(error.description)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+/// Prints a failure to stderr, for a person or as one JSON document.
+struct FailureReporter: Sendable {
+    let terminal: Terminal
+    /// Whether the command was given `--json`.
+    let isJSON: Bool
+
+    /// Prints the failure. Its exit status is left to the caller.
+    ///
+    /// A progress line on the screen is kept: it shows how far the command came.
+    func report(_ failure: Failure) {
+        terminal.endLiveLine()
+        if isJSON {
+            terminal.writeError(Self.document(failure))
+        } else {
+            terminal.writeError(Self.lines(failure, style: terminal.errorStyle).joined(separator: "\n"))
+        }
+    }
+
+    /// The failure as `syncctl: error: …` and `syncctl: hint: …` lines.
+    static func lines(_ failure: Failure, style: Style) -> [String] {
+        let error = line(style.red("error:"), failure.message)
+        return error + failure.hints.flatMap { line(style.yellow("hint:"), $0) }
+    }
+
+    /// The failure as a JSON document on one line, its fields in documented order.
+    ///
+    /// Several hints become one text with a line each, for `hint` is a single text; without a
+    /// hint the field is absent.
+    static func document(_ failure: Failure) -> String {
+        var fields = [
+            "\"message_type\":\"exit_error\"",
+            "\"code\":\(failure.status.rawValue)",
+            "\"message\":\(quoted(failure.message))",
+        ]
+        if !failure.hints.isEmpty {
+            fields.append("\"hint\":\(quoted(failure.hints.joined(separator: "\n")))")
+        }
+        return "{\(fields.joined(separator: ","))}"
+    }
+
+    /// One message, which may have several lines; those after the first are indented.
+    private static func line(_ kind: String, _ text: String) -> [String] {
+        let parts = text.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)
+        guard let first = parts.first else { return ["syncctl: \(kind)"] }
+        return ["syncctl: \(kind) \(PrintableText.escaped(String(first)))"]
+            + parts.dropFirst().map { "  \(PrintableText.escaped(String($0)))" }
+    }
+
+    /// Quotes a text as JSON. Written out here because `JSONEncoder` keeps no order of fields.
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default:
+                if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
+                    let digits = String(scalar.value, radix: 16)
+                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                } else {
+                    result.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return result + "\""
+    }
+}

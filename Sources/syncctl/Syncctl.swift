@@ -1,0 +1,41 @@
+import ArgumentParser
+import CipherStore
+
+/// The command line of encrypted stores and their synchronization.
+@main
+struct Syncctl: ParsableCommand {
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "syncctl",
+        abstract: "Encrypted databases that synchronize.",
+        discussion: """
+            EXAMPLES:
+              syncctl init notes.db --passphrase-file secret
+              syncctl import notes.db people.csv --table person --track
+              syncctl init stick/notes.db --clone notes.db
+              syncctl sync notes.db --remote stick/notes.db
+
+            A passphrase comes from a file, a command, a descriptor, the environment \
+            (SYNCCTL_PASSPHRASE_FILE, SYNCCTL_PASSPHRASE_COMMAND, SYNCCTL_PASSPHRASE) or a \
+            prompt, never from an argument.
+
+            EXIT CODES:
+              0 ok, 1 failure, 3 done but something needs attention, 10 no such store, \
+            11 store in use, 12 no key opens it, 14 remote refused, 15 version or schema mismatch, \
+            16 damaged, 64 usage, 130 cancelled
+            """,
+        version: "syncctl \(version)",
+        groupedSubcommands: [
+            CommandGroup(
+                name: "STORE",
+                subcommands: [InitCommand.self, ImportCommand.self, ExportCommand.self, RekeyCommand.self]),
+            CommandGroup(
+                name: "SYNC",
+                subcommands: [
+                    TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self,
+                    StatusCommand.self, LogCommand.self,
+                ]),
+            CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
+        ])
+}
