@@ -9,6 +9,7 @@ import SyncWire
 final class Parking {
     private let db: Database
     private let insertion: Statement
+    private let replacement: Statement
     private let selection: Statement
 
     /// Whether anything is parked.
@@ -21,7 +22,10 @@ final class Parking {
 
     init(_ db: Database) throws {
         self.db = db
+        // REPLACE costs a statement journal, so it is kept for rows that have parked values already.
         insertion = try db.makeStatement(
+            sql: "INSERT OR FAIL INTO _sync_shadow (tbl, pk, col, val, why) VALUES (?, ?, ?, ?, ?)")
+        replacement = try db.makeStatement(
             sql: "INSERT OR REPLACE INTO _sync_shadow (tbl, pk, col, val, why) VALUES (?, ?, ?, ?, ?)")
         selection = try db.makeStatement(sql: "SELECT col, val FROM _sync_shadow WHERE tbl = ? AND pk = ?")
         isInUse = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") ?? false
@@ -39,17 +43,27 @@ final class Parking {
         isInUse = true
         parkedRows.insert(Self.identity(table, key))
         let entries = values.isEmpty ? [Self.wholeRow: WireValue.null] : values
-        let raw = insertion.sqliteStatement
-        for (column, value) in entries {
-            insertion.reset()
+        let statement = try hasValues(table, key) ? replacement : insertion
+        let raw = statement.sqliteStatement
+        for (column, value) in entries.sorted(by: { $0.key < $1.key }) {
+            statement.reset()
             _ = RawBinding.int64(raw, 1, table)
             key.value.bind(raw, 2)
             _ = RawBinding.int64(raw, 3, Int64(column))
             value.bind(raw, 4)
             _ = RawBinding.string(raw, 5, why)
-            while try insertion.step() {}
-            insertion.reset()
+            while try statement.step() {}
+            statement.reset()
         }
+    }
+
+    private func hasValues(_ table: Int64, _ key: RowKey) throws -> Bool {
+        let raw = selection.sqliteStatement
+        selection.reset()
+        defer { selection.reset() }
+        _ = RawBinding.int64(raw, 1, table)
+        key.value.bind(raw, 2)
+        return try selection.step()
     }
 
     /// The parked values of a row.

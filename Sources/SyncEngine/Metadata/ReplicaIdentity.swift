@@ -11,8 +11,14 @@ enum ReplicaIdentity {
     /// What the original had written stays the original's; log entries that it
     /// had not folded become the clone's, and merge as equal values.
     static func mintForClone(_ db: Database, _ environment: SyncEnvironment) throws {
+        let folded = try StoreMetadata.require(db).folded
         try addReplica(db, environment)
+        // The history is the original's. Its last entry stays as a mark, because
+        // it numbers the next one.
         try db.execute(sql: "DELETE FROM _sync_peer")
+        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [folded])
+        try db.execute(
+            sql: "UPDATE _sync_log SET tbl = 0, op = 0, pk = x'', mask = 0 WHERE seq = ?", arguments: [folded])
     }
 
     /// Makes a file that was restored from an older copy a replica of its own.
