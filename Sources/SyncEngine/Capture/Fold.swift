@@ -88,14 +88,14 @@ struct Fold {
     private func foldAny(_ metadata: StoreMetadata, _ stamps: StampRule) throws {
         try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold")
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold") }
-        // With max(), SQLite takes the bare columns from the row of the maximum.
+        // With one max(), and no other, SQLite takes bare columns from the row of the maximum.
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_fold (
-                    tbl, pk, seq, alive, stamp, turns, inserted, r, cl, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
+                    tbl, pk, seq, alive, stamp, turns, r, cl, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
                 INSERT INTO temp._sync_fold
-                SELECT l.tbl, l.pk, l.seq, l.op <> 3, \(stamps.sql("l.ms")), l.turns, l.inserted, r.r, coalesce(r.cl, 0)
-                FROM (SELECT tbl, pk, max(seq) AS seq, op, ms, sum(op IN (1, 3)) AS turns, max(op = 1) AS inserted
+                SELECT l.tbl, l.pk, l.seq, l.op <> 3, \(stamps.sql("l.ms")), l.turns, r.r, coalesce(r.cl, 0)
+                FROM (SELECT tbl, pk, max(seq) AS seq, op, ms, sum(op IN (1, 3)) AS turns
                       FROM _sync_log WHERE seq > \(metadata.folded) AND \(TableDefinition.isUUID("pk"))
                       GROUP BY tbl, pk) AS l
                 LEFT JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;

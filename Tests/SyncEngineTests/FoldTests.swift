@@ -1,0 +1,128 @@
+import CipherStore
+import Foundation
+import Testing
+
+@testable import SyncEngine
+
+@Suite struct FoldTests {
+    let stores: TestStores
+
+    init() throws { stores = try TestStores() }
+
+    private func fold(_ replica: TestReplica) throws -> Int64 {
+        try replica.queue.write { try Fold(db: $0, environment: stores.clock.environment).run().entryCount }
+    }
+
+    private func versions(_ replica: TestReplica) throws -> [String] {
+        try replica.queue.read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT hex(substr(r.pk, 1, 1)), r.cl, r.hlc >> 16, r.oseq,
+                        (SELECT group_concat(c.col || '@' || (c.hlc >> 16) || '#' || c.oseq) FROM _sync_cell c WHERE c.r = r.r)
+                    FROM _sync_row AS r ORDER BY r.pk
+                    """
+            ).map { $0.databaseValues.map { value in value.isNull ? "-" : (String.fromDatabaseValue(value) ?? value.description) }.joined(separator: " ") }
+        }
+    }
+
+    private func time(_ offset: Int64) -> Int64 { 1_700_000_000_000 + offset }
+
+    @Test func anInsertBecomesOneRowVersion() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        #expect(try fold(a) == 1)
+        #expect(try versions(a) == ["01 1 \(time(10)) 1 -"])
+        #expect(try fold(a) == 0)
+    }
+
+    @Test func editsOfANewRowNeedNoVersionsOfTheirOwn() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try a.execute("UPDATE note SET title = 'x', body = 'y'")
+        _ = try fold(a)
+        #expect(try versions(a) == ["01 1 \(time(20)) 2 -"])
+    }
+
+    @Test func anEditOfAKnownRowIsAVersionOfItsColumn() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        _ = try fold(a)
+        try a.execute("UPDATE note SET body = 'one'")
+        try a.execute("UPDATE note SET body = 'two'")
+        try a.execute("UPDATE note SET title = title")
+        _ = try fold(a)
+        #expect(try versions(a) == ["01 1 \(time(10)) 1 1@\(time(30))#3"])
+    }
+
+    @Test func aRowThatCameAndWentLeavesNothing() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try a.execute("DELETE FROM note")
+        _ = try fold(a)
+        #expect(try versions(a).isEmpty)
+    }
+
+    @Test func livesAreCountedThroughDeletesAndInserts() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(2)])
+        _ = try fold(a)
+        try a.execute("UPDATE note SET title = 'x'")
+        _ = try fold(a)
+        try a.execute("DELETE FROM note WHERE id = ?", [key(1)])
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try a.execute("DELETE FROM note WHERE id = ?", [key(2)])
+        _ = try fold(a)
+        #expect(try versions(a) == ["01 3 \(time(50)) 6 -", "02 2 \(time(60)) 7 -"])
+    }
+
+    @Test func aClockThatGoesBackDoesNotTakeALaterEditBack() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        _ = try fold(a)
+        stores.clock.advance(milliseconds: -1_000_000)
+        try a.execute("UPDATE note SET title = 'later'")
+        _ = try fold(a)
+        let stamps = try a.queue.read { db in
+            try Int64.fetchAll(db, sql: "SELECT hlc FROM _sync_row UNION ALL SELECT hlc FROM _sync_cell")
+        }
+        #expect(stamps.count == 2)
+        #expect(stamps[1] > stamps[0])
+    }
+
+    @Test func aWriterWithAClockFarAheadDoesNotPullTheClockAlong() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try a.queue.write { try $0.execute(sql: "UPDATE _sync_log SET ms = ms + 1000000000000") }
+        _ = try fold(a)
+        let clock = try a.value("SELECT clock >> 16 FROM _sync_state", as: Int64.self)
+        #expect(clock == time(10))
+    }
+
+    @Test func aRowWithAKeyThatIsNoUUIDIsReportedAndNotSent() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES ('not a key')")
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        _ = try fold(a)
+        #expect(try versions(a).count == 1)
+        #expect(try a.synchronizer.status().tables.first { $0.name == "note" }?.unsuitableKeyCount == 1)
+    }
+
+    @Test func bulkAndSingleFoldsGiveTheSameVersions() throws {
+        let a = try stores.create("a.db")
+        let b = try stores.clone(a, as: "b.db")
+        for number in 1...20 {
+            for replica in [a, b] {
+                try replica.queue.write { db in
+                    try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(UInt8(number))])
+                    try db.execute(sql: "UPDATE _sync_log SET ms = ? WHERE seq = (SELECT max(seq) FROM _sync_log)", arguments: [time(Int64(number))])
+                }
+            }
+            stores.clock.advance(milliseconds: 1)
+            _ = try fold(b)
+        }
+        _ = try fold(a)
+        #expect(try versions(a) == versions(b))
+    }
+}
