@@ -50,6 +50,7 @@ let package = Package(
             name: "SyncctlTests",
             dependencies: [
                 "syncctl", "CipherStore", "SyncEngine",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
