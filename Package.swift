@@ -42,7 +42,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
-        .testTarget(name: "CipherStoreTests", dependencies: ["CipherStore"], swiftSettings: settings),
+        .testTarget(
+            name: "CipherStoreTests", dependencies: ["CipherStore"], exclude: ["Fixtures"], swiftSettings: settings),
         .testTarget(name: "SyncWireTests", dependencies: ["SyncWire"], swiftSettings: settings),
         .testTarget(
             name: "SyncEngineTests", dependencies: ["CipherStore", "SyncEngine", "SyncWire"], swiftSettings: settings),

@@ -82,7 +82,7 @@ import Testing
         code: StoreError.Code
     ) throws {
         let path = folder.file("x.db")
-        if code == .empty { FileManager.default.createFile(atPath: path, contents: Data()) }
+        if code == .empty { _ = FileManager.default.createFile(atPath: path, contents: Data()) }
         var configuration = Configuration.keyed("secret")
         configuration.requiresExistingFile = true
         let error = #expect(throws: StoreError.self) { try DatabaseQueue(path: path, configuration: configuration) }

@@ -23,11 +23,8 @@ public final class DatabaseQueue: DatabaseWriter {
         try self.init(path: path, configuration: configuration, keyCache: KeyCache())
     }
 
-    /// Opens an in-memory database, or the one of that name that is already open.
-    public convenience init(
-        named name: String? = nil, configuration: Configuration = Configuration()
-    ) throws {
-        precondition(name == nil, "named in-memory databases are not available yet")
+    /// Opens a new in-memory database.
+    public convenience init(configuration: Configuration = Configuration()) throws {
         try self.init(path: ":memory:", configuration: configuration, keyCache: KeyCache())
     }
 

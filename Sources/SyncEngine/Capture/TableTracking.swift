@@ -10,6 +10,7 @@ struct TableTracking {
     ///
     /// Rows that are there count as inserted now. Runs in the caller's transaction.
     func track(_ names: [String]) throws {
+        try refresh()
         let known = try SyncedTable.loadAll(db)
         for name in names {
             let definition = try TableDefinition.load(db, name)

@@ -45,10 +45,8 @@ public final class Synchronizer: Sendable {
     public init(existing database: any DatabaseWriter, environment: SyncEnvironment = .system) throws {
         self.database = database
         self.environment = environment
-        try database.write { db in
-            _ = try StoreMetadata.require(db)
-            try TableTracking(db: db, environment: environment).refresh()
-        }
+        // A read, so that a store can be looked at while another process writes to it.
+        _ = try database.read { try StoreMetadata.require($0) }
     }
 
     /// Tracks tables. Rows that are there already count as inserted now.

@@ -55,6 +55,7 @@ private struct Tour {
         try exchange(synchronizer, remote)
         try compare(queue, other)
         try showLog(synchronizer)
+        try queue.close()
         try showEncryption()
     }
 
