@@ -32,7 +32,9 @@ import Testing
 
     @Test func readsCannotWriteAndLaterWritesCan() throws {
         let queue = try makeQueue()
-        let error = #expect(throws: DatabaseError.self) { try queue.read { try $0.execute(sql: "INSERT INTO t VALUES (1)") } }
+        let error = #expect(throws: DatabaseError.self) {
+            try queue.read { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
+        }
         #expect(error?.resultCode == .SQLITE_READONLY)
         try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
         #expect(try count(queue) == 1)
@@ -68,7 +70,9 @@ import Testing
         let other = try makeQueue()
         try queue.inTransaction { db in
             try db.execute(sql: "INSERT INTO t VALUES (1)")
-            let error = #expect(throws: DatabaseError.self) { try other.write { try $0.execute(sql: "DELETE FROM t") } }
+            let error = #expect(throws: DatabaseError.self) {
+                try other.write { try $0.execute(sql: "DELETE FROM t") }
+            }
             #expect(error?.resultCode == .SQLITE_BUSY)
             return .commit
         }
@@ -91,7 +95,11 @@ import Testing
         let queue = try makeQueue()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<50 {
-                group.addTask { try await queue.write { try $0.execute(sql: "INSERT INTO t VALUES (?)", arguments: [number]) } }
+                group.addTask {
+                    try await queue.write {
+                        try $0.execute(sql: "INSERT INTO t VALUES (?)", arguments: [number])
+                    }
+                }
             }
             try await group.waitForAll()
         }

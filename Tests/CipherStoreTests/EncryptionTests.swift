@@ -85,7 +85,9 @@ import Testing
         if code == .empty { _ = FileManager.default.createFile(atPath: path, contents: Data()) }
         var configuration = Configuration.keyed("secret")
         configuration.requiresExistingFile = true
-        let error = #expect(throws: StoreError.self) { try DatabaseQueue(path: path, configuration: configuration) }
+        let error = #expect(throws: StoreError.self) {
+            try DatabaseQueue(path: path, configuration: configuration)
+        }
         #expect(error?.code == code)
         #expect(FileManager.default.fileExists(atPath: path) == (code == .empty))
     }
@@ -148,7 +150,9 @@ import Testing
         let queue = try DatabaseQueue(path: path, configuration: .keyed("secret"))
         let other = try makeStore("b.db")
         #expect(rename(other, path) == 0)
-        let error = #expect(throws: StoreError.self) { try queue.write { try $0.execute(sql: "DELETE FROM note") } }
+        let error = #expect(throws: StoreError.self) {
+            try queue.write { try $0.execute(sql: "DELETE FROM note") }
+        }
         #expect(error?.code == .replaced)
     }
 }

@@ -19,21 +19,26 @@ import Testing
     @Test func aFileOfVersion3OpensOnEveryEngine() throws {
         let path = try fixture("v3.db")
         let queue = try DatabaseQueue(path: path, configuration: .keyed("secret"))
-        #expect(try queue.read { try String.fetchOne($0, sql: "SELECT a FROM t") } == "made by SQLCipher 3.4.1")
+        #expect(
+            try queue.read { try String.fetchOne($0, sql: "SELECT a FROM t") } == "made by SQLCipher 3.4.1")
         try queue.write { try $0.execute(sql: "INSERT INTO t VALUES ('and written to')") }
         try queue.close()
         // The file keeps its format and page size.
         try StoreRekey.run(path: path, from: Passphrase("secret"), to: Passphrase("new"))
         let again = try DatabaseQueue(path: path, configuration: .keyed("new"))
         #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 2)
-        #expect(try again.read { $0.encryptionKey?.settings } == CipherSettings(format: .version3, pageSize: 1024))
+        #expect(
+            try again.read { $0.encryptionKey?.settings } == CipherSettings(format: .version3, pageSize: 1024)
+        )
     }
 
     @Test func aFileOfVersion4OpensWhereItCanAndIsNamedWhereItCannot() throws {
         let path = try fixture("v4.db")
         if EngineFeatures.current.supportsFormat4 {
             let queue = try DatabaseQueue(path: path, configuration: .keyed("secret"))
-            #expect(try queue.read { try String.fetchOne($0, sql: "SELECT a FROM t") } == "made by SQLCipher 4.6.1")
+            #expect(
+                try queue.read { try String.fetchOne($0, sql: "SELECT a FROM t") }
+                    == "made by SQLCipher 4.6.1")
         } else {
             let error = #expect(throws: StoreError.self) {
                 try DatabaseQueue(path: path, configuration: .keyed("secret"))

@@ -30,13 +30,17 @@ import Testing
     @Test(arguments: [false, true]) func rekeyChangesThePassphraseAndKeepsEverything(wal: Bool) throws {
         let path = try makeStore(wal: wal)
         var phases: Set<StoreProgress.Phase> = []
-        try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new")) { phases.insert($0.phase) }
+        try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new")) {
+            phases.insert($0.phase)
+        }
         #expect(phases == [.copying, .verifying])
         #expect(try count(path, "new") == 2000)
         #expect(throws: DatabaseError.self) { try count(path, "old") }
         #expect(try folder.contents() == ["a.db"])
         let queue = try DatabaseQueue(path: path, configuration: .keyed("new"))
-        #expect(try queue.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == (wal ? "wal" : "delete"))
+        #expect(
+            try queue.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == (wal ? "wal" : "delete")
+        )
         #expect(try queue.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 42)
     }
 
@@ -77,7 +81,9 @@ import Testing
         let path = try makeStore()
         struct Cancelled: Error {}
         #expect(throws: Cancelled.self) {
-            try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new")) { _ in throw Cancelled() }
+            try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new")) { _ in
+                throw Cancelled()
+            }
         }
         #expect(try count(path, "old") == 2000)
         #expect(try folder.contents() == ["a.db"])
@@ -87,7 +93,9 @@ import Testing
         let path = try makeStore(wal: true)
         let copy = folder.file("copy.db")
         let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
-        try queue.writeWithoutTransaction { try StoreCopy.make(of: $0, at: copy, passphrase: Passphrase("other")) }
+        try queue.writeWithoutTransaction {
+            try StoreCopy.make(of: $0, at: copy, passphrase: Passphrase("other"))
+        }
         #expect(try count(copy, "other") == 2000)
         let error = #expect(throws: StoreError.self) {
             try queue.writeWithoutTransaction {

@@ -20,7 +20,8 @@ import Testing
         let queue = try makeQueue()
         try queue.write { db in
             try db.execute(
-                sql: "INSERT INTO player VALUES (?, ?, ?); -- a comment\n UPDATE player SET score = ? WHERE id = ?;",
+                sql:
+                    "INSERT INTO player VALUES (?, ?, ?); -- a comment\n UPDATE player SET score = ? WHERE id = ?;",
                 arguments: [3, "Craig", 5, 6, 3])
         }
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT score FROM player WHERE id = 3") } == 6)
@@ -30,7 +31,9 @@ import Testing
         let queue = try makeQueue()
         for arguments: StatementArguments in [[], [1, 2], ["other": 1]] {
             let error = #expect(throws: DatabaseError.self) {
-                try queue.write { try $0.execute(sql: "DELETE FROM player WHERE id = ?", arguments: arguments) }
+                try queue.write {
+                    try $0.execute(sql: "DELETE FROM player WHERE id = ?", arguments: arguments)
+                }
             }
             #expect(error?.resultCode == .SQLITE_MISUSE)
         }
@@ -41,7 +44,8 @@ import Testing
         let queue = try makeQueue()
         let name = try queue.read {
             try String.fetchOne(
-                $0, sql: "SELECT name FROM player WHERE id = :id AND score = @score", arguments: ["id": 1, "score": 100])
+                $0, sql: "SELECT name FROM player WHERE id = :id AND score = @score",
+                arguments: ["id": 1, "score": 100])
         }
         #expect(name == "Arthur")
     }
@@ -67,14 +71,17 @@ import Testing
         #expect(error?.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE)
         #expect(
             error?.description
-                == "SQLite error 19: UNIQUE constraint failed: player.name - while executing `INSERT INTO player VALUES (?, ?, ?)`")
+                == "SQLite error 19: UNIQUE constraint failed: player.name - while executing `INSERT INTO player VALUES (?, ?, ?)`"
+        )
         #expect(error?.expandedDescription.hasSuffix("with arguments [9, \"Arthur\", 1]") == true)
     }
 
     @Test func rowsAreReadByPositionAndByNameWithoutCase() throws {
         let queue = try makeQueue()
         try queue.read { db in
-            let row = try #require(try Row.fetchOne(db, sql: "SELECT id, name AS Name, score, id + 1 AS name FROM player ORDER BY id"))
+            let row = try #require(
+                try Row.fetchOne(
+                    db, sql: "SELECT id, name AS Name, score, id + 1 AS name FROM player ORDER BY id"))
             #expect(row[0] == 1)
             #expect(row["NAME"] == "Arthur")
             #expect(row["score"] as Int? == 100)

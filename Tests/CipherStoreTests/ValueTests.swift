@@ -4,7 +4,9 @@ import Testing
 @testable import CipherStore
 
 @Suite struct ValueTests {
-    private func roundTrip<T: DatabaseValueConvertible & StatementColumnConvertible & Equatable>(_ value: T) throws {
+    private func roundTrip<T: DatabaseValueConvertible & StatementColumnConvertible & Equatable>(_ value: T)
+        throws
+    {
         let queue = try DatabaseQueue()
         let fetched = try queue.read { try T.fetchOne($0, sql: "SELECT ?", arguments: [value]) }
         #expect(fetched == value)
@@ -16,7 +18,9 @@ import Testing
         for value in [Int8.min, Int8.max] { try roundTrip(value) }
         for value in [UInt32.min, UInt32.max] { try roundTrip(value) }
         for value in [true, false] { try roundTrip(value) }
-        for value in [0.1, -0.0, .infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude] { try roundTrip(value) }
+        for value in [0.1, -0.0, .infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude] {
+            try roundTrip(value)
+        }
         for value in ["", "é日🐟", "a\0b", "'\"`"] { try roundTrip(value) }
         for value in [Data(), Data([0, 255]), Data(repeating: 1, count: 100_000)] { try roundTrip(value) }
         try roundTrip(Float(1.5))
@@ -25,7 +29,9 @@ import Testing
 
     @Test func uuidsAreSixteenBytesAndAreReadFromText() throws {
         let uuid = try #require(UUID(uuidString: "0190F5FE-7C00-7A00-8000-00000000000A"))
-        #expect(uuid.databaseValue.storage == .blob(Data([1, 0x90, 0xF5, 0xFE, 0x7C, 0, 0x7A, 0, 0x80, 0, 0, 0, 0, 0, 0, 10])))
+        #expect(
+            uuid.databaseValue.storage
+                == .blob(Data([1, 0x90, 0xF5, 0xFE, 0x7C, 0, 0x7A, 0, 0x80, 0, 0, 0, 0, 0, 0, 10])))
         #expect(UUID.fromDatabaseValue("0190f5fe-7c00-7a00-8000-00000000000a".databaseValue) == uuid)
         #expect(UUID.fromDatabaseValue(Data([1]).databaseValue) == nil)
     }
@@ -51,13 +57,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("2013-01-01", 1_356_998_400.0), ("2013-01-01 10:00", 1_357_034_400), ("2013-01-01T10:00:00Z", 1_357_034_400),
+        ("2013-01-01", 1_356_998_400.0), ("2013-01-01 10:00", 1_357_034_400),
+        ("2013-01-01T10:00:00Z", 1_357_034_400),
         ("2013-01-01T12:00:00+02:00", 1_357_034_400), ("2013-01-01 05:30:00.5-04:30", 1_357_034_400.5),
     ]) func datesAreReadInSQLitesFormats(text: String, seconds: Double) {
         #expect(Date.fromDatabaseValue(text.databaseValue)?.timeIntervalSince1970 == seconds)
     }
 
-    @Test(arguments: ["", "2013", "2013-13-01", "2013-01-32", "2013-01-01 ", "2013-01-01 1:00", "2013-01-01 10:00:00.", "x"])
+    @Test(arguments: [
+        "", "2013", "2013-13-01", "2013-01-32", "2013-01-01 ", "2013-01-01 1:00", "2013-01-01 10:00:00.", "x",
+    ])
     func textThatIsNoDateDoesNotDecode(text: String) {
         #expect(Date.fromDatabaseValue(text.databaseValue) == nil)
     }
@@ -75,7 +84,8 @@ import Testing
         var last = ""
         for step in 0..<20_000 {
             // The clock stands still, then goes back.
-            let uuid = generator.next(milliseconds: step < 10_000 ? 1_700_000_000_000 : 1_600_000_000_000, using: &random)
+            let uuid = generator.next(
+                milliseconds: step < 10_000 ? 1_700_000_000_000 : 1_600_000_000_000, using: &random)
             let text = uuid.uuidString
             #expect(text > last)
             #expect(Array(text)[14] == "7")

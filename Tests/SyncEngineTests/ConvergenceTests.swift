@@ -33,14 +33,16 @@ import Testing
         case 8:
             try replica.execute("DELETE FROM note WHERE id = ?", [row])
         default:
-            try replica.execute("UPDATE note SET id = ? WHERE id = ? AND NOT EXISTS (SELECT 1 FROM note WHERE id = ?)",
+            try replica.execute(
+                "UPDATE note SET id = ? WHERE id = ? AND NOT EXISTS (SELECT 1 FROM note WHERE id = ?)",
                 [key(UInt8(random.next(below: 6)) + 6), row, row])
         }
         // Clocks differ, and step back at times.
         let skew = Int64(random.next(below: 200)) - 100
         try replica.queue.write { db in
             try db.execute(
-                sql: "UPDATE _sync_log SET ms = ms + ? WHERE seq > (SELECT folded FROM _sync_state)", arguments: [skew])
+                sql: "UPDATE _sync_log SET ms = ms + ? WHERE seq > (SELECT folded FROM _sync_state)",
+                arguments: [skew])
         }
     }
 
@@ -95,7 +97,9 @@ import Testing
         let stores = try TestStores()
         let a = try stores.create("a.db")
         let b = try stores.clone(a, as: "b.db")
-        for number in 0..<50 { try a.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [key(UInt8(number))]) }
+        for number in 0..<50 {
+            try a.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [key(UInt8(number))])
+        }
         try b.execute("INSERT INTO note (id, title) VALUES (?, 'y')", [key(3)])
         let environment = stores.clock.environment
         let source = StorePeer(a.queue, environment, closes: false)
@@ -118,7 +122,9 @@ import Testing
         let stores = try TestStores()
         let a = try stores.create("a.db")
         let b = try stores.clone(a, as: "b.db")
-        for number in 0..<20 { try a.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [key(UInt8(number))]) }
+        for number in 0..<20 {
+            try a.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [key(UInt8(number))])
+        }
         let environment = stores.clock.environment
         let source = StorePeer(a.queue, environment, closes: false)
         let target = StorePeer(b.queue, environment, closes: false)

@@ -22,7 +22,11 @@ import Testing
                         (SELECT group_concat(c.col || '@' || (c.hlc >> 16) || '#' || c.oseq) FROM _sync_cell c WHERE c.r = r.r)
                     FROM _sync_row AS r ORDER BY r.pk
                     """
-            ).map { $0.databaseValues.map { value in value.isNull ? "-" : (String.fromDatabaseValue(value) ?? value.description) }.joined(separator: " ") }
+            ).map {
+                $0.databaseValues.map { value in
+                    value.isNull ? "-" : (String.fromDatabaseValue(value) ?? value.description)
+                }.joined(separator: " ")
+            }
         }
     }
 
@@ -116,7 +120,9 @@ import Testing
             for replica in [a, b] {
                 try replica.queue.write { db in
                     try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(UInt8(number))])
-                    try db.execute(sql: "UPDATE _sync_log SET ms = ? WHERE seq = (SELECT max(seq) FROM _sync_log)", arguments: [time(Int64(number))])
+                    try db.execute(
+                        sql: "UPDATE _sync_log SET ms = ? WHERE seq = (SELECT max(seq) FROM _sync_log)",
+                        arguments: [time(Int64(number))])
                 }
             }
             stores.clock.advance(milliseconds: 1)

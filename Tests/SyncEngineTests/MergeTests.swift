@@ -18,7 +18,9 @@ import Testing
     @Test func aRowThatWasNeverSeenIsInsertedWithItsVersions() throws {
         let change = RowChange(
             life: 1, base: stamp(5),
-            writes: [0: .init(stamp: stamp(5), value: .integer(1)), 1: .init(stamp: stamp(9), value: .integer(2))])
+            writes: [
+                0: .init(stamp: stamp(5), value: .integer(1)), 1: .init(stamp: stamp(9), value: .integer(2)),
+            ])
         let plan = try #require(Merge.plan(local: nil, incoming: change, peer: VersionVector()))
         #expect(plan.action == .insert)
         #expect(plan.base == stamp(5))
@@ -33,13 +35,16 @@ import Testing
     }
 
     @Test func theNewerWriteOfAColumnWins() throws {
-        let local = RowVersion(life: 1, base: stamp(1), cells: [0: stamp(7)], values: [0: .integer(10), 1: .integer(20)])
+        let local = RowVersion(
+            life: 1, base: stamp(1), cells: [0: stamp(7)], values: [0: .integer(10), 1: .integer(20)])
         let change = RowChange(
             life: 1, base: nil,
             writes: [
-                0: .init(stamp: stamp(6, 1), value: .integer(11)), 1: .init(stamp: stamp(6, 1), value: .integer(21)),
+                0: .init(stamp: stamp(6, 1), value: .integer(11)),
+                1: .init(stamp: stamp(6, 1), value: .integer(21)),
             ])
-        let plan = try #require(Merge.plan(local: local, incoming: change, peer: VersionVector([Self.replicas[0]: 1])))
+        let plan = try #require(
+            Merge.plan(local: local, incoming: change, peer: VersionVector([Self.replicas[0]: 1])))
         #expect(plan.action == .update)
         #expect(plan.writes.count == 1)
         #expect(isEqual(plan.writes[1], 21))
@@ -51,7 +56,8 @@ import Testing
 
     @Test func equalValuesAreNoConflict() throws {
         let local = RowVersion(life: 1, base: stamp(1), cells: [:], values: [0: .integer(10)])
-        let change = RowChange(life: 1, base: nil, writes: [0: .init(stamp: stamp(6, 1), value: .integer(10))])
+        let change = RowChange(
+            life: 1, base: nil, writes: [0: .init(stamp: stamp(6, 1), value: .integer(10))])
         let plan = try #require(Merge.plan(local: local, incoming: change, peer: VersionVector()))
         #expect(plan.action == .keep)
         #expect(plan.cells == [0: stamp(6, 1)])
@@ -59,9 +65,11 @@ import Testing
     }
 
     @Test func aDeleteBeatsTheEditsOfItsLifeWhateverTheirTime() throws {
-        let local = RowVersion(life: 1, base: stamp(1), cells: [0: stamp(100, 1)], values: [0: .integer(1), 1: .integer(2)])
+        let local = RowVersion(
+            life: 1, base: stamp(1), cells: [0: stamp(100, 1)], values: [0: .integer(1), 1: .integer(2)])
         let change = RowChange(life: 2, base: stamp(5, 2), writes: [:])
-        let plan = try #require(Merge.plan(local: local, incoming: change, peer: VersionVector([Self.replicas[0]: 1])))
+        let plan = try #require(
+            Merge.plan(local: local, incoming: change, peer: VersionVector([Self.replicas[0]: 1])))
         #expect(plan.action == .delete)
         #expect(plan.life == 2)
         #expect(plan.conflicts.map(\.column) == [0])
@@ -79,7 +87,8 @@ import Testing
 
     @Test func aLaterLifeReplacesTheRow() throws {
         let local = RowVersion(life: 1, base: stamp(50), cells: [:], values: [0: .integer(1)])
-        let change = RowChange(life: 3, base: stamp(5, 1), writes: [0: .init(stamp: stamp(5, 1), value: .integer(2))])
+        let change = RowChange(
+            life: 3, base: stamp(5, 1), writes: [0: .init(stamp: stamp(5, 1), value: .integer(2))])
         let plan = try #require(
             Merge.plan(local: local, incoming: change, peer: VersionVector([Self.replicas[0]: 1])))
         #expect(plan.action == .replace)
@@ -119,7 +128,8 @@ import Testing
     }
 
     private func merge(_ left: State, _ right: State) throws -> State {
-        let plan = try #require(Merge.plan(local: version(left), incoming: change(right), peer: VersionVector()))
+        let plan = try #require(
+            Merge.plan(local: version(left), incoming: change(right), peer: VersionVector()))
         var values = plan.action == .replace || plan.action == .insert ? [:] : left.values
         for (column, value) in plan.writes {
             if case .integer(let number) = value { values[column] = number }
@@ -141,7 +151,9 @@ import Testing
             var (stamp, value) = write(column)
             if base.isNewer(than: stamp) || random.next(below: 2) == 0 {
                 stamp = base
-                value = base.timestamp.rawValue * 100 + Int64(Self.replicas.firstIndex(of: base.replica) ?? 0) * 10 + Int64(column)
+                value =
+                    base.timestamp.rawValue * 100 + Int64(Self.replicas.firstIndex(of: base.replica) ?? 0)
+                    * 10 + Int64(column)
             }
             state.stamps[column] = stamp
             state.values[column] = value

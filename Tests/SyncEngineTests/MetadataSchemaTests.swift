@@ -11,7 +11,8 @@ import Testing
         let queue = try DatabaseQueue()
         return try queue.write { db in
             try db.execute(sql: sql)
-            return try Row.fetchAll(db, sql: "SELECT type, name, sql FROM sqlite_master ORDER BY name").map { row in
+            return try Row.fetchAll(db, sql: "SELECT type, name, sql FROM sqlite_master ORDER BY name").map {
+                row in
                 let text: String = row[2] ?? ""
                 let lines = text.split(separator: "\n").map { line in
                     line.range(of: "-- ").map { line[..<$0.lowerBound] } ?? line
@@ -25,7 +26,8 @@ import Testing
     @Test func theContractInSchemasIsWhatTheCodeCreates() throws {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let contract = try String(contentsOf: root.appendingPathComponent("Schemas/metadata/v1.sql"), encoding: .utf8)
+        let contract = try String(
+            contentsOf: root.appendingPathComponent("Schemas/metadata/v1.sql"), encoding: .utf8)
         let created = try objects(MetadataSchema.sql)
         #expect(try objects(contract) == created)
         #expect(created.count > 12)
@@ -45,7 +47,8 @@ import Testing
         try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
         try a.queue.write { try MetadataSchema.remove($0) }
         let names = try a.queue.read { db in
-            try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE name LIKE '\\_sync%' ESCAPE '\\'")
+            try String.fetchAll(
+                db, sql: "SELECT name FROM sqlite_master WHERE name LIKE '\\_sync%' ESCAPE '\\'")
         }
         #expect(names.isEmpty)
         #expect(try a.dump().count == 1)

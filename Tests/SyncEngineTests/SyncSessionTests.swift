@@ -10,7 +10,8 @@ import Testing
 
     private func greeting(_ replica: ReplicaID, _ vector: [ReplicaID: Int64], own: Int64? = nil) -> Greeting {
         Greeting(
-            store: store, replica: replica, vector: VersionVector(vector), ownSequence: own ?? vector[replica] ?? 0)
+            store: store, replica: replica, vector: VersionVector(vector),
+            ownSequence: own ?? vector[replica] ?? 0)
     }
 
     @Test func bothDirectionsArePulledFirstAndPushedThen() {
@@ -32,14 +33,17 @@ import Testing
     @Test func aPushDoesNotPull() {
         var session = SyncSession(.push)
         let remote = greeting(b, [b: 3])
-        #expect(session.handle(.greeted(local: greeting(a, [a: 5]), remote: remote)) == .push(since: remote.vector))
+        #expect(
+            session.handle(.greeted(local: greeting(a, [a: 5]), remote: remote))
+                == .push(since: remote.vector))
         #expect(session.handle(.pushed) == .finish)
     }
 
     @Test func anotherDatabaseIsRefused() {
         var session = SyncSession(.both)
         let other = Greeting(store: a, replica: b, vector: VersionVector(), ownSequence: 0)
-        guard case .refuse(let error) = session.handle(.greeted(local: greeting(a, [:]), remote: other)) else {
+        guard case .refuse(let error) = session.handle(.greeted(local: greeting(a, [:]), remote: other))
+        else {
             Issue.record("the session goes on")
             return
         }
@@ -49,7 +53,8 @@ import Testing
     @Test func aSideThatKnowsLessOfItselfThanTheOtherGetsANewIdentity() {
         var session = SyncSession(.both)
         let restored = greeting(a, [a: 4], own: 3)
-        #expect(session.handle(.greeted(local: restored, remote: greeting(b, [a: 4, b: 1]))) == .renew(.local))
+        #expect(
+            session.handle(.greeted(local: restored, remote: greeting(b, [a: 4, b: 1]))) == .renew(.local))
         #expect(session.handle(.renewed(.local)) == .greet)
     }
 

@@ -141,7 +141,9 @@ import Testing
         }
         try a.sync(b)
         #expect(try a.dump() == b.dump())
-        #expect(try b.value("SELECT length(body) FROM note WHERE id = x'0B0B0B0B0B0B0B0B0B0B0B0B0B0B0B0B'") == 3_000_000)
+        #expect(
+            try b.value("SELECT length(body) FROM note WHERE id = x'0B0B0B0B0B0B0B0B0B0B0B0B0B0B0B0B'")
+                == 3_000_000)
     }
 
     @Test func aRowThatAConstraintRefusesIsParkedAndComesBack() throws {
@@ -172,7 +174,8 @@ import Testing
     }
 
     @Test func aTableThatIsNotThereYetWaitsForIt() throws {
-        let a = try stores.create(schema: "CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT)", tables: ["note"])
+        let a = try stores.create(
+            schema: "CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT)", tables: ["note"])
         let b = try stores.clone(a, as: "b.db")
         try a.execute("CREATE TABLE page (id BLOB PRIMARY KEY, text TEXT)")
         try a.synchronizer.track(["page"])
@@ -227,7 +230,8 @@ import Testing
         try a.queue.close()
         try FileManager.default.copyItem(atPath: stores.path("a.db"), toPath: stores.path("copy.db"))
         let again = try stores.open("a.db")
-        let transport = StoreTransport(path: stores.path("copy.db"), configuration: TestStores.configuration("a.db"))
+        let transport = StoreTransport(
+            path: stores.path("copy.db"), configuration: TestStores.configuration("a.db"))
         let error = #expect(throws: SyncError.self) { try again.synchronizer.run(.both, transport) }
         #expect(error?.code == .sameReplica)
     }

@@ -122,16 +122,21 @@ final class TestReplica {
         try queue.read { db in
             try tables.flatMap { table in
                 try Row.fetchAll(db, sql: "SELECT * FROM \(table) ORDER BY 1").map { row in
-                    table + " " + row.databaseValues.map { value -> String in
-                        if case .blob(let data) = value.storage { return "x" + data.map { String($0, radix: 16) }.joined() }
-                        return value.description
-                    }.joined(separator: " ")
+                    table + " "
+                        + row.databaseValues.map { value -> String in
+                            if case .blob(let data) = value.storage {
+                                return "x" + data.map { String($0, radix: 16) }.joined()
+                            }
+                            return value.description
+                        }.joined(separator: " ")
                 }
             }
         }
     }
 
-    func value<T: DatabaseValueConvertible & StatementColumnConvertible>(_ sql: String, as type: T.Type = T.self) throws -> T? {
+    func value<T: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ sql: String, as type: T.Type = T.self
+    ) throws -> T? {
         try queue.read { try T.fetchOne($0, sql: sql) }
     }
 

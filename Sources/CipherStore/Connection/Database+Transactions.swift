@@ -24,7 +24,9 @@ extension Database {
         try execute(sql: "SAVEPOINT cipherstore")
         try finish(
             commit: "RELEASE SAVEPOINT cipherstore",
-            rollback: { try execute(sql: "ROLLBACK TO SAVEPOINT cipherstore; RELEASE SAVEPOINT cipherstore") },
+            rollback: {
+                try execute(sql: "ROLLBACK TO SAVEPOINT cipherstore; RELEASE SAVEPOINT cipherstore")
+            },
             operations)
     }
 

@@ -36,7 +36,9 @@ final class EncryptionKey: Sendable {
     }
 
     func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try secret.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0.prefix(Self.keyByteCount))) }
+        try secret.withUnsafeBytes {
+            try body(UnsafeRawBufferPointer(rebasing: $0.prefix(Self.keyByteCount)))
+        }
     }
 
     var salt: [UInt8] {

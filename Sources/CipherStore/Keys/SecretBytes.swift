@@ -20,6 +20,11 @@ final class SecretBytes: @unchecked Sendable {
     /// The number of bytes.
     let count: Int
 
+    #if os(Linux)
+        /// `MADV_DONTDUMP`, which the C library's module does not export.
+        private static let excludeFromCoreDump: Int32 = 16
+    #endif
+
     /// Makes bytes that `initialize` fills; it returns how many it used.
     ///
     /// - throws: ``StoreError`` of code `outOfMemory`, and what `initialize` throws.
@@ -35,7 +40,7 @@ final class SecretBytes: @unchecked Sendable {
         self.base = base
         _ = mlock(base, mapped)
         #if os(Linux)
-            _ = madvise(base, mapped, 16 /* MADV_DONTDUMP */)
+            _ = madvise(base, mapped, Self.excludeFromCoreDump)
         #endif
         do {
             count = try initialize(UnsafeMutableRawBufferPointer(start: base, count: capacity))

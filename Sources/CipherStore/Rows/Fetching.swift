@@ -24,7 +24,9 @@ public final class RowCursor: Cursor {
 }
 
 /// A cursor of the values in the first column.
-public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & StatementColumnConvertible>: Cursor {
+public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & StatementColumnConvertible>:
+    Cursor
+{
     @usableFromInline let rows: RowCursor
 
     init(rows: RowCursor) { self.rows = rows }
@@ -63,7 +65,8 @@ extension Row {
     }
 
     /// Returns all rows of a statement.
-    public static func fetchAll(_ statement: Statement, arguments: StatementArguments? = nil) throws -> [Row] {
+    public static func fetchAll(_ statement: Statement, arguments: StatementArguments? = nil) throws -> [Row]
+    {
         try copies(fetchCursor(statement, arguments: arguments))
     }
 

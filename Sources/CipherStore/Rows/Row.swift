@@ -115,7 +115,8 @@ extension Row: RandomAccessCollection {
 extension Row: Equatable {
     /// Returns whether two rows have the same names and values, in the same order.
     public static func == (left: Row, right: Row) -> Bool {
-        left === right || (left.columnNames == right.columnNames && left.databaseValues == right.databaseValues)
+        left === right
+            || (left.columnNames == right.columnNames && left.databaseValues == right.databaseValues)
     }
 }
 

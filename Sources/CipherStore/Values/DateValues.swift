@@ -133,7 +133,9 @@ private struct DigitScanner {
 
     /// `HH:MM[:SS[.SSS]]` in seconds.
     mutating func time() -> Double? {
-        guard let hour = number(2), skip(":"), let minute = number(2), hour < 25, minute < 60 else { return nil }
+        guard let hour = number(2), skip(":"), let minute = number(2), hour < 25, minute < 60 else {
+            return nil
+        }
         var seconds = Double(hour * 3600 + minute * 60)
         guard skip(":") else { return seconds }
         guard let second = number(2), second < 61 else { return nil }

@@ -26,7 +26,8 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
             self = RawColumn.int64(sqliteStatement, index)
             return
         }
-        guard let value = Int64.fromDatabaseValue(DatabaseValue(sqliteStatement: sqliteStatement, index: index))
+        guard
+            let value = Int64.fromDatabaseValue(DatabaseValue(sqliteStatement: sqliteStatement, index: index))
         else { return nil }
         self = value
     }

@@ -29,7 +29,8 @@ final class AppliedTable {
         let names = Set(table.columns.map { $0.name.lowercased() })
         table = try table.addingColumns(
             db, header.columns.filter { !names.contains($0.lowercased()) }, isPresent: false)
-        let byName = Dictionary(table.columns.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+        let byName = Dictionary(
+            table.columns.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         let columns = header.columns.compactMap { byName[$0.lowercased()] }
         guard columns.count == header.columns.count, Set(columns.map(\.number)).count == columns.count else {
             throw SyncError(.invalidBundle, "table \(header.name) names a column twice")
@@ -47,12 +48,15 @@ final class AppliedTable {
         }
         let name = table.name.quotedDatabaseIdentifier
         let key = table.key.quotedDatabaseIdentifier
-        wholeInsert = table.isTracked
+        wholeInsert =
+            table.isTracked
             ? try db.makeStatement(
                 sql: Self.insertSQL(table, columns.filter(\.isPresent).map(\.name), failClause)) : nil
-        existing = table.isTracked
+        existing =
+            table.isTracked
             ? try db.makeStatement(sql: "SELECT 1 FROM \(name) WHERE \(key) = ?") : nil
-        deletion = table.isTracked
+        deletion =
+            table.isTracked
             ? try db.makeStatement(sql: "DELETE FROM \(name) WHERE \(key) = ?") : nil
     }
 
@@ -77,7 +81,8 @@ final class AppliedTable {
     }
 
     /// The columns that the local table has, by number.
-    private(set) lazy var presentNames: [Int: String] = table.isTracked
+    private(set) lazy var presentNames: [Int: String] =
+        table.isTracked
         ? Dictionary(uniqueKeysWithValues: table.presentColumns.map { ($0.number, $0.name) }) : [:]
 
     /// Returns whether the user's table holds the row.

@@ -51,7 +51,8 @@ final class BundleApplier {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
         guard metadata.vector.covers(header.base) else {
-            throw SyncError(.invalidBundle, "the bundle builds on changes that are not here; synchronize again")
+            throw SyncError(
+                .invalidBundle, "the bundle builds on changes that are not here; synchronize again")
         }
         let own = try metadata.replicaID()
         guard header.target[own] <= metadata.vector[own] else {
@@ -59,7 +60,8 @@ final class BundleApplier {
         }
         peer = header.target
         target = header.target
-        let numbers = Dictionary(metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
+        let numbers = Dictionary(
+            metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
         for id in header.replicas {
             if let number = numbers[id] {
                 replicas.append((number, id))
@@ -156,7 +158,8 @@ final class BundleApplier {
         }
         for index in 0..<record.cells.count {
             let cell = record.cells[index]
-            change.writes[table.columnNumbers[cell.column]] = .init(stamp: fullStamp(cell.stamp), value: cell.value)
+            change.writes[table.columnNumbers[cell.column]] = .init(
+                stamp: fullStamp(cell.stamp), value: cell.value)
         }
         return change
     }
@@ -214,7 +217,8 @@ final class BundleApplier {
         let names = table.presentNames
         let absent = all.filter { names[$0.key] == nil }
         if !absent.isEmpty {
-            try parking.park(number, key, absent, why: table.table.isTracked ? "no such column" : "no such table")
+            try parking.park(
+                number, key, absent, why: table.table.isTracked ? "no such column" : "no such table")
         }
         let present = all.filter { names[$0.key] != nil }
         guard table.table.isTracked, !present.isEmpty || names.isEmpty else { return }

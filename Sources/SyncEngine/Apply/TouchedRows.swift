@@ -39,11 +39,14 @@ final class TouchedRows {
     private static func references(
         _ db: Database, of child: SyncedTable, to tables: [SyncedTable]
     ) throws -> [Reference] {
-        let rows = try Row.fetchAll(db, sql: "PRAGMA foreign_key_list(\(child.name.quotedDatabaseIdentifier))")
+        let rows = try Row.fetchAll(
+            db, sql: "PRAGMA foreign_key_list(\(child.name.quotedDatabaseIdentifier))")
         let groups = Dictionary(grouping: rows) { $0["id"] as Int }
         return groups.sorted { $0.key < $1.key }.compactMap { _, rows in
             let name: String = rows[0]["table"]
-            guard let parent = tables.first(where: { $0.name.lowercased() == name.lowercased() }) else { return nil }
+            guard let parent = tables.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+                return nil
+            }
             return Reference(
                 child: child, parent: parent,
                 columns: rows.map { (from: $0["from"], to: ($0["to"] as String?) ?? parent.key) })
@@ -93,7 +96,9 @@ final class TouchedRows {
             SELECT c.\(childKey) FROM temp._sync_touched AS t CROSS JOIN \(child) AS c ON c.\(childKey) = t.pk
             WHERE t.tbl = \(reference.child.number) AND \(isOrphan)
             """
-        if let single = reference.columns.first, reference.columns.count == 1, single.to == reference.parent.key {
+        if let single = reference.columns.first, reference.columns.count == 1,
+            single.to == reference.parent.key
+        {
             sql += """
                  UNION SELECT c.\(childKey) FROM \(child) AS c
                 WHERE c.\(single.from.quotedDatabaseIdentifier) IN

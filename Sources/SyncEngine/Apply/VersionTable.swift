@@ -121,7 +121,8 @@ final class VersionTable {
 
     private func local(_ stamp: Stamp) throws -> LocalStamp {
         LocalStamp(
-            timestamp: stamp.timestamp.rawValue, replica: try number(of: stamp.replica), sequence: stamp.sequence)
+            timestamp: stamp.timestamp.rawValue, replica: try number(of: stamp.replica),
+            sequence: stamp.sequence)
     }
 
     /// Writes the versions of a plan.

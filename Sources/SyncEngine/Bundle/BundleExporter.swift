@@ -92,7 +92,8 @@ struct BundleExporter {
     ) throws {
         let feed = try db.makeStatement(sql: sql)
         defer { feed.reset() }
-        let cells = try db.makeStatement(sql: "SELECT col, hlc, sid, oseq FROM _sync_cell WHERE r = ? ORDER BY col")
+        let cells = try db.makeStatement(
+            sql: "SELECT col, hlc, sid, oseq FROM _sync_cell WHERE r = ? ORDER BY col")
         var known: [Int64: Int64] = [:]
         for replica in metadata.replicas { known[replica.sid] = base[replica.id] }
         while try feed.step() {
@@ -103,7 +104,8 @@ struct BundleExporter {
             }
             let all = hasCells && entry.isAlive ? try readCells(cells, of: entry.row) : []
             try writeRow(
-                entry, key: row, table: index, cells: all, isNew: { $0.sequence > known[$0.sid] ?? 0 }, &writer)
+                entry, key: row, table: index, cells: all, isNew: { $0.sequence > known[$0.sid] ?? 0 },
+                &writer)
             if writer.rowCount & 0xFFF == 0 { try progress?(Int64(writer.rowCount)) }
         }
         try progress?(Int64(writer.rowCount))
@@ -163,7 +165,8 @@ struct BundleExporter {
         let newCells = cells.filter { isNew($0) }
         guard entry.isAlive else {
             writer.beginRow(
-                table: index, key: key, isTextKey: isText, life: entry.life, base: base, mask: nil, cellCount: 0)
+                table: index, key: key, isTextKey: isText, life: entry.life, base: base, mask: nil,
+                cellCount: 0)
             return try writer.endRow()
         }
         try reader.load(key: RowKey(bytes: key, isText: isText), hasParkedValues: hasParkedValues)

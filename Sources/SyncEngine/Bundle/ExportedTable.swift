@@ -34,7 +34,8 @@ final class ExportedTable {
             next += 1
             return next - 1
         }
-        parkedStatement = try db.makeStatement(sql: "SELECT col, val FROM _sync_shadow WHERE tbl = ? AND pk = ?")
+        parkedStatement = try db.makeStatement(
+            sql: "SELECT col, val FROM _sync_shadow WHERE tbl = ? AND pk = ?")
         guard table.isTracked else {
             statement = nil
             return
@@ -87,7 +88,9 @@ final class ExportedTable {
     @inline(__always)
     func value(_ ordinal: Int) -> WireValue {
         if !parked.isEmpty, let value = parked[ordinal] { return value.value }
-        guard hasRow, let position = positions[ordinal], let raw = statement?.sqliteStatement else { return .null }
+        guard hasRow, let position = positions[ordinal], let raw = statement?.sqliteStatement else {
+            return .null
+        }
         return WireValue(raw, position)
     }
 }

@@ -38,7 +38,8 @@ struct Fold {
             let last: Int64 = tail[1]
         else { return Summary() }
         let stamps = StampRule(
-            floor: metadata.clock.next.rawValue, now: environment.milliseconds(), replica: metadata.selfNumber)
+            floor: metadata.clock.next.rawValue, now: environment.milliseconds(), replica: metadata.selfNumber
+        )
         let newest: Int64 = tail[2]
         var clock = max(stamps.floor, min(newest, stamps.now) << 16)
         let isInsertsOnly = (tail[3] as Double) == 0

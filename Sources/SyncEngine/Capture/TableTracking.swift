@@ -33,7 +33,9 @@ struct TableTracking {
             sql: "UPDATE _sync_table SET tracked = 1, key = ? WHERE tbl = ?",
             arguments: [definition.key, table.number])
         try updateColumns(of: table, definition)
-        guard let table = try SyncedTable.loadAll(db).first(where: { $0.number == table.number }) else { return }
+        guard let table = try SyncedTable.loadAll(db).first(where: { $0.number == table.number }) else {
+            return
+        }
         try start(table)
     }
 
@@ -65,8 +67,10 @@ struct TableTracking {
         for table in try SyncedTable.loadAll(db) where table.isTracked {
             guard try db.tableExists(table.name) else {
                 // The rows stay known, and stay with the peers.
-                try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table.number])
-                try db.execute(sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [table.number])
+                try db.execute(
+                    sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table.number])
+                try db.execute(
+                    sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [table.number])
                 hasChanged = true
                 continue
             }
@@ -127,7 +131,8 @@ struct TableDefinition {
         guard !MetadataSchema.isReserved(name) else {
             throw SyncError(.unsuitableTable, "table \(name) belongs to the library")
         }
-        let sql = "SELECT name, type, sql FROM sqlite_master WHERE lower(name) = lower(?) AND type IN ('table', 'view')"
+        let sql =
+            "SELECT name, type, sql FROM sqlite_master WHERE lower(name) = lower(?) AND type IN ('table', 'view')"
         guard let row = try Row.fetchOne(db, sql: sql, arguments: [name]) else {
             throw SyncError(.noSuchTable, "there is no table \(name)")
         }
@@ -144,13 +149,15 @@ struct TableDefinition {
                 .unsuitableKey,
                 keys.isEmpty
                     ? "table \(name) has no primary key; synchronization needs one UUID column as its key"
-                    : "table \(name) has a primary key of \(keys.count) columns; synchronization needs one UUID column")
+                    : "table \(name) has a primary key of \(keys.count) columns; synchronization needs one UUID column"
+            )
         }
         let keyType = try key.decode(String.self, forColumn: "type")
         guard keyType.uppercased() != "INTEGER" else {
             throw SyncError(
                 .unsuitableKey,
-                "the key of table \(name) is an integer; two devices would give the same number to different rows, so synchronization needs a UUID")
+                "the key of table \(name) is an integer; two devices would give the same number to different rows, so synchronization needs a UUID"
+            )
         }
         let keyName = try key.decode(String.self, forColumn: "name")
         let names = try columns.map { try $0.decode(String.self, forColumn: "name") }
@@ -165,7 +172,8 @@ struct TableDefinition {
         guard let count, count > 0 else { return }
         throw SyncError(
             .unsuitableKey,
-            "table \(name) has \(count) rows whose key is no UUID: a blob of 16 bytes, or text of 36 characters")
+            "table \(name) has \(count) rows whose key is no UUID: a blob of 16 bytes, or text of 36 characters"
+        )
     }
 
     /// The SQL that tells whether a key is a UUID.

@@ -25,6 +25,16 @@ public struct SyncStatus: Sendable {
         public let pendingCount: Int64
     }
 
+    /// Rows that wait, by table and reason.
+    public struct Parked: Sendable {
+        /// The table.
+        public let table: String
+        /// Why: a missing table or column, or SQLite's name of the constraint.
+        public let reason: String
+        /// How many rows.
+        public let rowCount: Int64
+    }
+
     /// The database that the store is a replica of.
     public let store: StoreID
     /// This replica.
@@ -39,6 +49,8 @@ public struct SyncStatus: Sendable {
     public let conflictCount: Int64
     /// The rows that wait for their table, column, parent or place.
     public let parkedCount: Int64
+    /// The same, by table and reason.
+    public let parked: [Parked]
 }
 
 extension Synchronizer {
@@ -51,7 +63,9 @@ extension Synchronizer {
                 peers: try peers(db),
                 logEntryCount: try count(db, "SELECT count(*) FROM _sync_log WHERE op <> 0"),
                 conflictCount: try count(db, "SELECT count(*) FROM _sync_conflict"),
-                parkedCount: try count(db, "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow)"))
+                parkedCount: try count(
+                    db, "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow)"),
+                parked: try parked(db))
         }
     }
 
@@ -69,10 +83,25 @@ extension Synchronizer {
         }
     }
 
+    private func parked(_ db: Database) throws -> [SyncStatus.Parked] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT t.name, s.why, count(DISTINCT s.pk) FROM _sync_shadow AS s JOIN _sync_table AS t ON t.tbl = s.tbl
+                GROUP BY t.name, s.why ORDER BY t.name, s.why
+                """
+        ).map {
+            SyncStatus.Parked(
+                table: try $0.decode(atIndex: 0), reason: try $0.decode(atIndex: 1),
+                rowCount: try $0.decode(atIndex: 2))
+        }
+    }
+
     private func peers(_ db: Database) throws -> [SyncStatus.Peer] {
         try Row.fetchAll(db, sql: "SELECT rid, name, at, acked FROM _sync_peer ORDER BY at DESC").map { row in
             SyncStatus.Peer(
-                replica: try StoreMetadata.identifier(row.decode(atIndex: 0)), name: try row.decode(atIndex: 1),
+                replica: try StoreMetadata.identifier(row.decode(atIndex: 0)),
+                name: try row.decode(atIndex: 1),
                 lastContactMilliseconds: try row.decode(atIndex: 2),
                 pendingCount: try Int64.fetchOne(
                     db, sql: "SELECT count(*) FROM _sync_log WHERE seq > ? AND op <> 0",

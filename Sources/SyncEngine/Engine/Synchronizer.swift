@@ -149,7 +149,8 @@ struct SessionDriver {
                 guard let greetings else { throw SyncError(.invalidBundle, "the remote did not greet") }
                 try remember(greetings, pulled: pulled != nil, pushed: pushed != nil)
                 var report = SyncReport(
-                    local: greetings.local.replica, remote: greetings.remote.replica, pulled: pulled, pushed: pushed)
+                    local: greetings.local.replica, remote: greetings.remote.replica, pulled: pulled,
+                    pushed: pushed)
                 report.renewedReplicas = renewed.map {
                     $0 == .local ? greetings.local.replica : greetings.remote.replica
                 }
@@ -159,7 +160,8 @@ struct SessionDriver {
     }
 
     private func transfer(
-        _ direction: SyncDirection, from source: any SyncPeer, to target: any SyncPeer, since vector: VersionVector
+        _ direction: SyncDirection, from source: any SyncPeer, to target: any SyncPeer,
+        since vector: VersionVector
     ) throws -> SyncReport.Transfer {
         let report = progress.map { progress in
             { (completed: Int64, total: Int64) in

@@ -120,7 +120,8 @@ enum MetadataSchema {
     /// Removes all metadata and the triggers, which leaves the user's tables alone.
     static func remove(_ db: Database) throws {
         let triggers = try String.fetchAll(
-            db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, 6) = '_sync_'")
+            db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, 6) = '_sync_'"
+        )
         for trigger in triggers { try db.execute(sql: "DROP TRIGGER \(trigger.quotedDatabaseIdentifier)") }
         let tables = try String.fetchAll(
             db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 6) = '_sync_'")

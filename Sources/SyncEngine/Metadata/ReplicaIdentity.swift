@@ -18,7 +18,8 @@ enum ReplicaIdentity {
         try db.execute(sql: "DELETE FROM _sync_peer")
         try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [folded])
         try db.execute(
-            sql: "UPDATE _sync_log SET tbl = 0, op = 0, pk = x'', mask = 0 WHERE seq = ?", arguments: [folded])
+            sql: "UPDATE _sync_log SET tbl = 0, op = 0, pk = x'', mask = 0 WHERE seq = ?", arguments: [folded]
+        )
     }
 
     /// Makes a file that was restored from an older copy a replica of its own.

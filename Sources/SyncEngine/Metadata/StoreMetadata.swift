@@ -35,9 +35,11 @@ struct StoreMetadata {
         guard format == MetadataSchema.version else {
             throw SyncError(
                 .metadataTooNew,
-                "the sync metadata has version \(format), and this program knows version \(MetadataSchema.version)")
+                "the sync metadata has version \(format), and this program knows version \(MetadataSchema.version)"
+            )
         }
-        let replicas = try Row.fetchAll(db, sql: "SELECT sid, rid, oseq FROM _sync_replica ORDER BY sid").map {
+        let replicas = try Row.fetchAll(db, sql: "SELECT sid, rid, oseq FROM _sync_replica ORDER BY sid").map
+        {
             Replica(
                 sid: try $0.decode(atIndex: 0), id: try Self.identifier($0.decode(atIndex: 1)),
                 sequence: try $0.decode(atIndex: 2))
@@ -51,7 +53,8 @@ struct StoreMetadata {
     /// Reads the metadata that must be there.
     static func require(_ db: Database) throws -> StoreMetadata {
         guard let metadata = try load(db) else {
-            throw SyncError(.notSynchronized, "the store has no sync metadata; it was not made for synchronization")
+            throw SyncError(
+                .notSynchronized, "the store has no sync metadata; it was not made for synchronization")
         }
         return metadata
     }

@@ -46,7 +46,8 @@ struct SyncedTable {
         _ db: Database, name: String, key: String, columns: [String], isTracked: Bool
     ) throws -> SyncedTable {
         try db.execute(
-            sql: "INSERT INTO _sync_table (name, key, tracked) VALUES (?, ?, ?)", arguments: [name, key, isTracked])
+            sql: "INSERT INTO _sync_table (name, key, tracked) VALUES (?, ?, ?)",
+            arguments: [name, key, isTracked])
         let number = db.lastInsertedRowID
         let table = SyncedTable(number: number, name: name, key: key, isTracked: isTracked, columns: [])
         return try table.addingColumns(db, columns, isPresent: isTracked)
@@ -56,7 +57,8 @@ struct SyncedTable {
     func addingColumns(_ db: Database, _ names: [String], isPresent: Bool) throws -> SyncedTable {
         var columns = self.columns
         for name in names {
-            let column = Column(number: (columns.map(\.number).max() ?? -1) + 1, name: name, isPresent: isPresent)
+            let column = Column(
+                number: (columns.map(\.number).max() ?? -1) + 1, name: name, isPresent: isPresent)
             try db.execute(
                 sql: "INSERT INTO _sync_column (tbl, col, name, present) VALUES (?, ?, ?, ?)",
                 arguments: [number, column.number, name, isPresent])

@@ -81,7 +81,8 @@ struct SyncSession {
         }
         guard local.replica != remote.replica else {
             return refuse(
-                .sameReplica, "the remote has the same identity: it is this file itself, or a plain copy of it")
+                .sameReplica,
+                "the remote has the same identity: it is this file itself, or a plain copy of it")
         }
         if remote.vector[local.replica] > local.ownSequence { return renew(.local) }
         if local.vector[remote.replica] > remote.ownSequence { return renew(.remote) }

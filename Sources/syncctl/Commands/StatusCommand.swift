@@ -25,10 +25,16 @@ struct StatusCommand: ParsableCommand {
             let lastContact: String
             let pending: Int64
         }
+        struct Waiting: Encodable {
+            let table: String
+            let reason: String
+            let rows: Int64
+        }
         let store: String
         let replica: String
         let database: String
         let cipher: String
+        let waiting: [Waiting]
         let tables: [Table]
         let peers: [Peer]
         let conflicts: Int64
@@ -48,6 +54,7 @@ struct StatusCommand: ParsableCommand {
         Document(
             store: options.store, replica: status.replica.description, database: status.store.description,
             cipher: EngineFeatures.current.cipherVersion ?? "",
+            waiting: status.parked.map { .init(table: $0.table, reason: $0.reason, rows: $0.rowCount) },
             tables: status.tables.map {
                 .init(name: $0.name, rows: $0.rowCount, unsuitableKeys: $0.unsuitableKeyCount)
             },
@@ -81,6 +88,15 @@ struct StatusCommand: ParsableCommand {
                     .init(peer.replica.shortDescription),
                     .init(HumanFormat.age(of: peer.lastContactMilliseconds, now: now)),
                     .init(HumanFormat.count(Int(peer.pendingCount))), .init(peer.name),
+                ])
+            }
+            lines += table.lines(style: style)
+        }
+        if !status.parked.isEmpty {
+            var table = Table([.text("WAITING"), .number("ROWS"), .text("REASON")], indent: 2)
+            for item in status.parked {
+                table.addRow([
+                    .init(item.table), .init(HumanFormat.count(Int(item.rowCount))), .init(item.reason, .yellow),
                 ])
             }
             lines += table.lines(style: style)
