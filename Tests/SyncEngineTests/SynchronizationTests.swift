@@ -173,26 +173,6 @@ import Testing
         #expect(try c.value("SELECT id FROM tag") == "0190f5fe-7c00-7a00-8000-00000000000a")
     }
 
-    @Test func aTableThatIsNotThereYetWaitsForIt() throws {
-        let a = try stores.create(
-            schema: "CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT)", tables: ["note"])
-        let b = try stores.clone(a, as: "b.db")
-        try a.execute("CREATE TABLE page (id BLOB PRIMARY KEY, text TEXT)")
-        try a.synchronizer.track(["page"])
-        try a.execute("INSERT INTO page VALUES (?, 'kept')", [key(9)])
-        try a.execute("ALTER TABLE note ADD COLUMN colour TEXT")
-        try a.execute("INSERT INTO note VALUES (?, 't', 'green')", [key(1)])
-        #expect(try a.sync(b).parkedCount == 2)
-        #expect(try b.value("SELECT title FROM note") == "t")
-        try b.execute("CREATE TABLE page (id BLOB PRIMARY KEY, text TEXT)")
-        try b.synchronizer.track(["page"])
-        try b.execute("ALTER TABLE note ADD COLUMN colour TEXT")
-        try a.execute("INSERT INTO note VALUES (?, 'u', 'red')", [key(2)])
-        try a.sync(b)
-        #expect(try b.dump(["note", "page"]) == a.dump(["note", "page"]))
-        #expect(try b.synchronizer.status().parkedCount == 0)
-    }
-
     @Test func childrenThatLoseTheirParentAreParked() throws {
         let schema = """
             CREATE TABLE author (id BLOB PRIMARY KEY, name TEXT);

@@ -101,9 +101,9 @@ struct Fold {
                       GROUP BY tbl, pk) AS l
                 LEFT JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
                 """)
+        try journalShadowedValues(metadata)
         try foldWholeRows(stamps)
         try foldCells(metadata, stamps)
-        try dropShadowedValues(metadata)
     }
 
     /// A row's life after `turns` insertions and deletions: odd while it exists.
@@ -146,18 +146,32 @@ struct Fold {
                 """)
     }
 
-    /// A local write replaces a value that was parked for the same place.
-    private func dropShadowedValues(_ metadata: StoreMetadata) throws {
+    /// The parked values that local writes replace.
+    private func shadowed(_ metadata: StoreMetadata) -> String {
+        """
+        (EXISTS (
+            SELECT 1 FROM temp._sync_fold AS f
+            WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0)
+        OR EXISTS (
+            SELECT 1 FROM _sync_log AS l
+            WHERE l.seq > \(metadata.folded) AND l.tbl = _sync_shadow.tbl AND l.pk = _sync_shadow.pk
+              AND l.op = (2 | ((_sync_shadow.col / 60) << 4)) AND l.mask >> (_sync_shadow.col % 60) & 1))
+        """
+    }
+
+    /// Moves parked values that local writes replace into the journal: whoever
+    /// wrote here could not see them.
+    private func journalShadowedValues(_ metadata: StoreMetadata) throws {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") == true else { return }
         try db.execute(
             sql: """
-                DELETE FROM _sync_shadow WHERE EXISTS (
-                    SELECT 1 FROM temp._sync_fold AS f
-                    WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0)
-                OR EXISTS (
-                    SELECT 1 FROM _sync_log AS l
-                    WHERE l.seq > \(metadata.folded) AND l.tbl = _sync_shadow.tbl AND l.pk = _sync_shadow.pk
-                      AND l.op = (2 | ((_sync_shadow.col / 60) << 4)) AND l.mask >> (_sync_shadow.col % 60) & 1)
+                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why)
+                SELECT \(environment.milliseconds()), _sync_shadow.tbl, _sync_shadow.pk, _sync_shadow.col, val,
+                    coalesce(c.hlc, r.hlc), coalesce(c.sid, r.sid), \(metadata.selfNumber), 'newer'
+                FROM _sync_shadow JOIN _sync_row AS r ON r.tbl = _sync_shadow.tbl AND r.pk = _sync_shadow.pk
+                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = _sync_shadow.col
+                WHERE _sync_shadow.col >= 0 AND \(shadowed(metadata));
+                DELETE FROM _sync_shadow WHERE \(shadowed(metadata));
                 """)
     }
 

@@ -33,21 +33,55 @@ struct TableTracking {
             sql: "UPDATE _sync_table SET tracked = 1, key = ? WHERE tbl = ?",
             arguments: [definition.key, table.number])
         try updateColumns(of: table, definition)
-        guard let table = try SyncedTable.loadAll(db).first(where: { $0.number == table.number }) else {
-            return
-        }
-        try start(table)
+        try start(reload(table))
+        // The rows that were here get their versions before the parked ones are
+        // written, so that each value meets the other and none is just overwritten.
+        try Fold(db: db, environment: environment).run()
+        try unpark()
     }
 
+    private func reload(_ table: SyncedTable) throws -> SyncedTable {
+        guard let table = try SyncedTable.loadAll(db).first(where: { $0.number == table.number }) else {
+            throw SyncError(.damagedMetadata, "table \(table.name) is gone from the sync metadata")
+        }
+        return table
+    }
+
+    /// Writes what was parked, now that there may be a place for it.
+    func unpark() throws {
+        let parking = try Parking(db)
+        guard parking.isInUse else { return }
+        try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+        _ = try parking.retry(environment)
+        try db.execute(sql: "UPDATE _sync_state SET applying = 0")
+    }
+
+    /// Logs the rows that are there, and creates the triggers.
     private func start(_ table: SyncedTable) throws {
-        let name = table.name.quotedDatabaseIdentifier
         let key = table.key.quotedDatabaseIdentifier
+        let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
+        try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
+        // A row that a peer made too is not a new one: both are merged, column by column.
+        let groups = Dictionary(grouping: table.presentColumns) { $0.number / CaptureTriggers.columnsPerGroup }
+        for (group, columns) in groups.sorted(by: { $0.key < $1.key }) {
+            let operation = CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift
+            let mask = columns.reduce(Int64(0)) { $0 | Self.bit($1) }
+            try log(table, operation, mask: mask, where: isKnown)
+        }
+        try createTriggers(table)
+    }
+
+    private static func bit(_ column: SyncedTable.Column) -> Int64 {
+        1 << Int64(column.number % CaptureTriggers.columnsPerGroup)
+    }
+
+    private func log(_ table: SyncedTable, _ operation: Int, mask: Int64, where condition: String) throws {
         try db.execute(
             sql: """
                 INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT ?, \(CaptureTriggers.Operation.insert), \(key), 0, ? FROM \(name)
-                """, arguments: [table.number, environment.milliseconds()])
-        try createTriggers(table)
+                SELECT ?, ?, \(table.key.quotedDatabaseIdentifier), ?, ?
+                FROM \(table.name.quotedDatabaseIdentifier) WHERE \(condition)
+                """, arguments: [table.number, operation, mask, environment.milliseconds()])
     }
 
     private func createTriggers(_ table: SyncedTable) throws {
@@ -58,34 +92,69 @@ struct TableTracking {
         try db.execute(sql: "PRAGMA recursive_triggers = ON")
     }
 
-    /// Brings triggers and columns up to the schema, after somebody changed it.
+    /// Brings names, columns and triggers up to the schema, after somebody changed it.
     ///
     /// - returns: Whether anything had changed.
     @discardableResult
     func refresh() throws -> Bool {
         var hasChanged = false
         for table in try SyncedTable.loadAll(db) where table.isTracked {
-            guard try db.tableExists(table.name) else {
+            guard let name = try currentName(of: table) else {
                 // The rows stay known, and stay with the peers.
-                try db.execute(
-                    sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table.number])
-                try db.execute(
-                    sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [table.number])
+                try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table.number])
+                try db.execute(sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [table.number])
                 hasChanged = true
                 continue
             }
-            let definition = try TableDefinition.load(db, table.name)
-            let columns = Set(definition.columns.map { $0.lowercased() })
-            let present = Set(table.presentColumns.map { $0.name.lowercased() })
-            guard columns != present else { continue }
-            try updateColumns(of: table, definition)
-            hasChanged = true
-            if let table = try SyncedTable.loadAll(db).first(where: { $0.number == table.number }) {
-                try createTriggers(table)
-                try logValues(of: table, inColumns: columns.subtracting(present))
+            if name != table.name {
+                try db.execute(
+                    sql: "UPDATE _sync_table SET name = ? WHERE tbl = ?", arguments: [name, table.number])
+                hasChanged = true
             }
+            if try refreshColumns(of: reload(table), TableDefinition.load(db, name)) { hasChanged = true }
         }
         return hasChanged
+    }
+
+    /// The name of a table now: SQLite moves the triggers of a renamed table along.
+    private func currentName(of table: SyncedTable) throws -> String? {
+        if try db.tableExists(table.name) { return table.name }
+        return try String.fetchOne(
+            db, sql: "SELECT tbl_name FROM sqlite_master WHERE type = 'trigger' AND name = ?",
+            arguments: ["_sync_i_\(table.number)"])
+    }
+
+    private func refreshColumns(of table: SyncedTable, _ definition: TableDefinition) throws -> Bool {
+        let columns = Set(definition.columns.map { $0.lowercased() })
+        let present = Set(table.presentColumns.map { $0.name.lowercased() })
+        if columns != present {
+            try updateColumns(of: table, definition)
+            let table = try reload(table)
+            try createTriggers(table)
+            try logValues(of: table, inColumns: columns.subtracting(present))
+            return true
+        }
+        let triggers = try CaptureTriggers.names(db, table: table.number)
+        guard triggers.count != CaptureTriggers(table: table).statements.count else { return false }
+        // Somebody dropped the table and made it anew, and the triggers went with it.
+        try createTriggers(table)
+        try reconcile(table)
+        return true
+    }
+
+    /// Logs the rows that came or went while a table had no triggers.
+    private func reconcile(_ table: SyncedTable) throws {
+        let key = table.key.quotedDatabaseIdentifier
+        let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
+        try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
+                SELECT tbl, \(CaptureTriggers.Operation.delete), pk, 0, ? FROM _sync_row AS r
+                WHERE tbl = ? AND cl & 1
+                  AND pk NOT IN (SELECT \(key) FROM \(table.name.quotedDatabaseIdentifier) WHERE \(key) IS NOT NULL)
+                  AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk)
+                """, arguments: [environment.milliseconds(), table.number])
     }
 
     private func updateColumns(of table: SyncedTable, _ definition: TableDefinition) throws {
@@ -105,83 +174,9 @@ struct TableTracking {
         for column in table.presentColumns where names.contains(column.name.lowercased()) {
             let group = column.number / CaptureTriggers.columnsPerGroup
             let operation = CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift
-            let mask = Int64(1) << Int64(column.number % CaptureTriggers.columnsPerGroup)
-            try db.execute(
-                sql: """
-                    INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                    SELECT ?, ?, \(table.key.quotedDatabaseIdentifier), ?, ?
-                    FROM \(table.name.quotedDatabaseIdentifier)
-                    WHERE \(column.name.quotedDatabaseIdentifier) IS NOT NULL
-                    """, arguments: [table.number, operation, mask, environment.milliseconds()])
+            try log(
+                table, operation, mask: Self.bit(column),
+                where: "\(column.name.quotedDatabaseIdentifier) IS NOT NULL")
         }
-    }
-}
-
-/// The key and the columns of a table in the local schema.
-struct TableDefinition {
-    let name: String
-    let key: String
-    /// The columns other than the key.
-    let columns: [String]
-
-    /// Reads the definition of a table that can be tracked.
-    ///
-    /// - throws: ``SyncError`` that names what stands against it.
-    static func load(_ db: Database, _ name: String) throws -> TableDefinition {
-        guard !MetadataSchema.isReserved(name) else {
-            throw SyncError(.unsuitableTable, "table \(name) belongs to the library")
-        }
-        let sql =
-            "SELECT name, type, sql FROM sqlite_master WHERE lower(name) = lower(?) AND type IN ('table', 'view')"
-        guard let row = try Row.fetchOne(db, sql: sql, arguments: [name]) else {
-            throw SyncError(.noSuchTable, "there is no table \(name)")
-        }
-        let realName: String = try row.decode(atIndex: 0)
-        let type: String = try row.decode(atIndex: 1)
-        let text: String = try row.decodeIfPresent(atIndex: 2) ?? ""
-        guard type == "table", !text.uppercased().hasPrefix("CREATE VIRTUAL") else {
-            throw SyncError(.unsuitableTable, "\(name) is a \(type == "view" ? "view" : "virtual table")")
-        }
-        let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(realName.quotedDatabaseIdentifier))")
-        let keys = try columns.filter { try $0.decode(Int.self, forColumn: "pk") > 0 }
-        guard keys.count == 1, let key = keys.first else {
-            throw SyncError(
-                .unsuitableKey,
-                keys.isEmpty
-                    ? "table \(name) has no primary key; synchronization needs one UUID column as its key"
-                    : "table \(name) has a primary key of \(keys.count) columns; synchronization needs one UUID column"
-            )
-        }
-        let keyType = try key.decode(String.self, forColumn: "type")
-        guard keyType.uppercased() != "INTEGER" else {
-            throw SyncError(
-                .unsuitableKey,
-                "the key of table \(name) is an integer; two devices would give the same number to different rows, so synchronization needs a UUID"
-            )
-        }
-        let keyName = try key.decode(String.self, forColumn: "name")
-        let names = try columns.map { try $0.decode(String.self, forColumn: "name") }
-        return TableDefinition(name: realName, key: keyName, columns: names.filter { $0 != keyName })
-    }
-
-    /// Checks that each key is a UUID.
-    func checkKeys(_ db: Database) throws {
-        let key = key.quotedDatabaseIdentifier
-        let count = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM \(name.quotedDatabaseIdentifier) WHERE NOT \(Self.isUUID(key))")
-        guard let count, count > 0 else { return }
-        throw SyncError(
-            .unsuitableKey,
-            "table \(name) has \(count) rows whose key is no UUID: a blob of 16 bytes, or text of 36 characters"
-        )
-    }
-
-    /// The SQL that tells whether a key is a UUID.
-    static func isUUID(_ key: String) -> String {
-        let group = "[0-9a-fA-F]"
-        let pattern = [8, 4, 4, 4, 12].map { String(repeating: group, count: $0) }.joined(separator: "-")
-        return """
-            ((typeof(\(key)) = 'blob' AND length(\(key)) = 16) OR (typeof(\(key)) = 'text' AND \(key) GLOB '\(pattern)'))
-            """
     }
 }

@@ -42,8 +42,10 @@ final class StorePeer: SyncPeer {
     func greet() throws -> Greeting {
         try database.write { db in
             let before = try StoreMetadata.require(db)
-            try TableTracking(db: db, environment: environment).refresh()
+            let tracking = TableTracking(db: db, environment: environment)
+            try tracking.refresh()
             try Fold(db: db, environment: environment).run()
+            try tracking.unpark()
             let metadata = try StoreMetadata.require(db)
             return Greeting(
                 store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
