@@ -21,9 +21,11 @@ struct Syncctl: ParsableCommand {
             prompt, never from an argument.
 
             EXIT CODES:
-              0 ok, 1 failure, 3 done but something needs attention, 10 no such store, \
-            11 store in use, 12 no key opens it, 14 remote refused, 15 version or schema mismatch, \
-            16 damaged, 64 usage, 130 cancelled
+              0  ok                            12  no key opens the store
+              1  failure                       14  the remote refused
+              3  done, needs attention         15  version or schema mismatch
+              10  no such store                16  damaged
+              11  store in use                 64  usage    130  cancelled
             """,
         version: "syncctl \(version)",
         groupedSubcommands: [

@@ -265,9 +265,9 @@ struct PassphraseOptionsTests {
         #expect(PassphraseKind.target.fileVariable == "SYNCCTL_TO_PASSPHRASE_FILE")
     }
 
-    @Test func withoutASourceOnlyTheStoreAndANewPassphraseAreAskedFor() throws {
+    @Test func withoutASourceOnlyTheStoreAndWhatIsNewAreAskedFor() throws {
         let fallbacks = try Self.groups.map { try source([], of: $0) }
-        #expect(fallbacks == [.prompt, nil, .prompt, nil, nil])
+        #expect(fallbacks == [.prompt, nil, .prompt, .prompt, nil])
     }
 
     @Test func aFlagWinsOverVariablesAndAFileOverACommandOverAValue() throws {

@@ -64,6 +64,10 @@ extension Database {
         guard ResultCode(rawValue: code) == .SQLITE_OK else {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the key was not accepted")
         }
+        if EngineFeatures.current.supportsFormat4 {
+            // The process's first key sends the library's log to stderr, so this comes after it.
+            _ = SQLiteHandle.execute(handle, "PRAGMA cipher_log_level = NONE")
+        }
         if key.settings.format == .version3 && EngineFeatures.current.supportsFormat4 {
             // This resets the page size, so it comes first.
             _ = SQLiteHandle.execute(handle, "PRAGMA cipher_compatibility = 3")

@@ -1,3 +1,13 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// What is wrong with a database file or its key.
 public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of failure.
@@ -61,5 +71,11 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The message and the file. Never a key.
     public var description: String {
         path.map { "\($0): \(message)" } ?? message
+    }
+
+    /// The text of the last failed system call, as the middle of a sentence.
+    static var systemText: String {
+        let text = String(cString: strerror(errno))
+        return text.prefix(1).lowercased() + text.dropFirst()
     }
 }

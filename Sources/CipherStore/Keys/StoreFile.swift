@@ -43,7 +43,7 @@ enum StoreFile: Equatable {
             if errno == ENOENT || errno == ENOTDIR {
                 throw StoreError(.missing, "there is no such file", path: path)
             }
-            throw StoreError(.cannotRead, "cannot read: \(String(cString: strerror(errno)))", path: path)
+            throw StoreError(.cannotRead, "cannot read: \(StoreError.systemText)", path: path)
         }
         guard information.st_mode & S_IFMT == S_IFREG else {
             throw StoreError(.cannotRead, "not a regular file", path: path)
@@ -62,7 +62,7 @@ enum StoreFile: Equatable {
         if descriptor >= 0 {
             close(descriptor)
         } else if errno != EEXIST {
-            throw StoreError(.cannotWrite, "cannot create: \(String(cString: strerror(errno)))", path: path)
+            throw StoreError(.cannotWrite, "cannot create: \(StoreError.systemText)", path: path)
         }
     }
 }

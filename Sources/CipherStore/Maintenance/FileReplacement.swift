@@ -25,7 +25,12 @@ struct FileReplacement {
         self.destination = destination
         let suffix = UInt64.random(in: 0...UInt64.max)
         temporary = "\(destination).\(purpose)-\(String(suffix, radix: 16))"
-        try StoreFile.createPrivately(temporary)
+        do {
+            try StoreFile.createPrivately(temporary)
+        } catch let error as StoreError {
+            // The user knows the name of the destination only.
+            throw StoreError(error.code, error.message, path: destination)
+        }
     }
 
     /// Removes the temporary file and what SQLite put beside it.
@@ -86,7 +91,7 @@ struct FileReplacement {
         _ = chown(temporary, information.st_uid, information.st_gid)
     }
 
-    private static var lastError: String { String(cString: strerror(errno)) }
+    private static var lastError: String { StoreError.systemText }
 
     private func synchronize(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

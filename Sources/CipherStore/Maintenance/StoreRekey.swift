@@ -33,12 +33,15 @@ public enum StoreRekey {
         path: String, from current: borrowing Passphrase, to new: borrowing Passphrase,
         progress: StoreProgressHandler? = nil
     ) throws {
-        let path = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         do {
-            let isWAL = try replace(path: path, from: current.copy(), to: new, progress: progress)
-            try reopen(path: path, passphrase: new.copy(), isWAL: isWAL)
+            let isWAL = try replace(path: file, from: current.copy(), to: new, progress: progress)
+            try reopen(path: file, passphrase: new.copy(), isWAL: isWAL)
         } catch {
-            throw StoreError.explaining(error, path: path)
+            let explained = StoreError.explaining(error, path: path)
+            guard let known = explained as? StoreError, known.path == file else { throw explained }
+            // The user knows the path that was given.
+            throw StoreError(known.code, known.message, path: path)
         }
     }
 
@@ -94,7 +97,7 @@ public enum StoreRekey {
         let old = open(file.destination, O_RDWR | O_CLOEXEC)
         guard old >= 0 else {
             throw StoreError(
-                .cannotWrite, "cannot open: \(String(cString: strerror(errno)))", path: file.destination)
+                .cannotWrite, "cannot open: \(StoreError.systemText)", path: file.destination)
         }
         // Closing this descriptor drops the connection's lock, so it is the last step.
         defer { close(old) }

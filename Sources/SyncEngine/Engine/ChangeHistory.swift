@@ -59,14 +59,14 @@ extension Synchronizer {
 
     private static let historySQL = """
         SELECT * FROM (
-            SELECT ms, :self AS sid, tbl, pk, op, mask, NULL AS col FROM _sync_log WHERE op <> 0
+            SELECT ms, :self AS sid, tbl, pk, op, mask, NULL AS col, seq FROM _sync_log WHERE op <> 0
             UNION ALL
-            SELECT hlc >> 16, sid, tbl, pk, CASE WHEN cl & 1 THEN 1 ELSE 3 END, NULL, NULL
+            SELECT hlc >> 16, sid, tbl, pk, CASE WHEN cl & 1 THEN 1 ELSE 3 END, NULL, NULL, oseq
             FROM _sync_row WHERE sid <> :self
             UNION ALL
-            SELECT c.hlc >> 16, c.sid, r.tbl, r.pk, 2, NULL, c.col
+            SELECT c.hlc >> 16, c.sid, r.tbl, r.pk, 2, NULL, c.col, c.oseq
             FROM _sync_cell AS c JOIN _sync_row AS r ON r.r = c.r WHERE c.sid <> :self
-        ) ORDER BY ms DESC LIMIT :limit
+        ) ORDER BY ms DESC, seq DESC LIMIT :limit
         """
 
     private func operation(_ row: Row) throws -> HistoryEntry.Operation {

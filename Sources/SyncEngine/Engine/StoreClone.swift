@@ -35,6 +35,8 @@ extension Synchronizer {
                     try MetadataSchema.remove(copy)
                     return .commit
                 }
+                // The metadata's pages would stay in the file, empty.
+                try copy.execute(sql: "VACUUM")
             }
         }
     }

@@ -95,7 +95,10 @@ final class StorePeer: SyncPeer {
         try database.write { db in
             let own = try StoreMetadata.require(db).replicaID()
             try db.execute(
-                sql: "INSERT OR REPLACE INTO _sync_peer (rid, name, at, acked) VALUES (?, ?, ?, ?)",
+                sql: """
+                    INSERT OR REPLACE INTO _sync_peer (rid, name, at, acked)
+                    VALUES (?1, coalesce(nullif(?2, ''), (SELECT name FROM _sync_peer WHERE rid = ?1), ''), ?3, ?4)
+                    """,
                 arguments: [peer.data, name, environment.milliseconds(), vector[own]])
         }
     }

@@ -90,6 +90,9 @@ public struct BundleHeader: Equatable, Sendable {
         let replicaCount = try reader.count(upTo: limits.replicaCountMax, "replicas")
         var replicas: [ReplicaID] = []
         for _ in 0..<replicaCount { replicas.append(try reader.identifier()) }
+        guard Set(replicas).count == replicas.count else {
+            throw WireError(.malformed, "a replica is listed twice")
+        }
         self.replicas = replicas
         let tableCount = try reader.count(upTo: limits.tableCountMax, "tables")
         var tables: [Table] = []

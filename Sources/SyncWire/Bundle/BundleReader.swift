@@ -1,16 +1,16 @@
-import Crypto
-
 /// Reads the frames of a bundle and hands out its rows.
 ///
 /// Each chunk's hash is checked before its rows are read; the end of the
-/// bundle proves that none is missing. A receiver must be able to undo what it
-/// did with the rows until ``isComplete``.
+/// bundle proves that none is missing and that the header arrived as it was
+/// sent. A receiver must be able to undo what it did with the rows until
+/// ``isComplete``.
 public struct BundleReader: ~Copyable {
     private let limits: WireLimits
     private var record = RowRecord()
     private var assembly = WireWriter(capacity: 0)
-    private var hashes = SHA256()
+    private var hash = BundleHash()
     private var chunkCount: UInt64 = 0
+    private var hasFailed = false
     private let keyText = UnsafeMutableRawBufferPointer.allocate(byteCount: 36, alignment: 8)
 
     /// The header, once it was read.
@@ -25,7 +25,8 @@ public struct BundleReader: ~Copyable {
 
     deinit { keyText.deallocate() }
 
-    /// Reads a frame.
+    /// Reads a frame. After an error no other frame is read: it would be taken
+    /// out of its context.
     ///
     /// - parameters:
     ///     - onHeader: Called when the frame is the header.
@@ -34,6 +35,16 @@ public struct BundleReader: ~Copyable {
     public mutating func consume(
         _ bytes: UnsafeRawBufferPointer, onHeader: (BundleHeader) throws -> Void,
         onRow: (borrowing RowRecord) throws -> Void
+    ) throws {
+        guard !hasFailed else { throw WireError(.malformed, "a frame before this one was refused") }
+        hasFailed = true
+        try read(bytes, onHeader, onRow)
+        hasFailed = false
+    }
+
+    private mutating func read(
+        _ bytes: UnsafeRawBufferPointer, _ onHeader: (BundleHeader) throws -> Void,
+        _ onRow: (borrowing RowRecord) throws -> Void
     ) throws {
         let (kind, payload) = try Frame.decode(bytes)
         guard !isComplete else { throw WireError(.malformed, "there are frames after the end") }
@@ -44,6 +55,7 @@ public struct BundleReader: ~Copyable {
             }
             let header = try BundleHeader(from: payload, limits: limits)
             self.header = header
+            hash.addHeader(payload)
             try onHeader(header)
         case (.chunk, let header?):
             try readChunk(payload, header, onRow)
@@ -62,7 +74,7 @@ public struct BundleReader: ~Copyable {
         let number = try reader.fixed32()
         let flags = try reader.byte()
         let codec = try reader.byte()
-        let hash = Array(try reader.raw(32))
+        let announced = try reader.raw(BundleHash.byteCount)
         guard UInt64(number) == chunkCount else {
             throw WireError(.malformed, "chunk \(number) comes where \(chunkCount) is due")
         }
@@ -72,11 +84,12 @@ public struct BundleReader: ~Copyable {
         guard reader.remaining <= limits.chunkByteCountMax else {
             throw WireError(.tooLarge, "chunk \(number) has \(reader.remaining) bytes")
         }
+        guard !reader.isAtEnd else { throw WireError(.malformed, "chunk \(number) is empty") }
         let body = try reader.raw(reader.remaining)
-        guard Array(SHA256.hash(data: body)) == hash else {
+        let prefix = UnsafeRawBufferPointer(rebasing: payload[..<ChunkLayout.hashOffset])
+        guard hash.addChunk(prefix: prefix, body: body).elementsEqual(announced) else {
             throw WireError(.corrupted, "the hash of chunk \(number) does not match")
         }
-        hashes.update(data: hash)
         chunkCount += 1
         if flags & ChunkLayout.continued != 0 || assembly.count > 0 {
             guard assembly.count + body.count <= limits.rowByteCountMax + limits.chunkByteCountMax else {
@@ -112,7 +125,9 @@ public struct BundleReader: ~Copyable {
         record.table = try reader.index(below: header.tables.count, "table")
         try readKey(&reader, kind: flags >> RowFlag.keyKindShift)
         let life = try reader.unsigned()
-        guard life > 0, life <= UInt64(Int64.max) else { throw WireError(.malformed, "a row has life \(life)") }
+        guard life > 0, life <= UInt64(Int64.max) else {
+            throw WireError(.malformed, "a row has life \(life)")
+        }
         record.life = Int64(life)
         record.base = nil
         record.baseValues.removeAll(keepingCapacity: true)
@@ -155,6 +170,9 @@ public struct BundleReader: ~Copyable {
             return
         }
         let mask = try reader.raw((columnCount + 7) / 8)
+        if columnCount % 8 != 0, let last = mask.last, last >> UInt8(columnCount % 8) != 0 {
+            throw WireError(.malformed, "a mask has bits beyond the columns")
+        }
         for column in 0..<columnCount where mask[column / 8] & 1 << UInt8(column % 8) != 0 {
             record.baseValues.append(.init(column: column, value: try reader.value()))
         }
@@ -165,8 +183,13 @@ public struct BundleReader: ~Copyable {
     ) throws(WireError) {
         let count = try reader.count(upTo: columnCount, "cells")
         guard count > 0 else { throw WireError(.malformed, "a row announces no cells") }
+        var given = record.baseValues[...]
         for _ in 0..<count {
             let column = try reader.index(below: columnCount, "column")
+            given = given.drop { $0.column < column }
+            guard column > record.cells.last?.column ?? -1, given.first?.column != column else {
+                throw WireError(.malformed, "column \(column) comes twice, or out of order")
+            }
             let stamp = try stamps.decode(&reader, replicaCount: header.replicas.count)
             record.cells.append(.init(column: column, stamp: stamp, value: try reader.value()))
         }
@@ -176,11 +199,11 @@ public struct BundleReader: ~Copyable {
         var reader = WireReader(payload)
         let chunks = try reader.unsigned()
         let rows = try reader.unsigned()
-        let hash = Array(try reader.raw(32))
+        let announced = try reader.raw(BundleHash.byteCount)
         guard reader.isAtEnd, assembly.count == 0 else {
             throw WireError(.malformed, "the bundle ends inside of a row")
         }
-        guard chunks == chunkCount, rows == rowCount, hash == Array(hashes.finalize()) else {
+        guard chunks == chunkCount, rows == rowCount, hash.value.elementsEqual(announced) else {
             throw WireError(.corrupted, "the bundle is not complete")
         }
         isComplete = true

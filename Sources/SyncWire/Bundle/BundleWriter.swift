@@ -1,5 +1,3 @@
-import Crypto
-
 /// Writes a bundle as a sequence of frames.
 ///
 /// The calls for one row come in this order: ``beginRow``, ``value(_:)`` for
@@ -13,7 +11,7 @@ public struct BundleWriter: ~Copyable {
     private var body = WireWriter(capacity: 512 << 10)
     private var frame = WireWriter(capacity: 512 << 10)
     private var stamps = StampContext()
-    private var hashes = SHA256()
+    private var hash = BundleHash()
     private var packedKey: [UInt8] = Array(repeating: 0, count: 16)
     private var chunkCount: UInt64 = 0
 
@@ -32,6 +30,7 @@ public struct BundleWriter: ~Copyable {
         self.sink = sink
         self.limits = limits
         header.encode(to: &body)
+        hash.addHeader(body.bytes)
         try send(.bundle, payload: 0..<body.count)
         body.removeAll()
     }
@@ -40,6 +39,8 @@ public struct BundleWriter: ~Copyable {
     ///
     /// - parameters:
     ///     - table: The index of the table in the header.
+    ///     - key: 16 bytes, or 36 characters of UUID text; ``endRow()`` throws for others.
+    ///     - life: The row's life, from 1. A row with an even life is deleted: no values, no cells.
     ///     - base: The row's base, if it is part of the bundle.
     ///     - mask: For each column of the table, whether the base gives its value; nil when it gives all.
     ///     - cellCount: How many cells follow.
@@ -62,16 +63,23 @@ public struct BundleWriter: ~Copyable {
         body.unsigned(UInt64(bitPattern: life))
         if let base {
             stamps.encode(base, to: &body)
-            if let mask { writeMask(mask) }
+            // A deleted row has no values, and so nothing to choose among.
+            if let mask, life & 1 == 1 { writeMask(mask) }
         }
         pendingCellCount = cellCount
     }
 
     private var pendingCellCount = 0
+    private var hasUnsuitableKey = false
 
     private mutating func packKey(_ key: UnsafeRawBufferPointer, isText: Bool) -> UInt8 {
-        guard isText else { return RowKeyCoding.blob }
-        return packedKey.withUnsafeMutableBytes { RowKeyCoding.pack(key, into: $0) } ?? RowKeyCoding.text
+        guard isText else {
+            hasUnsuitableKey = hasUnsuitableKey || key.count != 16
+            return RowKeyCoding.blob
+        }
+        if let kind = packedKey.withUnsafeMutableBytes({ RowKeyCoding.pack(key, into: $0) }) { return kind }
+        hasUnsuitableKey = hasUnsuitableKey || !RowKeyCoding.isText(key)
+        return RowKeyCoding.text
     }
 
     private mutating func writeMask(_ mask: [Bool]) {
@@ -100,17 +108,22 @@ public struct BundleWriter: ~Copyable {
     }
 
     /// Ends a row, and sends a chunk when there is enough for one.
+    ///
+    /// - throws: ``WireError`` when the row's key is no UUID: a receiver could
+    ///   not tell where it ends. Or what the sink throws.
     public mutating func endRow() throws {
+        guard !hasUnsuitableKey else { throw WireError(.malformed, "the key of a row is no UUID") }
         rowCount += 1
         if body.count >= Self.chunkByteCount { try flush() }
     }
 
     /// Ends the bundle.
     public mutating func finish() throws {
+        guard !hasUnsuitableKey else { throw WireError(.malformed, "the key of a row is no UUID") }
         try flush()
         body.unsigned(chunkCount)
         body.unsigned(rowCount)
-        body.raw(Array(hashes.finalize()))
+        body.raw(hash.value)
         try send(.end, payload: 0..<body.count)
         body.removeAll()
     }
@@ -129,15 +142,14 @@ public struct BundleWriter: ~Copyable {
 
     private mutating func sendChunk(_ range: Range<Int>, isContinued: Bool) throws {
         let part = UnsafeRawBufferPointer(rebasing: body.bytes[range])
-        let hash = Array(SHA256.hash(data: part))
-        hashes.update(data: hash)
         frame.removeAll()
         frame.byte(Frame.Kind.chunk.rawValue)
         frame.fixed32(UInt32(ChunkLayout.prefixByteCount + part.count))
         frame.fixed32(UInt32(truncatingIfNeeded: chunkCount))
         frame.byte(isContinued ? ChunkLayout.continued : 0)
         frame.byte(ChunkLayout.plainCodec)
-        frame.raw(hash)
+        let prefix = UnsafeRawBufferPointer(rebasing: frame.bytes[Frame.prefixByteCount...])
+        frame.raw(hash.addChunk(prefix: prefix, body: part))
         frame.raw(part)
         chunkCount += 1
         try emit()
@@ -161,6 +173,8 @@ enum ChunkLayout {
     static let continued: UInt8 = 1
     /// The body is not compressed.
     static let plainCodec: UInt8 = 0
-    /// Number (4), flags (1), codec (1), SHA-256 of the body (32).
-    static let prefixByteCount = 38
+    /// Number (4), flags (1), codec (1): what the hash covers besides the body.
+    static let hashOffset = 6
+    /// All of the parts before the body: those, and the hash (32).
+    static let prefixByteCount = hashOffset + BundleHash.byteCount
 }

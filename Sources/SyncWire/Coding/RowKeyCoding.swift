@@ -33,14 +33,17 @@ enum RowKeyCoding {
 
     /// Writes UUID text as its bytes when that loses nothing.
     ///
-    /// - returns: The kind that was written, or nil, and then nothing was.
+    /// - returns: The kind that was written, or nil when the text is mixed in
+    ///   case or is no UUID; the output is of no use then.
     static func pack(_ text: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> UInt8? {
+        guard text.count == 36 else { return nil }
         var hasLower = false
         var hasUpper = false
         var position = 0
         var index = 0
         while index < 36 {
             if isHyphen(index) {
+                guard text[index] == 0x2D else { return nil }
                 index += 1
                 continue
             }

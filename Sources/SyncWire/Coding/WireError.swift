@@ -4,13 +4,13 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     public enum Code: String, Sendable {
         /// The bytes end too early.
         case truncated
-        /// A number, a flag or a length is out of its range.
+        /// A number is out of its range, or something is at the wrong place.
         case malformed
         /// A length is over the limit.
         case tooLarge
         /// A hash does not match.
         case corrupted
-        /// The version or a codec is not known here.
+        /// A version, a codec, a flag, a tag or a type of frame is not known here.
         case unsupported
     }
 

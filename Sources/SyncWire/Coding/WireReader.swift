@@ -33,7 +33,7 @@ public struct WireReader {
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
     }
 
-    /// Reads an unsigned number.
+    /// Reads an unsigned number. Each has one encoding, the shortest.
     @inline(__always)
     public mutating func unsigned() throws(WireError) -> UInt64 {
         var value: UInt64 = 0
@@ -43,7 +43,12 @@ public struct WireReader {
             // The tenth byte may only hold the 64th bit.
             guard shift < 63 || next <= 1 else { throw WireError(.malformed, "a number has over 64 bits") }
             value |= UInt64(next & 0x7F) << shift
-            if next < 0x80 { return value }
+            if next < 0x80 {
+                guard next != 0 || shift == 0 else {
+                    throw WireError(.malformed, "a number is longer than it needs to be")
+                }
+                return value
+            }
             shift += 7
         }
     }
@@ -107,9 +112,20 @@ public struct WireReader {
         case WireTag.real:
             let bits = UInt64(littleEndian: try raw(8).loadUnaligned(as: UInt64.self))
             return .real(Double(bitPattern: bits))
-        case WireTag.text: return .text(try raw(count(upTo: remaining, "the length of a text")))
-        case WireTag.blob: return .blob(try raw(count(upTo: remaining, "the length of a blob")))
-        case let tag: throw WireError(.malformed, "a value has the unknown tag \(tag)")
+        case WireTag.text: return .text(try counted())
+        case WireTag.blob: return .blob(try counted())
+        case let tag: throw WireError(.unsupported, "a value has the unknown tag \(tag)")
         }
+    }
+
+    /// Reads a length and bytes. What is left bounds the length, and is known
+    /// only once the length itself was read.
+    @inline(__always)
+    private mutating func counted() throws(WireError) -> UnsafeRawBufferPointer {
+        let length = try unsigned()
+        guard length <= UInt64(remaining) else {
+            throw WireError(.tooLarge, "a value announces \(length) bytes and \(remaining) are there")
+        }
+        return try raw(Int(length))
     }
 }

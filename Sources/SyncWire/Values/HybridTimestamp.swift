@@ -16,8 +16,11 @@ public struct HybridTimestamp: Hashable, Comparable, Sendable {
     /// The Unix time in milliseconds.
     public var milliseconds: Int64 { rawValue >> 16 }
 
-    /// The next timestamp.
-    public var next: HybridTimestamp { HybridTimestamp(rawValue: rawValue + 1) }
+    /// The next timestamp. The last one is followed by itself, because a peer
+    /// can send it and must not bring anybody down with it.
+    public var next: HybridTimestamp {
+        HybridTimestamp(rawValue: rawValue == .max ? rawValue : rawValue + 1)
+    }
 
     /// Compares the integers.
     public static func < (left: HybridTimestamp, right: HybridTimestamp) -> Bool {

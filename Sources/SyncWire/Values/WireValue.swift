@@ -38,12 +38,18 @@ public enum WireValue {
         }
     }
 
-    /// Numbers in order; those that compare equal (0 and -0) or not at all
-    /// (NaN) by their bits, so that the order is total.
+    /// IEEE 754's totalOrder: -NaN, numbers with -0 before 0, NaN; NaN by their
+    /// payloads. `<` alone leaves NaN unordered, and so no order at all.
     private static func compare(_ left: Double, _ right: Double) -> Int {
-        if left < right { return -1 }
-        if left > right { return 1 }
-        return left.bitPattern < right.bitPattern ? -1 : (left.bitPattern == right.bitPattern ? 0 : 1)
+        let (one, other) = (rank(left), rank(right))
+        return one < other ? -1 : (one == other ? 0 : 1)
+    }
+
+    /// The bits as an integer that rises with the number: for negative numbers
+    /// all but the sign are turned round.
+    private static func rank(_ number: Double) -> Int64 {
+        let bits = Int64(bitPattern: number.bitPattern)
+        return bits ^ Int64(bitPattern: UInt64(bitPattern: bits >> 63) >> 1)
     }
 
     private static func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {

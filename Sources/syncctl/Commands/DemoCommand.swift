@@ -91,6 +91,8 @@ private struct Tour {
             try db.execute(sql: "UPDATE note SET body = 'to the sea' WHERE title = 'Holidays'")
             try db.execute(sql: "DELETE FROM note WHERE title = 'Ideas'")
         }
+        // A moment later, so that the last writer is the same in every tour.
+        Thread.sleep(forTimeInterval: 0.01)
         try other.write { db in
             try db.execute(sql: "UPDATE note SET body = 'milk, bread' WHERE title = 'Groceries'")
             try db.execute(sql: "UPDATE note SET body = 'to the mountains' WHERE title = 'Holidays'")

@@ -10,12 +10,17 @@ struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Export a store: encrypted under another key, or in plain text.",
+        usage: "syncctl export <store> [--to <file>] [--plaintext | --format <format> [--table <table>]] [<options>]",
         discussion: """
             EXAMPLES:
-              syncctl export a.db --to c.db --to-passphrase-file pw4    a store under another key
-              syncctl export a.db --to plain.sqlite --plaintext         an SQLite file that is not encrypted
-              syncctl export a.db --format csv --table flight           CSV on standard output
-              syncctl export a.db --format csv --to folder              CSV of all tables, a file each
+              A store under another key:
+                syncctl export a.db --to c.db --to-passphrase-file pw4
+              An SQLite file that is not encrypted:
+                syncctl export a.db --to plain.sqlite --plaintext
+              CSV on standard output:
+                syncctl export a.db --format csv --table flight
+              CSV of all tables, a file each:
+                syncctl export a.db --format csv --to folder
 
             The encrypted copy is a replica of its own, and can be synchronized. CSV, JSON lines, \
             SQL and --plaintext are not encrypted: whoever reads the file reads everything.
@@ -23,7 +28,9 @@ struct ExportCommand: ParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Option(help: "The new file, or a new folder for CSV and JSON lines of all tables.", completion: .file())
+    @Option(
+        help: ArgumentHelp("The new file, or a new folder for CSV and JSON lines of all tables.", valueName: "file"),
+        completion: .file())
     var to: String?
 
     @OptionGroup(title: "Passphrase of the copy")
@@ -41,6 +48,11 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
+        let isText = plaintext || format != nil
+        let hasPassphrase = toPassphrase.file != nil || toPassphrase.command != nil || toPassphrase.descriptor != nil
+        if isText && hasPassphrase {
+            throw ValidationError("--plaintext and --format write files that are not encrypted; they take no passphrase")
+        }
         if plaintext && format != nil { throw ValidationError("--plaintext and --format exclude each other") }
         if table != nil && format == nil { throw ValidationError("--table needs --format csv, jsonl or sql") }
         if format == nil && to == nil { throw ValidationError("name the new file with --to") }
@@ -58,6 +70,7 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
+            if let to { try StoreFileCheck.requireFolder(of: to) }
             let queue = try context.open(options)
             if let format {
                 Interruption.listen()
@@ -124,6 +137,7 @@ struct ExportCommand: ParsableCommand {
     ) throws -> Int64 {
         let files = FileManager.default
         guard !files.fileExists(atPath: folder) else { throw StoreError(.exists, "there is a file already", path: folder) }
+        try StoreFileCheck.requireFolder(of: folder)
         try files.createDirectory(atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         do {
             var count: Int64 = 0

@@ -8,11 +8,15 @@ struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Import a CSV file into a table.",
+        usage: "syncctl import <store> <file> [--table <table>] [--track] [<options>]",
         discussion: """
             The file has a header, is UTF-8, and is read twice: first to learn the type of each \
             column (integer, real or text; empty fields and NA are NULL), then to import it. A \
             column of new UUIDs is added unless the file has a column id or uuid that holds one in \
             each row. The import is applied as a whole or not at all.
+
+            EXAMPLE:
+              syncctl import notes.db people.csv --table person --track
             """)
 
     @OptionGroup var options: StoreOptions
@@ -23,7 +27,7 @@ struct ImportCommand: ParsableCommand {
     @Option(help: "The table; made when it is not there (default: the file's name).")
     var table: String?
 
-    @Option(help: "The column that holds the UUID of each row.")
+    @Option(help: ArgumentHelp("The column that holds the UUID of each row.", valueName: "column"))
     var key: String?
 
     @Option(help: "What separates the fields: one character, or \"tab\".")
@@ -78,6 +82,9 @@ struct ImportCommand: ParsableCommand {
 
     /// A database given in place of a CSV file is a likely mistake.
     private func refuseDatabases() throws {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else { return }
+        if isFolder.boolValue { throw Failure("\(file) is a folder", hints: ["name a CSV file"]) }
         guard let handle = FileHandle(forReadingAtPath: file) else { return }
         defer { try? handle.close() }
         guard try handle.read(upToCount: 16) == Data("SQLite format 3\0".utf8) else { return }
@@ -96,9 +103,13 @@ struct ImportCommand: ParsableCommand {
                 store: options.store, table: name, rows: summary.rowCount, key: summary.keyColumn,
                 columns: summary.columns.map { .init(name: $0.name, type: $0.type) }, tracked: isTracked),
             text: """
-                imported \(HumanFormat.count(Int(summary.rowCount), "row")) into \(name)  (key \(summary.keyColumn); \
-                \(types)\(isTracked ? "; tracked" : ""))
+                imported \(HumanFormat.count(Int(summary.rowCount), "row")) into \(name)\
+                \(summary.isNewTable ? "" : ", which has \(HumanFormat.count(Int(summary.totalRowCount))) now")  \
+                (key \(summary.keyColumn); \(types)\(isTracked ? "; tracked" : ""))
                 """)
-        if !isTracked { context.note("next: syncctl track \(CommandWords.quoted(options.store)) \(name)") }
+        if !isTracked {
+            context.note(
+                "next: syncctl track \(CommandWords.quoted(options.store)) \(CommandWords.quoted(name))")
+        }
     }
 }

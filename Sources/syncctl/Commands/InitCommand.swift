@@ -8,10 +8,12 @@ struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Make a new store, or a replica of one.",
+        usage: "syncctl init <store> [--clone <store> | --from <file>] [<options>]",
         discussion: """
             EXAMPLES:
               syncctl init notes.db --passphrase-file secret
-              syncctl init b.db --passphrase-file pw2 --clone a.db --clone-passphrase-file pw
+              syncctl init b.db --passphrase-file pw2 \\
+                --clone a.db --clone-passphrase-file pw
               syncctl init notes.db --from plain.sqlite
 
             A replica made with --clone has a passphrase of its own, and synchronizes with the \
@@ -20,13 +22,14 @@ struct InitCommand: ParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Option(help: "Make a replica of this store.", completion: .file())
+    @Option(help: ArgumentHelp("Make a replica of this store.", valueName: "store"), completion: .file())
     var clone: String?
 
     @OptionGroup(title: "Passphrase of the store that is cloned (default: the new store's)")
     var clonePassphrase: ClonePassphraseOptions
 
-    @Option(help: "Encrypt this plain SQLite file into the new store.", completion: .file())
+    @Option(
+        help: ArgumentHelp("Encrypt this plain SQLite file into the new store.", valueName: "file"), completion: .file())
     var from: String?
 
     @OptionGroup var global: GlobalOptions
@@ -48,6 +51,9 @@ struct InitCommand: ParsableCommand {
             guard !FileManager.default.fileExists(atPath: path) else {
                 throw StoreError(.exists, "there is a file already", path: path)
             }
+            try StoreFileCheck.requireFolder(of: path)
+            if let clone { try StoreFileCheck.requireExisting(clone) }
+            if let from { try checkPlaintext(from) }
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             try create(path, passphrase, context)
             let synchronizer = try Synchronizer(context.open(path, passphrase))
@@ -84,6 +90,23 @@ struct InitCommand: ParsableCommand {
             progress.finish()
         } else {
             try createEmpty(path, passphrase, context)
+        }
+    }
+
+    /// Says what else to do with a file that is no plain SQLite file.
+    private func checkPlaintext(_ path: String) throws {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw Failure("\(path): there is no such file, or it can't be read")
+        }
+        defer { try? handle.close() }
+        let start = try? handle.read(upToCount: 16)
+        guard start == Data("SQLite format 3\0".utf8) else {
+            throw Failure(
+                "\(path) is no plain SQLite file",
+                hints: [
+                    "a replica of an encrypted store is made with: --clone \(CommandWords.quoted(path))",
+                    "a CSV file is imported with: syncctl import",
+                ])
         }
     }
 

@@ -5,7 +5,9 @@ import SyncEngine
 /// Shows the latest changes.
 struct LogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "log", abstract: "Show the latest changes, newest first.")
+        commandName: "log",
+        abstract: "Show the latest changes, newest first.",
+        usage: "syncctl log <store> [--limit <limit>] [<options>]")
 
     @OptionGroup var options: StoreOptions
 

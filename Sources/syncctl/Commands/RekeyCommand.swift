@@ -6,10 +6,14 @@ struct RekeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rekey",
         abstract: "Change the passphrase of a store.",
+        usage: "syncctl rekey <store> [<options>]",
         discussion: """
             The store is copied under the new key, the copy is checked, and then takes the old \
             file's place. Whatever happens meanwhile, the store opens with the old or with the new \
             passphrase. Nobody else may have the store open.
+
+            EXAMPLE:
+              syncctl rekey notes.db --passphrase-file pw --new-passphrase-file pw2
             """)
 
     @OptionGroup var options: StoreOptions

@@ -8,6 +8,7 @@ struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show tracked tables, other replicas, conflicts and parked rows.",
+        usage: "syncctl status <store> [<options>]",
         discussion: "Exits with 3 when rows wait for their place, or have a key that is no UUID.")
 
     @OptionGroup var options: StoreOptions

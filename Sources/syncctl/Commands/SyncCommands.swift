@@ -4,7 +4,9 @@ import SyncEngine
 
 /// The options of the three commands that exchange changes with a remote.
 struct RemoteOptions: ParsableArguments {
-    @Option(name: [.customShort("r"), .customLong("remote")], help: "The file of the other store.", completion: .file())
+    @Option(
+        name: [.customShort("r"), .customLong("remote")],
+        help: ArgumentHelp("The file of the other store.", valueName: "store"), completion: .file())
     var remote: String
 
     @OptionGroup(title: "Passphrase of the remote (default: the store's)")
@@ -14,7 +16,13 @@ struct RemoteOptions: ParsableArguments {
 /// Sends changes to a remote.
 struct PushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "push", abstract: "Send this store's changes to another store.")
+        commandName: "push",
+        abstract: "Send this store's changes to another store.",
+        usage: "syncctl push <store> --remote <store> [<options>]",
+        discussion: """
+            EXAMPLE:
+              syncctl push a.db --remote b.db --remote-passphrase-file pw2
+            """)
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var remote: RemoteOptions
@@ -26,7 +34,13 @@ struct PushCommand: ParsableCommand {
 /// Brings changes from a remote.
 struct PullCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pull", abstract: "Bring another store's changes here.")
+        commandName: "pull",
+        abstract: "Bring another store's changes here.",
+        usage: "syncctl pull <store> --remote <store> [<options>]",
+        discussion: """
+            EXAMPLE:
+              syncctl pull a.db --remote b.db --remote-passphrase-file pw2
+            """)
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var remote: RemoteOptions
@@ -38,7 +52,16 @@ struct PullCommand: ParsableCommand {
 /// Exchanges changes with a remote.
 struct SyncCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync", abstract: "Exchange changes with another store, both ways.")
+        commandName: "sync",
+        abstract: "Exchange changes with another store, both ways.",
+        usage: "syncctl sync <store> --remote <store> [<options>]",
+        discussion: """
+            Each direction is applied as a whole or not at all. Exits with 3 when rows could not \
+            be written yet; they are kept and tried again.
+
+            EXAMPLE:
+              syncctl sync a.db --remote b.db --remote-passphrase-file pw2
+            """)
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var remote: RemoteOptions
@@ -69,7 +92,7 @@ private struct Exchange {
     func run() throws {
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireExisting(options.store)
-            try StoreFileCheck.requireExisting(remote.remote)
+            try StoreFileCheck.requireReplica(remote.remote, of: options.store)
             let own = try context.storePassphrase(options.passphrase, for: options.store)
             let other = try context.passphrase(remote.passphrase, for: remote.remote) ?? own.copy()
             Interruption.listen()
@@ -84,7 +107,7 @@ private struct Exchange {
                 parked: report.parkedCount, bytesPulled: report.pulled?.byteCount ?? 0,
                 bytesPushed: report.pushed?.byteCount ?? 0, seconds: (seconds * 1000).rounded() / 1000)
             try context.print(document, text: text(report))
-            return remarks(report, context)
+            return try remarks(report, context)
         }
     }
 
@@ -118,14 +141,19 @@ private struct Exchange {
         return HumanFormat.count(Int(transfer.rowCount), "row") + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
     }
 
-    private func remarks(_ report: SyncReport, _ context: CommandContext) -> ExitStatus {
+    private func remarks(_ report: SyncReport, _ context: CommandContext) throws -> ExitStatus {
         for replica in report.renewedReplicas {
             context.note(
                 "replica \(replica.shortDescription) is new: its file had been restored from an older copy")
         }
-        guard report.parkedCount > 0 else { return .success }
-        context.note(
-            "\(HumanFormat.count(Int(report.parkedCount), "row")) could not be written yet and wait; see: syncctl status")
-        return .attention
+        for (transfer, path) in [(report.pulled, options.store), (report.pushed, remote.remote)] {
+            guard let count = transfer?.parkedCount, count > 0 else { continue }
+            context.note(
+                """
+                \(HumanFormat.count(Int(count), "row")) could not be written into \(path) yet and \
+                \(count == 1 ? "waits" : "wait") there; see: syncctl status \(CommandWords.quoted(path))
+                """)
+        }
+        return report.parkedCount > 0 ? .attention : .success
     }
 }

@@ -7,10 +7,14 @@ struct TrackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
         abstract: "Track tables, so that their rows are synchronized.",
+        usage: "syncctl track <store> <table> ... [<options>]",
         discussion: """
             A table needs one UUID column as its primary key: blobs of 16 bytes, or text of 36 \
             characters. From then on every program's writes are tracked, also those of the plain \
             sqlcipher shell.
+
+            EXAMPLE:
+              syncctl track notes.db note tag
             """)
 
     @OptionGroup var options: StoreOptions

@@ -14,6 +14,8 @@ import Foundation
 /// A file that is not finished is removed, so that nobody takes a part for the whole.
 final class OutputFile {
     private let path: String?
+    /// The file has its name only when it is whole.
+    private let temporary: String
     private let terminal: Terminal
     private let descriptor: Int32
     private var buffer: [UInt8] = []
@@ -27,18 +29,20 @@ final class OutputFile {
         self.terminal = terminal
         guard let path else {
             descriptor = -1
+            temporary = ""
             return
         }
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            if errno == EEXIST { throw StoreError(.exists, "there is a file already", path: path) }
-            throw Failure.system("cannot create \(path)", code: errno)
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw StoreError(.exists, "there is a file already", path: path)
         }
+        temporary = "\(path).export-\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Failure.system("cannot create \(path)", code: errno) }
     }
 
     deinit {
         if descriptor >= 0 { close(descriptor) }
-        if let path, !isFinished { unlink(path) }
+        if path != nil, !isFinished { unlink(temporary) }
     }
 
     /// Writes text.
@@ -61,6 +65,14 @@ final class OutputFile {
         try flush()
         if let path {
             guard fsync(descriptor) == 0 else { throw Failure.system("cannot write \(path)", code: errno) }
+            // A hard link, unlike a rename, never replaces a file; where there are none, a rename has to do.
+            if link(temporary, path) == 0 {
+                unlink(temporary)
+            } else if errno == EEXIST {
+                throw StoreError(.exists, "there is a file already", path: path)
+            } else if rename(temporary, path) != 0 {
+                throw Failure.system("cannot create \(path)", code: errno)
+            }
         }
         isFinished = true
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CipherStore
+import Foundation
 import SyncEngine
 import SyncWire
 
@@ -18,6 +19,9 @@ extension Failure {
             self.init("the remote sent something that can't be right: \(error)")
         case let error as ValidationError:
             self = .usage(error.message)
+        case let error as CocoaError:
+            // Its description is a dump of its user info.
+            self.init(error.localizedDescription)
         default:
             self.init("\(error)")
         }
@@ -34,7 +38,13 @@ extension Failure {
                 status: .storeMissing)
         case .busy: self.init(text, status: .storeBusy)
         case .replaced: self.init(text, status: .storeBusy)
-        case .wrongPassphrase, .keyRequired: self.init(text, status: .noKeyOpens)
+        case .wrongPassphrase, .keyRequired:
+            self.init(
+                text,
+                hints: [
+                    "each store has a passphrase of its own; a remote's is given by --remote-passphrase-file, that of a store to clone by --clone-passphrase-file"
+                ],
+                status: .noKeyOpens)
         case .plaintext:
             self.init(
                 text, hints: ["encrypt it into a new store with: syncctl init <store> --from \(error.path ?? "<file>")"],

@@ -10,6 +10,8 @@ struct CSVImport {
         var columns: [(name: String, type: String)] = []
         var keyColumn = ""
         var isNewTable = false
+        /// The rows of the table afterwards.
+        var totalRowCount: Int64 = 0
     }
 
     let path: String
@@ -44,6 +46,8 @@ struct CSVImport {
         summary.columns = zip(reader.header, inference.types).map { ($0, $1.rawValue) }
         try insert(db, reader, inference, plan, &summary, progress)
         progress.finish()
+        summary.totalRowCount =
+            try Int64.fetchOne(db, sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)") ?? 0
         return summary
     }
 
@@ -105,6 +109,10 @@ struct CSVImport {
         guard keys.count == 1, let key = try keys.first?.decode(String.self, forColumn: "name") else {
             throw Failure("table \(table) has no primary key of one column")
         }
+        if let keyColumn, keyColumn.lowercased() != key.lowercased() {
+            throw Failure.usage("the key of table \(table) is \(key), not \(keyColumn)")
+        }
+        if keyColumn != nil { _ = try keyField(header, inference) }
         return Plan(key: key, keyField: header.firstIndex { $0.lowercased() == key.lowercased() })
     }
 

@@ -8,7 +8,7 @@ enum PassphraseKind: String, CaseIterable, Sendable {
     case new
     /// The passphrase of the file that the command writes.
     case target
-    /// The passphrase of a new copy of the store.
+    /// The passphrase of the store that is cloned.
     case clone
 
     /// The flag that names a file: `--remote-passphrase-file`.
@@ -44,8 +44,8 @@ enum PassphraseKind: String, CaseIterable, Sendable {
     /// typing error in it, so it is asked for twice.
     var isNew: Bool {
         switch self {
-        case .store, .remote: false
-        case .new, .target, .clone: true
+        case .store, .remote, .clone: false
+        case .new, .target: true
         }
     }
 

@@ -121,7 +121,7 @@ struct NewPassphraseOptions: PassphraseOptions {
 /// The passphrase of the file that the command writes; nil leaves the choice to the command.
 struct TargetPassphraseOptions: PassphraseOptions {
     static let kind = PassphraseKind.target
-    static let fallback: PassphraseSource? = nil
+    static let fallback: PassphraseSource? = .prompt
 
     @Option(
         name: .customLong("to-passphrase-file"),
@@ -146,16 +146,16 @@ struct ClonePassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("clone-passphrase-file"),
-        help: .init("Read the clone's passphrase from a file.", valueName: "file"))
+        help: .init("Read the passphrase of the store that is cloned from a file.", valueName: "file"))
     var file: String?
 
     @Option(
         name: .customLong("clone-passphrase-command"),
-        help: .init("Run a command that prints the clone's passphrase.", valueName: "command"))
+        help: .init("Run a command that prints the passphrase of the store that is cloned.", valueName: "command"))
     var command: String?
 
     @Option(
         name: .customLong("clone-passphrase-fd"),
-        help: .init("Read the clone's passphrase from a file descriptor.", valueName: "number"))
+        help: .init("Read the passphrase of the store that is cloned from a file descriptor.", valueName: "number"))
     var descriptor: Int32?
 }

@@ -81,6 +81,7 @@ struct CommandContext {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
         try terminal.writeOutput(String(decoding: encoder.encode(document), as: UTF8.self))
     }
 
@@ -107,12 +108,16 @@ struct StoreOptions: ParsableArguments {
 /// Shows how far a step has come and ends it when the user pressed Ctrl-C.
 struct StepProgress {
     let line: ProgressLine
+    private let start = ContinuousClock.now
 
-    /// Reports progress.
+    init(line: ProgressLine) { self.line = line }
+
+    /// Reports progress. Steps that are over at once show none.
     ///
     /// - throws: ``Failure`` when the user cancelled.
     func update(_ completed: Int64, _ total: Int64?) throws {
         try Interruption.check()
+        guard ContinuousClock.now - start > .milliseconds(300) else { return }
         line.update(completed: Int(completed), total: total.map { Int($0) })
     }
 

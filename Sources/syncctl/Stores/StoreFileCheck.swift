@@ -9,4 +9,26 @@ enum StoreFileCheck {
             throw StoreError(.missing, "there is no such file", path: path)
         }
     }
+
+    /// Throws when there is no file of a remote or of an original, with the way
+    /// to make a replica and not just any store.
+    static func requireReplica(_ path: String, of store: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure(
+                "\(path): there is no such file",
+                hints: [
+                    "make a replica with: syncctl init \(CommandWords.quoted(path)) --clone \(CommandWords.quoted(store))"
+                ],
+                status: .storeMissing)
+        }
+    }
+
+    /// Throws when the folder of a new file is not there.
+    static func requireFolder(of path: String) throws {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw Failure("\(path): there is no such folder", hints: ["make the folder first"])
+        }
+    }
 }
