@@ -55,8 +55,9 @@ import Testing
         try b.synchronizer.track(["page"])
         try a.sync(b)
         #expect(try a.dump(["page"]) == b.dump(["page"]))
-        #expect(try a.value("SELECT note FROM page") == "of b")
-        #expect(try (a.conflicts() + b.conflicts()).contains("1 \"of a\" \"newer\""))
+        // Nobody knows when b's value was written.
+        #expect(try a.value("SELECT note FROM page") == "of a")
+        #expect(try a.conflicts() + b.conflicts() == ["1 \"of b\" \"newer\""])
     }
 
     @Test func aTableThatWasMadeAnewIsTrackedAgain() throws {
@@ -78,13 +79,21 @@ import Testing
         #expect(try a.dump() == b.dump())
     }
 
-    @Test func aRenamedTableIsFollowed() throws {
+    @Test func aRenamedTableIsAnotherTable() throws {
         let a = try stores.create()
         try a.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [key(1)])
         let b = try stores.clone(a, as: "b.db")
-        for replica in [a, b] { try replica.execute("ALTER TABLE note RENAME TO memo") }
+        try a.execute("ALTER TABLE note RENAME TO memo")
         try a.execute("UPDATE memo SET title = 'y'")
         try a.sync(b)
-        #expect(try b.value("SELECT title FROM memo") == "y")
+        // b keeps its table as it is, and what came for the new name waits.
+        #expect(try b.value("SELECT title FROM note") == "x")
+        #expect(try b.synchronizer.status().parked.map(\.reason) == ["no such table"])
+        try b.execute("ALTER TABLE note RENAME TO memo")
+        try a.sync(b)
+        try a.execute("UPDATE memo SET title = 'z'")
+        try a.sync(b)
+        #expect(try b.value("SELECT title FROM memo") == "z")
+        #expect(try a.dump(["memo"]) == b.dump(["memo"]))
     }
 }

@@ -36,6 +36,7 @@ extension Database {
         case .empty:
             let key = try keyCache.keyForNewFile(passphrase: passphrase.bytes, settings: .default)
             try use(key, isProven: true)
+            isNewFile = true
         case .plaintext:
             throw DatabaseError(
                 resultCode: .SQLITE_NOTADB, message: nil,

@@ -31,9 +31,19 @@ extension Database {
     /// Reads the schema: the first read of a page derives and uses the key.
     private func proveKey() throws {
         do {
+            if isNewFile && !configuration.readonly { try writeFirstPage() }
             _ = try Int.fetchOne(self, sql: Self.probeSQL)
         } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
             throw explain(error)
+        }
+    }
+
+    /// Writes the first page of a new file, and with it the salt: another
+    /// connection that opens the file from now on derives the same key.
+    private func writeFirstPage() throws {
+        try inTransaction(.immediate) {
+            try execute(sql: "PRAGMA user_version = 0")
+            return .commit
         }
     }
 
@@ -53,6 +63,10 @@ extension Database {
                     storeError: StoreError(
                         .keyRequired, "the file is encrypted, or no database, and no key was given",
                         path: path))
+            } else if isNewFile {
+                error.with(
+                    storeError: StoreError(
+                        .busy, "another connection made the file at the same moment; open it again", path: path))
             } else if isKeyProven {
                 error.with(storeError: StoreError(.damaged, "the database is damaged", path: path))
             } else {

@@ -70,11 +70,12 @@ extension Database {
         do {
             try execute(sql: "PRAGMA query_only = 1")
             let value = try body(self)
-            if encryptionKey != nil && configuration.verifiesReads { try verifyReads() }
+            try verifyReads()
             try endSnapshot()
             return value
         } catch {
-            try? endSnapshot()
+            try? rollback()
+            try? execute(sql: "PRAGMA query_only = 0")
             throw error
         }
     }
@@ -84,7 +85,9 @@ extension Database {
         try execute(sql: "PRAGMA query_only = 0")
     }
 
-    private func verifyReads() throws {
+    /// Throws when a page that was read in the open transaction is not authentic.
+    package func verifyReads() throws {
+        guard encryptionKey != nil && configuration.verifiesReads else { return }
         do {
             let statement = try cachedStatement(sql: Self.probeSQL)
             try statement.execute()

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A connection to an SQLite database.
 ///
@@ -63,6 +64,9 @@ public final class Database {
     /// Whether the key was proven by a page's MAC, or a file is still to be made.
     var isKeyProven = false
 
+    /// Whether the file was empty when the key was given.
+    var isNewFile = false
+
     /// The identity of the file when it was opened, by which a replaced file is noticed.
     var fileIdentity: FileIdentity?
 
@@ -95,12 +99,19 @@ public final class Database {
         guard !isClosed else { return }
         isClosed = true
         statementCache.removeAll()
+        // Nobody may interrupt a handle that is being closed.
+        interruption.withLock { $0 = false }
         SQLiteHandle.close(handle)
     }
 
+    /// Whether the handle may be interrupted.
+    private let interruption = Mutex(true)
+
     /// Interrupts the statement that is running, from any thread.
     func interrupt() {
-        SQLiteHandle.interrupt(handle)
+        interruption.withLock { isOpen in
+            if isOpen { SQLiteHandle.interrupt(handle) }
+        }
     }
 
     // MARK: Statements

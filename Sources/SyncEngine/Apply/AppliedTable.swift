@@ -46,18 +46,18 @@ final class AppliedTable {
             parameter += 1
             return parameter
         }
-        let name = table.name.quotedDatabaseIdentifier
-        let key = table.key.quotedDatabaseIdentifier
+        let name = table.qualifiedName
+        let match = table.keyMatch("?1")
         wholeInsert =
             table.isTracked
             ? try db.makeStatement(
                 sql: Self.insertSQL(table, columns.filter(\.isPresent).map(\.name), failClause)) : nil
         existing =
             table.isTracked
-            ? try db.makeStatement(sql: "SELECT 1 FROM \(name) WHERE \(key) = ?") : nil
+            ? try db.makeStatement(sql: "SELECT 1 FROM \(name) WHERE \(match)") : nil
         deletion =
             table.isTracked
-            ? try db.makeStatement(sql: "DELETE FROM \(name) WHERE \(key) = ?") : nil
+            ? try db.makeStatement(sql: "DELETE FROM \(name) WHERE \(match)") : nil
     }
 
     /// `OR FAIL` spares the statement journal that a trigger costs, and means the
@@ -69,13 +69,14 @@ final class AppliedTable {
                 SELECT EXISTS(SELECT 1 FROM sqlite_master
                 WHERE type = 'trigger' AND lower(tbl_name) = lower(?) AND substr(name, 1, 6) <> '_sync_')
                 """, arguments: [table.name])
-        return hasTriggers == true ? "" : "OR FAIL"
+        // An explicit clause overrides the ones that the table's constraints declare.
+        return hasTriggers == true ? "OR ABORT" : "OR FAIL"
     }
 
     private static func insertSQL(_ table: SyncedTable, _ columns: [String], _ failClause: String) -> String {
         let names = ([table.key] + columns).map(\.quotedDatabaseIdentifier)
         return """
-            INSERT \(failClause) INTO \(table.name.quotedDatabaseIdentifier) (\(names.joined(separator: ", ")))
+            INSERT \(failClause) INTO \(table.qualifiedName) (\(names.joined(separator: ", ")))
             VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
             """
     }
@@ -118,8 +119,8 @@ final class AppliedTable {
         let assignments = values.map { "\($0.name.quotedDatabaseIdentifier) = ?" }.joined(separator: ", ")
         let statement = try db.cachedStatement(
             sql: """
-                UPDATE \(failClause) \(table.name.quotedDatabaseIdentifier) SET \(assignments)
-                WHERE \(table.key.quotedDatabaseIdentifier) = ?
+                UPDATE \(failClause) \(table.qualifiedName) SET \(assignments)
+                WHERE \(table.keyMatch("?\(values.count + 1)"))
                 """)
         return try run(statement, values.map(\.value) + [key.value])
     }
@@ -130,7 +131,8 @@ final class AppliedTable {
         return try constraintFailure(of: statement)
     }
 
-    /// Runs a bound statement.
+    /// Runs a bound statement. A constraint that took the transaction with it
+    /// (`RAISE(ROLLBACK)` in a trigger) is an error of the whole application.
     ///
     /// - returns: SQLite's message when a constraint stands against it.
     func constraintFailure(of statement: Statement) throws -> String? {
@@ -138,7 +140,7 @@ final class AppliedTable {
             while try statement.step() {}
             statement.reset()
             return nil
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && db.isInsideTransaction {
             return error.message ?? "a constraint"
         }
     }

@@ -20,11 +20,17 @@ final class BundleApplier {
     private var target = VersionVector()
     private var newest: Int64 = 0
     private var summary = ApplySummary()
+    /// How far the bundle's vector reaches, by the index of the replica.
+    private var targetSequences: [Int64] = []
+    private let adoptionBound: Int64
     private var touched: TouchedRows?
 
     /// A stamp that is further ahead of the clock is merged, and not adopted: one
     /// bad clock must not pull all others along.
-    private static let skewMillisecondsMax: Int64 = 10 * 60 * 1000
+    static let skewMillisecondsMax: Int64 = 10 * 60 * 1000
+
+    /// A stamp near the end of its range would leave no room for the next one.
+    private static let timestampMax = Int64.max - 1 << 32
 
     /// Prepares the application. The log is folded first, so that local edits
     /// have versions to be merged with.
@@ -38,6 +44,7 @@ final class BundleApplier {
         journal = try ConflictJournal(db, at: environment.milliseconds())
         parking = try Parking(db)
         reader = BundleReader(limits: limits)
+        adoptionBound = (environment.milliseconds() + Self.skewMillisecondsMax) << 16
         try db.execute(sql: "UPDATE _sync_state SET applying = 1")
     }
 
@@ -60,6 +67,7 @@ final class BundleApplier {
         }
         peer = header.target
         target = header.target
+        targetSequences = header.replicas.map { header.target[$0] }
         let numbers = Dictionary(
             metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
         for id in header.replicas {
@@ -84,7 +92,7 @@ final class BundleApplier {
         summary.rowCount += 1
         let table = tables[record.table]
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
-        note(record)
+        try note(record)
         try touched?.add(table.table.number, key)
         if let base = record.base, record.isAlive,
             try versions.insertIfNew(table.table.number, key, life: record.life, stamp(base))
@@ -95,9 +103,17 @@ final class BundleApplier {
         }
     }
 
-    private func note(_ record: borrowing RowRecord) {
-        if let base = record.base { newest = max(newest, base.timestamp) }
-        for index in 0..<record.cells.count { newest = max(newest, record.cells[index].stamp.timestamp) }
+    /// Checks the stamps of a row and remembers the newest that can be adopted.
+    private func note(_ record: borrowing RowRecord) throws {
+        if let base = record.base { try note(base) }
+        for index in 0..<record.cells.count { try note(record.cells[index].stamp) }
+    }
+
+    private func note(_ stamp: WireStamp) throws {
+        guard stamp.sequence <= targetSequences[stamp.replica], stamp.timestamp <= Self.timestampMax else {
+            throw SyncError(.invalidBundle, "the bundle holds a change that its own vector does not cover")
+        }
+        if stamp.timestamp <= adoptionBound { newest = max(newest, stamp.timestamp) }
     }
 
     private func stamp(_ stamp: WireStamp) -> VersionTable.LocalStamp {
@@ -179,7 +195,8 @@ final class BundleApplier {
             table.reader.finish()
             version = known
         }
-        guard let plan = Merge.plan(local: version, incoming: change(record, table), peer: peer) else {
+        guard let plan = Merge.plan(local: version, incoming: change(record, table), peer: peer, known: metadata.vector)
+        else {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
         }
@@ -238,7 +255,7 @@ final class BundleApplier {
     /// Ends the application: everything was there, the vector moves on.
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
-        summary.unparkedCount = try parking.retry(environment)
+        summary.unparkedCount = try parking.retry(touched)
         try touched?.parkOrphans(parking)
         summary.parkedCount = parking.parkedRowCount
         for (replica, sequence) in target.sequences {
@@ -246,10 +263,9 @@ final class BundleApplier {
                 sql: "UPDATE _sync_replica SET oseq = max(oseq, ?), seen = ? WHERE rid = ?",
                 arguments: [sequence, environment.milliseconds(), replica.data])
         }
-        let bound = (environment.milliseconds() + Self.skewMillisecondsMax) << 16
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
-            arguments: [newest <= bound ? newest : 0])
+            arguments: [newest])
         return summary
     }
 }

@@ -99,19 +99,21 @@ final class Parking {
     /// that finds its place can make room for another.
     ///
     /// - returns: How many rows found their place.
-    func retry(_ environment: SyncEnvironment) throws -> Int64 {
+    ///
+    /// - parameter touched: Learns of the rows that were written, because they may be orphans.
+    func retry(_ touched: TouchedRows?) throws -> Int64 {
         guard isInUse else { return 0 }
         let tables = try SyncedTable.loadAll(db).filter(\.isTracked)
         var total: Int64 = 0
         while true {
             var count: Int64 = 0
-            for table in tables { count += try retry(table) }
+            for table in tables { count += try retry(table, touched) }
             total += count
             if count == 0 { return total }
         }
     }
 
-    private func retry(_ table: SyncedTable) throws -> Int64 {
+    private func retry(_ table: SyncedTable, _ touched: TouchedRows?) throws -> Int64 {
         let present = Dictionary(uniqueKeysWithValues: table.presentColumns.map { ($0.number, $0.name) })
         let numbers = (present.keys.map { $0 } + [Self.wholeRow]).map(String.init).joined(separator: ", ")
         let keys = try Row.fetchAll(
@@ -124,7 +126,9 @@ final class Parking {
         for row in keys {
             let key = OwnedValue.make(try row.decode(atIndex: 0))
             count += try withExtendedLifetime(key) {
-                try retry(target, RowKey(key.value), present) ? 1 : 0
+                guard try retry(target, RowKey(key.value), present) else { return 0 }
+                try touched?.add(table.number, RowKey(key.value))
+                return 1
             }
         }
         return count

@@ -81,8 +81,8 @@ final class TouchedRows {
     }
 
     private func orphans(of reference: Reference) throws -> [Row] {
-        let child = reference.child.name.quotedDatabaseIdentifier
-        let parent = reference.parent.name.quotedDatabaseIdentifier
+        let child = reference.child.qualifiedName
+        let parent = reference.parent.qualifiedName
         let childKey = reference.child.key.quotedDatabaseIdentifier
         let isSet = reference.columns.map { "c.\($0.from.quotedDatabaseIdentifier) IS NOT NULL" }
         let matches = reference.columns.map {
@@ -97,12 +97,18 @@ final class TouchedRows {
             WHERE t.tbl = \(reference.child.number) AND \(isOrphan)
             """
         if let single = reference.columns.first, reference.columns.count == 1,
-            single.to == reference.parent.key
+            single.to.lowercased() == reference.parent.key.lowercased()
         {
             sql += """
                  UNION SELECT c.\(childKey) FROM \(child) AS c
                 WHERE c.\(single.from.quotedDatabaseIdentifier) IN
                     (SELECT pk FROM temp._sync_touched WHERE tbl = \(reference.parent.number)) AND \(isOrphan)
+                """
+        } else {
+            // What the parent's columns held before is not known, so all children are looked at.
+            sql += """
+                 UNION SELECT c.\(childKey) FROM \(child) AS c
+                WHERE EXISTS (SELECT 1 FROM temp._sync_touched WHERE tbl = \(reference.parent.number)) AND \(isOrphan)
                 """
         }
         return try Row.fetchAll(db, sql: sql)

@@ -49,6 +49,8 @@ struct BundleExporter {
         let report = progress.map { progress in { (count: Int64) in try progress(count, max(count, total)) } }
         try writeRows(Self.newRowsSQL, &writer, report)
         if hasCells { try writeRows(Self.newCellsSQL, &writer, report) }
+        // A page that was tampered with shows only now; the end must not be written then.
+        try db.verifyReads()
         try writer.finish()
         return TransferSummary(rowCount: Int64(writer.rowCount), byteCount: Int64(writer.byteCount))
     }
@@ -162,7 +164,6 @@ struct BundleExporter {
         let isText = RawColumn.storageClass(statement, 2) == RawColumn.textClass
         let key = isText ? RawColumn.text(statement, 2) : RawColumn.blob(statement, 2)
         let base = try entry.isNewBase ? wireStamp(entry.stamp) : nil
-        let newCells = cells.filter { isNew($0) }
         guard entry.isAlive else {
             writer.beginRow(
                 table: index, key: key, isTextKey: isText, life: entry.life, base: base, mask: nil,
@@ -171,6 +172,10 @@ struct BundleExporter {
         }
         try reader.load(key: RowKey(bytes: key, isText: isText), hasParkedValues: hasParkedValues)
         defer { reader.finish() }
+        // A value that is no longer here, because its table or column was dropped, is nobody's NULL.
+        let newCells = cells.filter { cell in
+            isNew(cell) && (reader.ordinals[cell.column].map(reader.hasValue) ?? true)
+        }
         var mask: [Bool]?
         if entry.isNewBase && (!cells.isEmpty || !reader.hasEveryColumn || !reader.hasRow) {
             mask = (0..<reader.columnCount).map(reader.hasValue)

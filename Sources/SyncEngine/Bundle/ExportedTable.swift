@@ -44,7 +44,7 @@ final class ExportedTable {
         statement = try db.makeStatement(
             sql: """
                 SELECT \(names.isEmpty ? "1" : names.joined(separator: ", "))
-                FROM \(table.name.quotedDatabaseIdentifier) WHERE \(table.key.quotedDatabaseIdentifier) = ?
+                FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))
                 """)
     }
 

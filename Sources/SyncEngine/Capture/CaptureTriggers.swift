@@ -38,15 +38,17 @@ struct CaptureTriggers {
         [insertTrigger, deleteTrigger, keyTrigger] + groups.map(updateTrigger)
     }
 
-    private func append(_ operation: Int, _ key: String, mask: String = "0") -> String {
+    private func append(_ operation: Int, _ key: String, mask: String = "0", condition: String? = nil) -> String {
         """
-        INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (\(table.number), \(operation), \(key), \(mask), \(Self.now));
+        INSERT INTO _sync_log (tbl, op, pk, mask, ms)
+        SELECT \(table.number), \(operation), \(key), \(mask), \(Self.now)\(condition.map { " WHERE \($0)" } ?? "");
         """
     }
 
     private var insertTrigger: String {
         """
-        CREATE TRIGGER _sync_i_\(table.number) AFTER INSERT ON \(name) WHEN \(Self.isLocal) BEGIN
+        CREATE TRIGGER main._sync_i_\(table.number) AFTER INSERT ON \(name)
+        WHEN \(Self.isLocal) AND NEW.\(key) IS NOT NULL BEGIN
             \(append(Operation.insert, "NEW.\(key)"))
         END
         """
@@ -54,7 +56,8 @@ struct CaptureTriggers {
 
     private var deleteTrigger: String {
         """
-        CREATE TRIGGER _sync_d_\(table.number) AFTER DELETE ON \(name) WHEN \(Self.isLocal) BEGIN
+        CREATE TRIGGER main._sync_d_\(table.number) AFTER DELETE ON \(name)
+        WHEN \(Self.isLocal) AND OLD.\(key) IS NOT NULL BEGIN
             \(append(Operation.delete, "OLD.\(key)"))
         END
         """
@@ -63,10 +66,10 @@ struct CaptureTriggers {
     /// A row whose key changes is another row.
     private var keyTrigger: String {
         """
-        CREATE TRIGGER _sync_k_\(table.number) AFTER UPDATE OF \(key) ON \(name)
+        CREATE TRIGGER main._sync_k_\(table.number) AFTER UPDATE OF \(key) ON \(name)
         WHEN \(Self.isLocal) AND \(Self.differs(key)) BEGIN
-            \(append(Operation.delete, "OLD.\(key)"))
-            \(append(Operation.insert, "NEW.\(key)"))
+            \(append(Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))
+            \(append(Operation.insert, "NEW.\(key)", condition: "NEW.\(key) IS NOT NULL"))
         END
         """
     }
@@ -91,8 +94,8 @@ struct CaptureTriggers {
         let operation = Operation.update | group.number << Operation.groupShift
         let columns = group.columns.map(\.name.quotedDatabaseIdentifier).joined(separator: ", ")
         return """
-            CREATE TRIGGER _sync_u\(group.number)_\(table.number) AFTER UPDATE OF \(columns) ON \(name)
-            WHEN \(Self.isLocal) AND OLD.\(key) COLLATE BINARY IS NEW.\(key) COLLATE BINARY
+            CREATE TRIGGER main._sync_u\(group.number)_\(table.number) AFTER UPDATE OF \(columns) ON \(name)
+            WHEN \(Self.isLocal) AND NEW.\(key) IS NOT NULL AND OLD.\(key) COLLATE BINARY IS NEW.\(key) COLLATE BINARY
             AND (\(tests.map(\.1).joined(separator: " OR "))) BEGIN
                 \(append(operation, "NEW.\(key)", mask: mask))
             END

@@ -45,7 +45,9 @@ struct Fold {
         let isInsertsOnly = (tail[3] as Double) == 0
         if try !isInsertsOnly || !foldNewRows(metadata, stamps) {
             try foldAny(metadata, stamps)
-            clock = max(clock, try newestStamp(metadata))
+            // An edit of a value from the future must not take the clock there.
+            let bound = (stamps.now + BundleApplier.skewMillisecondsMax) << 16
+            clock = max(clock, try newestStamp(metadata, upTo: bound))
         }
         try db.execute(
             sql: "UPDATE _sync_state SET folded = ?, clock = max(clock, ?)", arguments: [last, clock])
@@ -175,12 +177,12 @@ struct Fold {
                 """)
     }
 
-    private func newestStamp(_ metadata: StoreMetadata) throws -> Int64 {
-        let arguments: StatementArguments = [metadata.selfNumber, metadata.folded]
+    private func newestStamp(_ metadata: StoreMetadata, upTo bound: Int64) throws -> Int64 {
+        let arguments: StatementArguments = [metadata.selfNumber, metadata.folded, bound]
         let rows = try Int64.fetchOne(
-            db, sql: "SELECT max(hlc) FROM _sync_row WHERE sid = ? AND oseq > ?", arguments: arguments)
+            db, sql: "SELECT max(hlc) FROM _sync_row WHERE sid = ? AND oseq > ? AND hlc <= ?", arguments: arguments)
         let cells = try Int64.fetchOne(
-            db, sql: "SELECT max(hlc) FROM _sync_cell WHERE sid = ? AND oseq > ?", arguments: arguments)
+            db, sql: "SELECT max(hlc) FROM _sync_cell WHERE sid = ? AND oseq > ? AND hlc <= ?", arguments: arguments)
         return max(rows ?? 0, cells ?? 0)
     }
 

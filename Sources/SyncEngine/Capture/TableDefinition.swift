@@ -6,6 +6,8 @@ struct TableDefinition {
     let key: String
     /// The columns other than the key.
     let columns: [String]
+    /// The SQL of the columns' defaults, by lowercased name.
+    let defaults: [String: String]
 
     /// Reads the definition of a table that can be tracked.
     ///
@@ -44,7 +46,13 @@ struct TableDefinition {
         }
         let keyName = try key.decode(String.self, forColumn: "name")
         let names = try columns.map { try $0.decode(String.self, forColumn: "name") }
-        return TableDefinition(name: realName, key: keyName, columns: names.filter { $0 != keyName })
+        var defaults: [String: String] = [:]
+        for column in columns {
+            let name = try column.decode(String.self, forColumn: "name").lowercased()
+            defaults[name] = try column.decodeIfPresent(String.self, atIndex: 4)
+        }
+        return TableDefinition(
+            name: realName, key: keyName, columns: names.filter { $0 != keyName }, defaults: defaults)
     }
 
     /// Checks that each key is a UUID.
@@ -59,12 +67,41 @@ struct TableDefinition {
         )
     }
 
+    /// Refuses triggers that would run for ever: tracking needs recursive
+    /// triggers, and a trigger without a condition that updates its own table
+    /// on each update then fires itself.
+    func checkTriggers(_ db: Database) throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, sql FROM sqlite_master
+                WHERE type = 'trigger' AND lower(tbl_name) = lower(?) AND substr(name, 1, 6) <> '_sync_'
+                """, arguments: [name])
+        for row in rows {
+            let trigger: String = try row.decode(atIndex: 0)
+            let words = try row.decode(String.self, atIndex: 1).lowercased()
+                .split { !($0.isLetter || $0.isNumber || $0 == "_") }
+            guard let begin = words.firstIndex(of: "begin") else { continue }
+            let head = words[..<begin]
+            let body = words[begin...]
+            let updatesItself = zip(body, body.dropFirst()).contains { $0 == "update" && $1 == name.lowercased() }
+            guard head.contains("update"), !head.contains("when"), updatesItself else { continue }
+            throw SyncError(
+                .unsuitableTable,
+                """
+                trigger \(trigger) updates table \(name) on each update of it; tracking needs recursive triggers, and \
+                the trigger would fire itself for ever: give it a condition, such as WHEN NEW.updated_at IS OLD.updated_at
+                """)
+        }
+    }
+
     /// The SQL that tells whether a key is a UUID.
     static func isUUID(_ key: String) -> String {
         let group = "[0-9a-fA-F]"
         let pattern = [8, 4, 4, 4, 12].map { String(repeating: group, count: $0) }.joined(separator: "-")
         return """
-            ((typeof(\(key)) = 'blob' AND length(\(key)) = 16) OR (typeof(\(key)) = 'text' AND \(key) GLOB '\(pattern)'))
+            ((typeof(\(key)) = 'blob' AND length(\(key)) = 16)
+            OR (typeof(\(key)) = 'text' AND \(key) GLOB '\(pattern)' AND length(CAST(\(key) AS BLOB)) = 36))
             """
     }
 }

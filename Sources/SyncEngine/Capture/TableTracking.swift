@@ -11,6 +11,10 @@ struct TableTracking {
     /// Rows that are there count as inserted now. Runs in the caller's transaction.
     func track(_ names: [String]) throws {
         try refresh()
+        try begin(names)
+    }
+
+    private func begin(_ names: [String]) throws {
         let known = try SyncedTable.loadAll(db)
         for name in names {
             let definition = try TableDefinition.load(db, name)
@@ -18,6 +22,7 @@ struct TableTracking {
                 if !table.isTracked { try adopt(table, definition) }
             } else {
                 try definition.checkKeys(db)
+                try definition.checkTriggers(db)
                 let table = try SyncedTable.register(
                     db, name: definition.name, key: definition.key, columns: definition.columns,
                     isTracked: true)
@@ -29,13 +34,16 @@ struct TableTracking {
     /// Tracks a table whose rows came from a peer before the table was there.
     private func adopt(_ table: SyncedTable, _ definition: TableDefinition) throws {
         try definition.checkKeys(db)
+        try definition.checkTriggers(db)
         try db.execute(
             sql: "UPDATE _sync_table SET tracked = 1, key = ? WHERE tbl = ?",
             arguments: [definition.key, table.number])
         try updateColumns(of: table, definition)
-        try start(reload(table))
-        // The rows that were here get their versions before the parked ones are
-        // written, so that each value meets the other and none is just overwritten.
+        let table = try reload(table)
+        try start(table)
+        // Nobody knows when the values here were written, and the peer's have
+        // their times: the peer's win, and those that differ go to the journal.
+        for column in table.presentColumns { try journalDifferences(table, column) }
         try Fold(db: db, environment: environment).run()
         try unpark()
     }
@@ -52,7 +60,9 @@ struct TableTracking {
         let parking = try Parking(db)
         guard parking.isInUse else { return }
         try db.execute(sql: "UPDATE _sync_state SET applying = 1")
-        _ = try parking.retry(environment)
+        let touched = try TouchedRows.ifNeeded(db, tables: SyncedTable.loadAll(db))
+        _ = try parking.retry(touched)
+        try touched?.parkOrphans(parking)
         try db.execute(sql: "UPDATE _sync_state SET applying = 0")
     }
 
@@ -61,14 +71,24 @@ struct TableTracking {
         let key = table.key.quotedDatabaseIdentifier
         let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
         try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
-        // A row that a peer made too is not a new one: both are merged, column by column.
-        let groups = Dictionary(grouping: table.presentColumns) { $0.number / CaptureTriggers.columnsPerGroup }
-        for (group, columns) in groups.sorted(by: { $0.key < $1.key }) {
-            let operation = CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift
-            let mask = columns.reduce(Int64(0)) { $0 | Self.bit($1) }
-            try log(table, operation, mask: mask, where: isKnown)
-        }
         try createTriggers(table)
+    }
+
+    private func journalDifferences(_ table: SyncedTable, _ column: SyncedTable.Column) throws {
+        let name = "t.\(column.name.quotedDatabaseIdentifier)"
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why)
+                SELECT :now, s.tbl, s.pk, s.col, \(name), 0, (SELECT self FROM _sync_state),
+                    coalesce(c.sid, r.sid), 'newer'
+                FROM _sync_shadow AS s
+                JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = s.pk
+                JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
+                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = s.col
+                WHERE s.tbl = :table AND s.col = :column
+                  AND (\(name) COLLATE BINARY IS NOT s.val COLLATE BINARY OR typeof(\(name)) <> typeof(s.val))
+                """,
+            arguments: ["now": environment.milliseconds(), "table": table.number, "column": column.number])
     }
 
     private static func bit(_ column: SyncedTable.Column) -> Int64 {
@@ -80,7 +100,7 @@ struct TableTracking {
             sql: """
                 INSERT INTO _sync_log (tbl, op, pk, mask, ms)
                 SELECT ?, ?, \(table.key.quotedDatabaseIdentifier), ?, ?
-                FROM \(table.name.quotedDatabaseIdentifier) WHERE \(condition)
+                FROM \(table.qualifiedName) WHERE \(condition)
                 """, arguments: [table.number, operation, mask, environment.milliseconds()])
     }
 
@@ -100,20 +120,35 @@ struct TableTracking {
         var hasChanged = false
         for table in try SyncedTable.loadAll(db) where table.isTracked {
             guard let name = try currentName(of: table) else {
-                // The rows stay known, and stay with the peers.
-                try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table.number])
-                try db.execute(sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [table.number])
+                try forget(table)
                 hasChanged = true
                 continue
             }
             if name != table.name {
-                try db.execute(
-                    sql: "UPDATE _sync_table SET name = ? WHERE tbl = ?", arguments: [name, table.number])
+                try rename(table, to: name)
                 hasChanged = true
+                continue
             }
             if try refreshColumns(of: reload(table), TableDefinition.load(db, name)) { hasChanged = true }
         }
         return hasChanged
+    }
+
+    /// Names are what peers know a table by, so a renamed table is another one:
+    /// its rows count as inserted now, and those of the old name stay known.
+    private func rename(_ table: SyncedTable, to name: String) throws {
+        for trigger in try CaptureTriggers.names(db, table: table.number) {
+            try db.execute(sql: "DROP TRIGGER \(trigger.quotedDatabaseIdentifier)")
+        }
+        try forget(table)
+        try begin([name])
+    }
+
+    /// Stops the tracking of a table that is gone. Its rows stay known, and stay
+    /// with the peers.
+    private func forget(_ table: SyncedTable) throws {
+        try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table.number])
+        try db.execute(sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [table.number])
     }
 
     /// The name of a table now: SQLite moves the triggers of a renamed table along.
@@ -131,7 +166,7 @@ struct TableTracking {
             try updateColumns(of: table, definition)
             let table = try reload(table)
             try createTriggers(table)
-            try logValues(of: table, inColumns: columns.subtracting(present))
+            try logValues(of: table, inColumns: columns.subtracting(present), definition)
             return true
         }
         let triggers = try CaptureTriggers.names(db, table: table.number)
@@ -152,7 +187,7 @@ struct TableTracking {
                 INSERT INTO _sync_log (tbl, op, pk, mask, ms)
                 SELECT tbl, \(CaptureTriggers.Operation.delete), pk, 0, ? FROM _sync_row AS r
                 WHERE tbl = ? AND cl & 1
-                  AND pk NOT IN (SELECT \(key) FROM \(table.name.quotedDatabaseIdentifier) WHERE \(key) IS NOT NULL)
+                  AND pk NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
                   AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk)
                 """, arguments: [environment.milliseconds(), table.number])
     }
@@ -170,13 +205,23 @@ struct TableTracking {
     }
 
     /// Logs what was written to new columns before the triggers knew them.
-    private func logValues(of table: SyncedTable, inColumns names: Set<String>) throws {
+    ///
+    /// The default that ALTER gave each row is nobody's edit, and a parked value
+    /// still has to be written.
+    private func logValues(
+        of table: SyncedTable, inColumns names: Set<String>, _ definition: TableDefinition
+    ) throws {
         for column in table.presentColumns where names.contains(column.name.lowercased()) {
             let group = column.number / CaptureTriggers.columnsPerGroup
             let operation = CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift
             try log(
                 table, operation, mask: Self.bit(column),
-                where: "\(column.name.quotedDatabaseIdentifier) IS NOT NULL")
+                where: """
+                    \(column.name.quotedDatabaseIdentifier) IS NOT (\(definition.defaults[column.name.lowercased()] ?? "NULL"))
+                    AND NOT EXISTS (
+                        SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.col = \(column.number)
+                          AND s.pk = \(table.key.quotedDatabaseIdentifier))
+                    """)
         }
     }
 }

@@ -13,13 +13,17 @@ enum Merge {
     ///     - local: The row here, or nil when it was never seen.
     ///     - incoming: What the peer says.
     ///     - peer: What the peer knew: a value that it knew and replaced is no conflict.
+    ///     - known: What was known here before: a write that came earlier has had its conflicts.
     /// - returns: nil when the change is not valid: it begins a life without
     ///   the write that began it.
-    static func plan(local: RowVersion?, incoming: RowChange, peer: VersionVector) -> MergePlan? {
+    static func plan(
+        local: RowVersion?, incoming: RowChange, peer: VersionVector, known: VersionVector = VersionVector()
+    ) -> MergePlan? {
         guard let local else { return begin(incoming) }
         if incoming.life > local.life { return outlive(local, incoming, peer) }
-        if incoming.life < local.life { return discard(local, incoming) }
-        return incoming.isAlive ? mergeColumns(local, incoming, peer) : mergeDeletes(local, incoming)
+        if incoming.life < local.life { return discard(local, incoming, known) }
+        return incoming.isAlive
+            ? mergeColumns(local, incoming, peer, known) : mergeDeletes(local, incoming)
     }
 
     /// A row that was never seen.
@@ -51,9 +55,11 @@ enum Merge {
     }
 
     /// The peer speaks of a life that has ended here.
-    private static func discard(_ local: RowVersion, _ incoming: RowChange) -> MergePlan {
+    private static func discard(
+        _ local: RowVersion, _ incoming: RowChange, _ known: VersionVector
+    ) -> MergePlan {
         var plan = MergePlan(life: local.life, base: local.base, cells: local.cells)
-        for (column, write) in incoming.writes {
+        for (column, write) in incoming.writes where !known.contains(write.stamp) {
             plan.conflicts.append(
                 .init(
                     column: column, lost: write.value, lostStamp: write.stamp, winner: local.base,
@@ -70,7 +76,7 @@ enum Merge {
     }
 
     private static func mergeColumns(
-        _ local: RowVersion, _ incoming: RowChange, _ peer: VersionVector
+        _ local: RowVersion, _ incoming: RowChange, _ peer: VersionVector, _ known: VersionVector
     ) -> MergePlan {
         var base = local.base
         if let other = incoming.base, other.isNewer(than: base) { base = other }
@@ -89,7 +95,8 @@ enum Merge {
             let winner = incomingWins ? write.stamp : own
             if winner != base { plan.cells[column] = winner }
             if incomingWins && order != 0 { plan.writes[column] = write.value }
-            if order != 0, !isSameMoment, !incomingWins || !peer.contains(own) {
+            let isConcurrent = incomingWins ? !peer.contains(own) : !known.contains(write.stamp)
+            if order != 0, !isSameMoment, isConcurrent {
                 plan.conflicts.append(
                     .init(
                         column: column, lost: incomingWins ? ownValue : write.value,

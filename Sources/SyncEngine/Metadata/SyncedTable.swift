@@ -38,6 +38,17 @@ struct SyncedTable {
         }
     }
 
+    /// The table in SQL. The schema is named, because a temporary table of the
+    /// same name would stand before it.
+    var qualifiedName: String { "main." + name.quotedDatabaseIdentifier }
+
+    /// The SQL that finds a row by its key, byte for byte, whatever the
+    /// collation of the key column is.
+    func keyMatch(_ parameter: String) -> String {
+        let key = key.quotedDatabaseIdentifier
+        return "\(key) = \(parameter) AND \(key) = \(parameter) COLLATE BINARY"
+    }
+
     /// The columns that the local table has.
     var presentColumns: [Column] { columns.filter(\.isPresent) }
 

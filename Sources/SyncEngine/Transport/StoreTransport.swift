@@ -58,14 +58,35 @@ final class StorePeer: SyncPeer {
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
         try database.writeWithoutTransaction { db in
-            var summary: TransferSummary?
-            try db.inTransaction(.deferred) {
-                let exporter = try BundleExporter(db, since: vector)
-                summary = try exporter.write(progress: progress, to: sink)
-                return .commit
+            for _ in 0..<10 {
+                try db.inTransaction(.immediate) {
+                    try Fold(db: db, environment: environment).run()
+                    return .commit
+                }
+                if let summary = try export(db, vector, progress, sink) { return summary }
             }
-            return summary ?? TransferSummary(rowCount: 0, byteCount: 0)
+            throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another process keeps writing")
         }
+    }
+
+    /// Exports one snapshot.
+    ///
+    /// - returns: nil when somebody wrote after the fold: the snapshot would hold
+    ///   new values under old stamps, and half of a transaction.
+    private func export(
+        _ db: Database, _ vector: VersionVector, _ progress: SyncProgressHandler?,
+        _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary? {
+        var summary: TransferSummary?
+        try db.inTransaction(.deferred) {
+            let isFolded = try Bool.fetchOne(
+                db, sql: "SELECT coalesce((SELECT max(seq) FROM _sync_log), 0) <= folded FROM _sync_state")
+            if isFolded == true {
+                summary = try BundleExporter(db, since: vector).write(progress: progress, to: sink)
+            }
+            return .commit
+        }
+        return summary
     }
 
     func receive(
