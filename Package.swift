@@ -54,6 +54,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            exclude: ["FaultInjection/interposer.c"],
             swiftSettings: settings),
     ]
 )

@@ -40,4 +40,23 @@ struct Syncctl: ParsableCommand {
                 ]),
             CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
         ])
+
+    /// Runs the command line. With `--json` a wrong one is reported as JSON like every other failure.
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let status as ExitCode {
+            exit(withError: status)
+        } catch {
+            guard CommandLine.arguments.contains("--json"), exitCode(for: error) == .validationFailure else {
+                exit(withError: error)
+            }
+            let failure = Failure.usage(message(for: error), hints: ["see: syncctl help"])
+            let terminal = Terminal.standard(
+                environment: PassphraseEnvironment.current(), color: .never, allowsProgress: false)
+            FailureReporter(terminal: terminal, isJSON: true).report(failure)
+            exit(withError: failure.status.exitCode)
+        }
+    }
 }

@@ -45,9 +45,16 @@ struct FileReplacement {
         let prefix = "\(url.lastPathComponent).\(purpose)-"
         let folder = url.deletingLastPathComponent().path
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        where name.hasPrefix(prefix) {
+        where name.hasPrefix(prefix) && isTemporary(name.dropFirst(prefix.count)) {
             unlink(folder + "/" + name)
         }
+    }
+
+    /// Whether the end of a name is one that this type gives, and not somebody else's.
+    private static func isTemporary(_ suffix: Substring) -> Bool {
+        let digits = suffix.prefix { $0.isHexDigit }
+        let rest = suffix.dropFirst(digits.count)
+        return (1...16).contains(digits.count) && (rest.isEmpty || sidecarSuffixes.contains(String(rest)))
     }
 
     /// Puts the temporary file at the destination, where no file may be.
@@ -80,7 +87,7 @@ struct FileReplacement {
             let code = Darwin.rename(temporary, destination)
         #endif
         guard code == 0 else {
-            throw StoreError(.cannotWrite, "cannot rename: \(Self.lastError)", path: destination)
+            throw Self.lastWriteError("cannot rename", path: destination)
         }
     }
 
@@ -92,6 +99,13 @@ struct FileReplacement {
     }
 
     private static var lastError: String { StoreError.systemText }
+
+    private static func lastWriteError(_ what: String, path: String) -> StoreError {
+        if errno == ENOSPC || errno == EDQUOT {
+            return StoreError(.full, "the disk is full; nothing was changed", path: path)
+        }
+        return StoreError(.cannotWrite, "\(what): \(lastError)", path: path)
+    }
 
     private func synchronize(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -105,7 +119,7 @@ struct FileReplacement {
             let code = fsync(descriptor)
         #endif
         guard code == 0 else {
-            throw StoreError(.cannotWrite, "cannot write to the disk: \(Self.lastError)", path: path)
+            throw Self.lastWriteError("cannot write to the disk", path: path)
         }
     }
 

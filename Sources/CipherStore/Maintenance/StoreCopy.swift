@@ -33,6 +33,7 @@ public enum StoreCopy {
         do {
             let key = try KeyDerivation.derive(
                 passphrase: passphrase.bytes, salt: KeyDerivation.randomSalt(), settings: settings)
+            try verifySource(source)
             try fill(file.temporary, key: key, from: source, progress: progress, finishing: finishing)
             try StoreVerification.verify(
                 path: file.temporary, key: key, rowCounts: nil, progress: progress)
@@ -40,6 +41,23 @@ public enum StoreCopy {
         } catch {
             file.discard()
             throw StoreError.explaining(error, path: path)
+        }
+    }
+
+    /// Checks the pages of the source, where that can be done: SQLCipher 3.4.1
+    /// takes a page of zeros for a valid one, and a copy would make it one.
+    ///
+    /// The pages in a WAL are left to SQLCipher, whose check of them is complete
+    /// but for the zeros.
+    private static func verifySource(_ source: Database) throws {
+        guard let key = source.encryptionKey, !EngineFeatures.current.supportsFormat4 else { return }
+        // A checkpoint that is not complete leaves old, valid pages in the file.
+        if try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal" {
+            try source.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
+        }
+        try source.inTransaction(.immediate) {
+            try StoreVerification.verifyPages(of: source, key: key)
+            return .rollback
         }
     }
 
@@ -52,11 +70,16 @@ public enum StoreCopy {
         defer { copy.close() }
         // The file is fsynced as a whole before it gets its name.
         try copy.execute(sql: "PRAGMA synchronous = OFF")
-        try source.backup(to: copy, pagesPerStep: 256) { step in
-            try progress?(
-                StoreProgress(
-                    phase: .copying, completedPageCount: step.completedPageCount,
-                    totalPageCount: step.totalPageCount))
+        try source.inTransaction(.deferred) {
+            try source.backup(to: copy, pagesPerStep: 256) { step in
+                try progress?(
+                    StoreProgress(
+                        phase: .copying, completedPageCount: step.completedPageCount,
+                        totalPageCount: step.totalPageCount))
+            }
+            // The copy gives each page a valid MAC, so a damaged one must not get into it.
+            try source.verifyReads()
+            return .commit
         }
         try copy.execute(sql: "PRAGMA journal_mode = DELETE")
         try finishing?(copy)
@@ -73,14 +96,27 @@ extension Database {
     }
 }
 
+extension DatabaseError {
+    /// Whether the disk is full, which SQLite says in three ways.
+    public var saysDiskIsFull: Bool {
+        switch extendedResultCode {
+        case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE: true
+        // SQLCipher's export reports each failure as this code, with the text of the other one.
+        case .SQLITE_ERROR: message == ResultCode.SQLITE_FULL.errorString
+        default: false
+        }
+    }
+}
+
 extension StoreError {
     /// Turns the errors of SQLite that a user can act upon into store errors.
     static func explaining(_ error: any Error, path: String) -> any Error {
         guard let error = error as? DatabaseError else { return error }
         if let storeError = error.storeError { return storeError }
-        switch error.resultCode {
-        case .SQLITE_FULL:
+        if error.saysDiskIsFull {
             return StoreError(.full, "the disk is full; nothing was changed", path: path)
+        }
+        switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return StoreError(.busy, "another connection or process has it in use", path: path)
         case .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_IOERR:

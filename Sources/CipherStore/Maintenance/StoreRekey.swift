@@ -36,7 +36,9 @@ public enum StoreRekey {
         let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         do {
             let isWAL = try replace(path: file, from: current.copy(), to: new, progress: progress)
-            try reopen(path: file, passphrase: new.copy(), isWAL: isWAL)
+            // The new passphrase stands now. A full disk or a process that was quick to open the
+            // store must not read as a rekey that failed; the store works in either mode.
+            if isWAL { try? restoreWAL(path: file, passphrase: new.copy()) }
         } catch {
             let explained = StoreError.explaining(error, path: path)
             guard let known = explained as? StoreError, known.path == file else { throw explained }
@@ -55,8 +57,28 @@ public enum StoreRekey {
             throw StoreError(.keyRequired, "the store is not encrypted", path: path)
         }
         let isWAL = try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal"
-        try lockExclusively(source)
-        FileReplacement.removeLeftovers(of: path, purpose: "rekey")
+        do {
+            try lockExclusively(source)
+            try exchange(path: path, source, settings, to: new, progress)
+        } catch {
+            // The store is as it was, its journal mode included.
+            if isWAL { _ = try? source.execute(sql: "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL") }
+            throw error
+        }
+        return isWAL
+    }
+
+    /// Copies the locked store and puts the copy in its place.
+    private static func exchange(
+        path: String, _ source: Database, _ settings: CipherSettings, to new: borrowing Passphrase,
+        _ progress: StoreProgressHandler?
+    ) throws {
+        if let key = source.encryptionKey { try StoreVerification.verifyPages(of: source, key: key) }
+        // A copy that was killed just before its end left a second name of this file, which would
+        // keep the old passphrase alive.
+        for purpose in ["rekey", "copy", "import"] {
+            FileReplacement.removeLeftovers(of: path, purpose: purpose)
+        }
         let file = try FileReplacement(destination: path, purpose: "rekey")
         do {
             let key = try KeyDerivation.derive(
@@ -70,7 +92,6 @@ public enum StoreRekey {
             file.discard()
             throw error
         }
-        return isWAL
     }
 
     /// Leaves WAL mode and takes SQLite's exclusive lock, to be held until the
@@ -79,7 +100,10 @@ public enum StoreRekey {
         let busy = StoreError(
             .busy, "another connection or process has it open; close it and try again", path: db.path)
         do {
-            guard try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE") == "delete" else { throw busy }
+            // It changes the file when the statement ends, after its row: only a statement that is
+            // run to its end reports that it could not.
+            try db.execute(sql: "PRAGMA journal_mode = DELETE")
+            guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete" else { throw busy }
             try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
@@ -113,10 +137,10 @@ public enum StoreRekey {
         _ = pwrite(old, &noise, noise.count, 0)
     }
 
-    private static func reopen(path: String, passphrase: consuming Passphrase, isWAL: Bool) throws {
+    private static func restoreWAL(path: String, passphrase: consuming Passphrase) throws {
         let db = try Database.openExisting(path: path, passphrase: passphrase)
         defer { db.close() }
-        if isWAL { try db.execute(sql: "PRAGMA journal_mode = WAL") }
+        try db.execute(sql: "PRAGMA journal_mode = WAL")
     }
 }
 

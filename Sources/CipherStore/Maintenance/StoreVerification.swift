@@ -47,6 +47,20 @@ enum StoreVerification {
         return counts
     }
 
+    /// Checks the MAC of every page of an open store, which has no WAL and is locked.
+    static func verifyPages(of db: Database, key: EncryptionKey) throws {
+        let authenticator = PageAuthenticator(key: key)
+        let lockPage = lockPage(key.settings.pageSize)
+        try SQLiteHandle.forEachPage(db.handle, size: key.settings.pageSize) { page, number in
+            guard number == lockPage || authenticator.authenticates(page, number: UInt32(number)) else {
+                throw StoreError(.damaged, "page \(number) is not authentic", path: db.path)
+            }
+        }
+    }
+
+    /// The page that holds SQLite's lock bytes, and never data.
+    private static func lockPage(_ pageSize: Int) -> Int { 0x4000_0000 / pageSize + 1 }
+
     /// Checks the MAC of every page, without SQLCipher, which accepts some
     /// pages without one.
     static func verifyPages(path: String, key: EncryptionKey, progress: StoreProgressHandler?) throws {
@@ -58,8 +72,7 @@ enum StoreVerification {
         let size = key.settings.pageSize
         let total = Int(try file.seekToEnd()) / size
         try file.seek(toOffset: 0)
-        // SQLite never uses the page that holds its lock bytes.
-        let lockPage = 0x4000_0000 / size + 1
+        let lockPage = lockPage(size)
         var number = 0
         while let chunk = try file.read(upToCount: 256 * size), !chunk.isEmpty {
             try chunk.withUnsafeBytes { bytes in

@@ -89,6 +89,29 @@ enum SQLiteHandle {
         return code == SQLITE_OK ? bytes : []
     }
 
+    /// Hands out the pages of the database file, with their numbers from 1,
+    /// through SQLite's own file object, for the reason that ``leadingBytes(_:count:)`` gives.
+    ///
+    /// The caller holds a lock, and the file has no WAL.
+    static func forEachPage(
+        _ handle: SQLiteConnection, size: Int, _ body: (UnsafeRawBufferPointer, Int) throws -> Void
+    ) throws {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+            let file, let methods = file.pointee.pMethods,
+            let fileSize = methods.pointee.xFileSize, let read = methods.pointee.xRead
+        else { throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the file can't be read") }
+        var total: sqlite3_int64 = 0
+        guard fileSize(file, &total) == SQLITE_OK else { throw lastError(handle) }
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        defer { page.deallocate() }
+        for number in 0..<Int(total) / size {
+            let code = read(file, page.baseAddress, CInt(size), sqlite3_int64(number * size))
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            try body(UnsafeRawBufferPointer(page), number + 1)
+        }
+    }
+
     static func setBusyTimeout(_ handle: SQLiteConnection, milliseconds: CInt) {
         sqlite3_busy_timeout(handle, milliseconds)
     }

@@ -6,7 +6,12 @@ import SyncEngine
 /// A guided tour with two stores in a temporary folder.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "demo", abstract: "Show two encrypted stores synchronize, in a temporary folder.")
+        commandName: "demo",
+        abstract: "Show two encrypted stores synchronize, in a temporary folder.",
+        discussion: """
+            EXAMPLE:
+              syncctl demo --keep
+            """)
 
     @Flag(help: "Keep the folder with the stores.")
     var keep = false

@@ -138,7 +138,7 @@ struct ExportCommand: ParsableCommand {
         let files = FileManager.default
         guard !files.fileExists(atPath: folder) else { throw StoreError(.exists, "there is a file already", path: folder) }
         try StoreFileCheck.requireFolder(of: folder)
-        try files.createDirectory(atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        guard mkdir(folder, 0o700) == 0 else { throw Failure.system("cannot create \(folder)", code: errno) }
         do {
             var count: Int64 = 0
             for table in tables {

@@ -56,8 +56,9 @@ struct InitCommand: ParsableCommand {
             if let from { try checkPlaintext(from) }
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             try create(path, passphrase, context)
-            let synchronizer = try Synchronizer(context.open(path, passphrase))
-            let status = try synchronizer.status()
+            let status = try removingOnFailure(path) {
+                try Synchronizer(context.open(path, passphrase)).status()
+            }
             let cipher = EngineFeatures.current.cipherVersion ?? ""
             let what = clone.map { "replica of \($0)" } ?? "new store"
             try context.print(
@@ -111,15 +112,31 @@ struct InitCommand: ParsableCommand {
     }
 
     private func createEmpty(_ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext) throws {
+        // Made here, and only here, the file is ours to remove. Somebody else may have made one since
+        // we looked.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { throw StoreError(.exists, "there is a file already", path: path) }
+            throw Failure.system("\(path): cannot create", code: errno)
+        }
+        close(descriptor)
         var configuration = context.configuration(passphrase)
         configuration.requiresExistingFile = false
-        do {
+        try removingOnFailure(path) {
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             _ = try Synchronizer(queue)
             try queue.close()
+        }
+    }
+
+    /// Removes the store that this command made when it can't be finished, so that no part of one is
+    /// taken for the whole.
+    private func removingOnFailure<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
         } catch {
-            // Nothing was in this file: it did not exist a moment ago.
-            try? FileManager.default.removeItem(atPath: path)
+            // The connection is closed by now: nobody refers to it any more.
+            for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
             throw error
         }
     }

@@ -7,7 +7,11 @@ struct LogCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "log",
         abstract: "Show the latest changes, newest first.",
-        usage: "syncctl log <store> [--limit <limit>] [<options>]")
+        usage: "syncctl log <store> [--limit <limit>] [<options>]",
+        discussion: """
+            EXAMPLE:
+              syncctl log notes.db --limit 500 --json
+            """)
 
     @OptionGroup var options: StoreOptions
 

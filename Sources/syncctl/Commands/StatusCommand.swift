@@ -9,7 +9,12 @@ struct StatusCommand: ParsableCommand {
         commandName: "status",
         abstract: "Show tracked tables, other replicas, conflicts and parked rows.",
         usage: "syncctl status <store> [<options>]",
-        discussion: "Exits with 3 when rows wait for their place, or have a key that is no UUID.")
+        discussion: """
+            Exits with 3 when rows wait for their place, or have a key that is no UUID.
+
+            EXAMPLE:
+              syncctl status notes.db --json
+            """)
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var global: GlobalOptions

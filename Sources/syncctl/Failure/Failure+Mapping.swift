@@ -89,12 +89,14 @@ extension Failure {
             self.init(storeError)
             return
         }
+        if error.saysDiskIsFull {
+            self.init("the disk is full; what was not finished was undone", hints: ["free some space and try again"])
+            return
+        }
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(
                 "the store is in use by another process", hints: ["try again when it is done"], status: .storeBusy)
-        case .SQLITE_FULL:
-            self.init("the disk is full; nothing was changed", hints: ["free some space and try again"])
         case .SQLITE_NOTADB: self.init(error.message ?? "not a database", status: .noKeyOpens)
         case .SQLITE_CORRUPT: self.init("the store is damaged: \(error.message ?? "")", status: .integrityFailed)
         case .SQLITE_INTERRUPT: self = .cancelled

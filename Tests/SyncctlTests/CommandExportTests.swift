@@ -1,0 +1,121 @@
+import CipherStore
+import Foundation
+import Testing
+
+/// What `syncctl export` writes can be read again and holds the same rows.
+@Suite struct CommandExportTests {
+    let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.succeed(["init", place.path("a.db")] + own)
+        let people = #"""
+            id,name,stars,score
+            018f3a52-7c00-7000-8000-000000000001,"Ada, ""the first""",5,0.1
+            018f3a52-7c00-7000-8000-000000000002,"",NA,1e+300
+            018f3a52-7c00-7000-8000-000000000003,"NA",-9223372036854775808,
+
+            """#
+        let pets = "id,name\n018f3a52-7c00-7000-8000-000000000011,\"O'Malley\nthe cat\"\n"
+        for (name, text) in [("person", people), ("pet", pets)] {
+            let file = try place.folder.write(text, to: "\(name).csv")
+            try place.succeed(["import", place.path("a.db"), file, "--track"] + own)
+        }
+    }
+
+    private var own: [String] { ["--passphrase-file", place.secret("a")] }
+
+    private func export(_ arguments: [String]) throws -> CommandResult {
+        try place.succeed(["export", place.path("a.db")] + own + arguments)
+    }
+
+    private func importAgain(_ file: String, as table: String) throws {
+        if !FileManager.default.fileExists(atPath: place.path("back.db")) {
+            try place.succeed(["init", place.path("back.db"), "--passphrase-file", place.secret("b")])
+        }
+        try place.succeed(
+            ["import", place.path("back.db"), file, "--table", table, "--passphrase-file", place.secret("b")])
+    }
+
+    @Test func anEncryptedExportIsAReplicaUnderAnotherPassphrase() throws {
+        let arguments = ["--to", place.path("copy.db"), "--to-passphrase-file", place.secret("c"), "--json"]
+        #expect(try export(arguments).document()["format"] as? String == "store")
+        for table in ["person", "pet"] {
+            #expect(try place.rows("copy.db", "c", table) == place.rows("a.db", "a", table))
+        }
+        let sync = try place.succeed(
+            ["sync", place.path("copy.db"), "--passphrase-file", place.secret("c"), "-r", place.path("a.db")]
+                + ["--remote-passphrase-file", place.secret("a")])
+        #expect(sync.output.contains("no conflicts"))
+    }
+
+    @Test func aPlaintextExportIsAnSQLiteFileThatCanBecomeAStoreAgain() throws {
+        _ = try export(["--to", place.path("plain.sqlite"), "--plaintext"])
+        let plain = try DatabaseQueue(path: place.path("plain.sqlite"))
+        #expect(try StoreProbe.rows(plain, "person") == place.rows("a.db", "a"))
+        let names = try plain.read {
+            try String.fetchAll($0, sql: "SELECT name FROM sqlite_master WHERE sql <> ''")
+        }
+        #expect(names == ["person", "pet"])
+        try plain.close()
+        let arguments = ["init", place.path("back.db"), "--from", place.path("plain.sqlite")]
+        try place.succeed(arguments + ["--passphrase-file", place.secret("b")])
+        for table in ["person", "pet"] {
+            #expect(try place.rows("back.db", "b", table) == place.rows("a.db", "a", table))
+        }
+    }
+
+    @Test func csvOfOneTableOnStandardOutputComesBackAsTheSameRows() throws {
+        let file = try place.folder.write(
+            export(["--format", "csv", "--table", "Person"]).output, to: "out.csv")
+        try importAgain(file, as: "person")
+        #expect(try place.rows("back.db", "b") == place.rows("a.db", "a"))
+    }
+
+    @Test func csvOfAllTablesIsAFolderWithAFileEach() throws {
+        let result = try export(["--format", "csv", "--to", place.path("out"), "--json"])
+        #expect(try result.document()["rows"] as? Int == 4)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: place.path("out")).sorted() == [
+                "person.csv", "pet.csv",
+            ])
+        for table in ["person", "pet"] {
+            try importAgain(place.path("out/\(table).csv"), as: table)
+            #expect(try place.rows("back.db", "b", table) == place.rows("a.db", "a", table))
+        }
+    }
+
+    @Test func jsonLinesHoldEveryValue() throws {
+        let lines = try export(["--format", "jsonl", "--table", "person"]).output.split(separator: "\n")
+        let objects = try lines.map {
+            try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+        }
+        #expect(objects.map { $0?["name"] as? String } == ["Ada, \"the first\"", "", "NA"])
+        #expect(objects.map { ($0?["stars"] as? NSNumber)?.int64Value } == [5, nil, Int64.min])
+        #expect(objects.map { ($0?["score"] as? NSNumber)?.doubleValue } == [0.1, 1e300, nil])
+        _ = try export(["--format", "jsonl", "--to", place.path("out")])
+        let pet = try place.folder.text("out/pet.jsonl")
+        #expect(pet == #"{"id":"018f3a52-7c00-7000-8000-000000000011","name":"O'Malley\nthe cat"}"# + "\n")
+    }
+
+    @Test(arguments: [nil, "pet"]) func sqlBuildsTheSameTables(table: String?) throws {
+        let choice = table.map { ["--table", $0] } ?? []
+        let onStandardOutput = try export(["--format", "sql"] + choice).output
+        _ = try export(["--format", "sql", "--to", place.path("out.sql")] + choice)
+        #expect(try place.folder.text("out.sql") == onStandardOutput)
+        let database = try DatabaseQueue()
+        try database.writeWithoutTransaction { try $0.execute(sql: onStandardOutput) }
+        #expect(try StoreProbe.rows(database, "pet") == place.rows("a.db", "a", "pet"))
+        #expect(try StoreProbe.hasTable(database, "person") == (table == nil))
+        if table == nil { #expect(try StoreProbe.rows(database, "person") == place.rows("a.db", "a")) }
+    }
+
+    @Test func exportedFilesAreReadableByTheirOwnerOnly() throws {
+        _ = try export(["--to", place.path("plain.sqlite"), "--plaintext"])
+        _ = try export(["--format", "csv", "--table", "pet", "--to", place.path("pet.txt")])
+        for name in ["plain.sqlite", "pet.txt"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: place.path(name))
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    @testable import CipherStore
+    @testable import SyncEngine
+
+    /// Lets the disk fill at many moments of each command that writes: it says so, everything is as
+    /// it was, and no temporary file is left.
+    @Suite(.serialized) struct FullDiskTests {
+        /// A store with edits that its replica lacks.
+        private static func makePair() throws -> Workplace {
+            let place = try Workplace()
+            try place.makeStore("a.db", "a", rows: 0..<100)
+            try place.makeReplica("b.db", "b", of: "a.db", "a")
+            let a = try place.open("a.db", "a")
+            try StoreProbe.insert(200..<260, into: a)
+            try a.close()
+            try place.folder.write(
+                "name,age\n" + (0..<100).map { "pet \($0),\($0)\n" }.joined(), to: "pet.csv")
+            return place
+        }
+
+        /// Fills the disk at many calls of a command. A run may succeed nevertheless, when the
+        /// space was needed only for tidying up.
+        ///
+        /// - parameters:
+        ///     - check: Looks at the files; told whether the command succeeded.
+        private func fillDisk(
+            _ arguments: @escaping @Sendable (Workplace) -> [String],
+            _ check: @escaping @Sendable (Workplace, Bool, Comment) throws -> Void
+        ) async throws {
+            let campaign = try FaultCampaign(Self.makePair(), arguments)
+            let (count, _) = try campaign.rehearse { try check($0, true, "without a fault") }
+            let calls = FaultCampaign.calls(of: count, limit: 30, costly: 15)
+            try await campaign.run(.full, at: calls) { run in
+                let hasSucceeded = run.result.status == 0
+                if !hasSucceeded {
+                    #expect(run.result.status == 1, run.comment)
+                    let text = run.result.errors
+                    #expect(text.contains("the disk is full") || text.contains("no space left"), run.comment)
+                    #expect(text.hasPrefix("syncctl: error: "), run.comment)
+                }
+                try check(run.place, hasSucceeded, run.comment)
+            }
+            let (first, _) = try campaign.interposer.run(
+                arguments(campaign.prepared), below: campaign.prepared.folder.path + "/",
+                fault: Fault(mode: .full, call: 1))
+            #expect(first.status == 1, "a disk that is full from the start is noticed")
+        }
+
+        private static let files = ["a.db", "b.db", "pet.csv"]
+
+        private static func passphrase(_ place: Workplace, _ name: String = "a") -> [String] {
+            ["--passphrase-file", place.secret(name)]
+        }
+
+        /// Checks that a store is sound and holds its rows.
+        private static func examine(
+            _ place: Workplace, _ store: String, _ passphrase: String, rows: Int, _ comment: Comment
+        ) throws {
+            let queue = try place.open(store, passphrase)
+            #expect(try StoreProbe.problems(queue) == [], comment)
+            #expect(try StoreProbe.rows(queue).count == rows, comment)
+            try queue.close()
+        }
+
+        @Test func rekey() async throws {
+            try await fillDisk {
+                ["rekey", $0.path("a.db"), "--new-passphrase-file", $0.secret("c")] + Self.passphrase($0)
+            } _: { place, hasSucceeded, comment in
+                try Self.examine(place, "a.db", hasSucceeded ? "c" : "a", rows: 160, comment)
+                #expect(try place.contents() == Self.files, comment)
+            }
+        }
+
+        @Test func importing() async throws {
+            try await fillDisk {
+                ["import", $0.path("a.db"), $0.path("pet.csv"), "--track"] + Self.passphrase($0)
+            } _: { place, hasSucceeded, comment in
+                try Self.examine(place, "a.db", "a", rows: 160, comment)
+                let queue = try place.open("a.db", "a")
+                #expect(try StoreProbe.hasTable(queue, "pet") == hasSucceeded, comment)
+                try queue.close()
+                #expect(try place.contents() == Self.files, comment)
+            }
+        }
+
+        @Test func push() async throws {
+            try await fillDisk {
+                ["push", $0.path("a.db"), "-r", $0.path("b.db"), "--remote-passphrase-file", $0.secret("b")]
+                    + Self.passphrase($0)
+            } _: { place, hasSucceeded, comment in
+                try Self.examine(place, "a.db", "a", rows: 160, comment)
+                // The two notes that follow the rows are not part of their transaction, so that a disk
+                // that fills there gives an error although the rows were sent.
+                withKnownIssue("a push that applied its rows can report a failure", isIntermittent: true) {
+                    try Self.examine(place, "b.db", "b", rows: hasSucceeded ? 160 : 100, comment)
+                }
+                #expect(try place.contents() == Self.files, comment)
+            }
+        }
+
+        @Test(arguments: ["init", "export"]) func copying(command: String) async throws {
+            try await fillDisk { place in
+                let (source, target) = (place.path("a.db"), place.path("copy.db"))
+                return command == "init"
+                    ? ["init", target, "--clone", source, "--clone-passphrase-file", place.secret("a")]
+                        + Self.passphrase(place, "c")
+                    : ["export", source, "--to", target, "--to-passphrase-file", place.secret("c")]
+                        + Self.passphrase(place)
+            } _: { place, hasSucceeded, comment in
+                try Self.examine(place, "a.db", "a", rows: 160, comment)
+                if hasSucceeded { try Self.examine(place, "copy.db", "c", rows: 160, comment) }
+                #expect(
+                    try place.contents() == (Self.files + (hasSucceeded ? ["copy.db"] : [])).sorted(), comment
+                )
+            }
+        }
+
+        @Test func makingAStore() async throws {
+            try await fillDisk {
+                ["init", $0.path("new.db")] + Self.passphrase($0, "c")
+            } _: { place, hasSucceeded, comment in
+                if hasSucceeded {
+                    let queue = try place.open("new.db", "c")
+                    _ = try Synchronizer(existing: queue)
+                    try queue.close()
+                }
+                #expect(
+                    try place.contents() == (Self.files + (hasSucceeded ? ["new.db"] : [])).sorted(), comment)
+            }
+        }
+
+        @Test func exportingPlaintext() async throws {
+            try await fillDisk {
+                ["export", $0.path("a.db"), "--plaintext", "--to", $0.path("out")] + Self.passphrase($0)
+            } _: { place, hasSucceeded, comment in
+                if hasSucceeded {
+                    let queue = try DatabaseQueue(path: place.path("out"))
+                    #expect(try StoreProbe.rows(queue).count == 160, comment)
+                    try queue.close()
+                }
+                try Self.examine(place, "a.db", "a", rows: 160, comment)
+                #expect(
+                    try place.contents() == (Self.files + (hasSucceeded ? ["out"] : [])).sorted(), comment)
+            }
+        }
+
+        @Test func exportingText() async throws {
+            try await fillDisk {
+                ["export", $0.path("a.db"), "--format", "csv", "--to", $0.path("out")] + Self.passphrase($0)
+            } _: { place, hasSucceeded, comment in
+                if hasSucceeded {
+                    let lines = try place.folder.text("out/person.csv").split(separator: "\n")
+                    #expect(lines.count == 161, comment)
+                }
+                try Self.examine(place, "a.db", "a", rows: 160, comment)
+                #expect(
+                    try place.contents() == (Self.files + (hasSucceeded ? ["out"] : [])).sorted(), comment)
+            }
+        }
+    }
+#endif
