@@ -44,13 +44,12 @@ public enum StoreCopy {
         }
     }
 
-    /// Checks the pages of the source, where that can be done: SQLCipher 3.4.1
-    /// takes a page of zeros for a valid one, and a copy would make it one.
+    /// Checks the pages of the source itself: SQLCipher 3.4.1 takes a page of
+    /// zeros for a valid one, and the copy would make it one.
     ///
-    /// The pages in a WAL are left to SQLCipher, whose check of them is complete
-    /// but for the zeros.
+    /// The pages in a WAL are left to SQLCipher's own check.
     private static func verifySource(_ source: Database) throws {
-        guard let key = source.encryptionKey, !EngineFeatures.current.supportsFormat4 else { return }
+        guard let key = source.encryptionKey else { return }
         // A checkpoint that is not complete leaves old, valid pages in the file.
         if try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal" {
             try source.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
@@ -71,6 +70,8 @@ public enum StoreCopy {
         // The file is fsynced as a whole before it gets its name.
         try copy.execute(sql: "PRAGMA synchronous = OFF")
         try source.inTransaction(.deferred) {
+            // The read keeps the transaction's errors together until the end.
+            try source.verifyReads()
             try source.backup(to: copy, pagesPerStep: 256) { step in
                 try progress?(
                     StoreProgress(

@@ -24,6 +24,9 @@ public struct SyncReport: Equatable, Sendable {
     public internal(set) var pushed: Transfer?
     /// Replicas that turned out to be restored copies and got a new identity.
     public internal(set) var renewedReplicas: [ReplicaID] = []
+    /// Why the contact could not be noted for the status, although the changes
+    /// were exchanged; nil when it was.
+    public internal(set) var unrecordedReason: String?
 
     /// The conflicts of both directions.
     public var conflictCount: Int64 { (pulled?.conflictCount ?? 0) + (pushed?.conflictCount ?? 0) }

@@ -147,12 +147,17 @@ struct SessionDriver {
                 throw error
             case .finish:
                 guard let greetings else { throw SyncError(.invalidBundle, "the remote did not greet") }
-                try remember(greetings, pulled: pulled != nil, pushed: pushed != nil)
                 var report = SyncReport(
                     local: greetings.local.replica, remote: greetings.remote.replica, pulled: pulled,
                     pushed: pushed)
                 report.renewedReplicas = renewed.map {
                     $0 == .local ? greetings.local.replica : greetings.remote.replica
+                }
+                do {
+                    try remember(greetings, pulled: pulled != nil, pushed: pushed != nil)
+                } catch {
+                    // The changes are committed on both sides: that must not read as a failure.
+                    report.unrecordedReason = "\(error)"
                 }
                 return report
             }

@@ -146,6 +146,9 @@ private struct Exchange {
             context.note(
                 "replica \(replica.shortDescription) is new: its file had been restored from an older copy")
         }
+        if let reason = report.unrecordedReason {
+            context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
+        }
         for (transfer, path) in [(report.pulled, options.store), (report.pushed, remote.remote)] {
             guard let count = transfer?.parkedCount, count > 0 else { continue }
             context.note(
@@ -154,6 +157,6 @@ private struct Exchange {
                 \(count == 1 ? "waits" : "wait") there; see: syncctl status \(CommandWords.quoted(path))
                 """)
         }
-        return report.parkedCount > 0 ? .attention : .success
+        return report.parkedCount > 0 || report.unrecordedReason != nil ? .attention : .success
     }
 }
