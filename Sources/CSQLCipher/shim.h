@@ -22,4 +22,13 @@ static inline int csqlcipher_bind_blob(sqlite3_stmt *statement, int index, const
                       : sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
+// The bytes must stay where they are until the parameter is bound again.
+static inline int csqlcipher_bind_static_text(sqlite3_stmt *statement, int index, const void *text, int count) {
+    return sqlite3_bind_text(statement, index, (const char *)text, count, SQLITE_STATIC);
+}
+
+static inline int csqlcipher_bind_static_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+    return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_STATIC);
+}
+
 #endif

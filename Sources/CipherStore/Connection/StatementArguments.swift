@@ -48,7 +48,17 @@ public struct StatementArguments: Sendable, Equatable {
 extension StatementArguments: ExpressibleByArrayLiteral {
     /// Makes positional arguments.
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
-        self.init(elements)
+        // Taken out of the array, an element is not copied first.
+        var elements = elements
+        values = elements.withUnsafeMutableBufferPointer { elements in
+            [DatabaseValue](unsafeUninitializedCapacity: elements.count) { values, count in
+                for index in elements.indices {
+                    values.initializeElement(at: index, to: elements[index].take()?.databaseValue ?? .null)
+                }
+                count = elements.count
+            }
+        }
+        namedValues = [:]
     }
 }
 

@@ -61,13 +61,13 @@ extension Row {
     /// Returns a value by name.
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ name: String) -> Value {
-        self[trapping { try requireIndex(ofColumn: name) }]
+        self[existingIndex(ofColumn: name)]
     }
 
     /// Returns a value by name.
     @inlinable
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ name: String) -> Value {
-        self[trapping { try requireIndex(ofColumn: name) }]
+        self[existingIndex(ofColumn: name)]
     }
 
     // MARK: Throwing access
@@ -100,7 +100,12 @@ extension Row {
         try decode(type, atIndex: requireIndex(ofColumn: name))
     }
 
-    @usableFromInline func requireIndex(ofColumn name: String) throws -> Int {
+    @usableFromInline func existingIndex(ofColumn name: String) -> Int {
+        if let index = index(ofColumn: name) { return index }
+        return trapping { try requireIndex(ofColumn: name) }
+    }
+
+    func requireIndex(ofColumn name: String) throws -> Int {
         if let index = index(ofColumn: name) { return index }
         throw RowDecodingError(type: "a value", value: .null, context: "column not found: \(name)")
     }

@@ -30,13 +30,10 @@ public final class Statement {
         sqlite3_column_name(sqliteStatement, $0).map { String(cString: $0) } ?? ""
     }
 
-    private lazy var columnIndexes: [String: Int] = {
-        var indexes: [String: Int] = [:]
-        for (index, name) in columnNames.enumerated().reversed() { indexes[name.lowercased()] = index }
-        return indexes
-    }()
+    private lazy var columnIndexes = ColumnIndexes(columnNames)
 
     private let parameterNames: [String?]
+    private let argumentBuffer: ArgumentBuffer
     private var boundArguments = StatementArguments()
     private var needsArguments: Bool
 
@@ -78,6 +75,7 @@ public final class Statement {
         self.parameterNames = (0..<parameterCount).map { index in
             sqlite3_bind_parameter_name(handle, index + 1).map { String(cString: $0 + 1) }
         }
+        self.argumentBuffer = ArgumentBuffer(capacity: parameterCount > 0 ? 1024 : 0)
         self.needsArguments = parameterCount > 0
     }
 
@@ -90,7 +88,7 @@ public final class Statement {
 
     /// The leftmost column of a name, compared without case.
     public func index(ofColumn name: String) -> Int? {
-        columnIndexes[name] ?? columnIndexes[name.lowercased()]
+        columnIndexes.index(of: name)
     }
 
     // MARK: Arguments
@@ -119,11 +117,11 @@ public final class Statement {
     ///
     /// - throws: A ``DatabaseError`` of code `SQLITE_MISUSE` when they don't.
     public func setArguments(_ arguments: StatementArguments) throws {
-        let values = try resolve(arguments)
+        // Positional values, the usual case, are bound where they are.
+        let isPositional = arguments.namedValues.isEmpty && arguments.values.count == parameterNames.count
+        let values = isPositional ? arguments.values : try resolve(arguments)
         reset()
-        for (index, value) in values.enumerated() {
-            try check(value.bind(to: sqliteStatement, at: CInt(index + 1)))
-        }
+        try check(argumentBuffer.bind(values, to: sqliteStatement))
         boundArguments = arguments
         needsArguments = false
     }
@@ -133,11 +131,10 @@ public final class Statement {
     public func setUncheckedArguments(_ arguments: StatementArguments) throws {
         reset()
         sqlite3_clear_bindings(sqliteStatement)
-        for (index, value) in arguments.values.enumerated() {
-            try check(value.bind(to: sqliteStatement, at: CInt(index + 1)))
-        }
-        for (index, name) in parameterNames.enumerated() {
-            if let name, let value = arguments.namedValues[name] {
+        try check(argumentBuffer.bind(arguments.values, to: sqliteStatement))
+        if !arguments.namedValues.isEmpty {
+            for (index, name) in parameterNames.enumerated() {
+                guard let name, let value = arguments.namedValues[name] else { continue }
                 try check(value.bind(to: sqliteStatement, at: CInt(index + 1)))
             }
         }
@@ -217,11 +214,9 @@ public final class Statement {
 
     /// Sets arguments, checks that none is missing, and rewinds.
     func prepareToRun(_ arguments: StatementArguments?) throws {
-        if let arguments {
-            try setArguments(arguments)
-        } else if needsArguments {
-            _ = try resolve(boundArguments)
-        }
+        // Setting arguments rewinds too.
+        if let arguments { return try setArguments(arguments) }
+        if needsArguments { _ = try resolve(boundArguments) }
         reset()
     }
 
@@ -230,6 +225,35 @@ public final class Statement {
 
     func error() -> DatabaseError {
         database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
+    }
+}
+
+/// The positions of columns by name, without case.
+///
+/// It is a class so that its one variable is read and written without a check
+/// for overlapping accesses, which would cost more than the search.
+private final class ColumnIndexes {
+    private let indexes: [String: Int]
+    /// The names as they are, or none when two are the same.
+    private let names: [String]
+    /// The column after the one that was found last: rows are mostly read from left to right.
+    private var likelyIndex = 0
+
+    init(_ names: [String]) {
+        indexes = Dictionary(
+            names.enumerated().map { ($1.lowercased(), $0) }, uniquingKeysWith: { leftmost, _ in leftmost })
+        self.names = indexes.count == names.count ? names : []
+    }
+
+    /// The leftmost column of a name.
+    func index(of name: String) -> Int? {
+        var index = likelyIndex
+        if index >= names.count || names[index] != name {
+            guard let found = indexes[name] ?? indexes[name.lowercased()] else { return nil }
+            index = found
+        }
+        likelyIndex = index + 1 < names.count ? index + 1 : 0
+        return index
     }
 }
 

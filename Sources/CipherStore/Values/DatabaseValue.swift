@@ -28,41 +28,89 @@ public struct DatabaseValue: Hashable, Sendable {
         }
     }
 
+    /// The same as `Storage`, except that 16 bytes, which most keys are, are
+    /// always in place, where they cost no allocation.
+    enum Content: Hashable, Sendable {
+        case null
+        case int64(Int64)
+        case double(Double)
+        case string(String)
+        case blob(Data)
+        case sixteenBytes(UInt64, UInt64)
+    }
+
+    let content: Content
+
     /// The storage of the value.
-    public let storage: Storage
+    public var storage: Storage {
+        switch content {
+        case .null: .null
+        case .int64(let value): .int64(value)
+        case .double(let value): .double(value)
+        case .string(let value): .string(value)
+        case .blob(let value): .blob(value)
+        case .sixteenBytes(let first, let second): .blob(withUnsafeBytes(of: (first, second)) { Data($0) })
+        }
+    }
 
     /// The NULL value.
     public static let null = DatabaseValue(storage: .null)
 
     @usableFromInline init(storage: Storage) {
-        self.storage = storage
+        switch storage {
+        case .null: content = .null
+        case .int64(let value): content = .int64(value)
+        case .double(let value): content = .double(value)
+        case .string(let value): content = .string(value)
+        case .blob(let value): content = value.withUnsafeBytes { Self.sixteen($0) } ?? .blob(value)
+        }
+    }
+
+    /// Copies bytes.
+    init(bytes: UnsafeRawBufferPointer) {
+        content = Self.content(of: bytes)
+    }
+
+    private static func content(of bytes: UnsafeRawBufferPointer) -> Content {
+        sixteen(bytes) ?? .blob(Data(bytes))
+    }
+
+    private static func sixteen(_ bytes: UnsafeRawBufferPointer) -> Content? {
+        guard bytes.count == 16 else { return nil }
+        return .sixteenBytes(
+            bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
     }
 
     /// Copies a column of a statement's current row.
     @usableFromInline init(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch RawColumn.storageClass(sqliteStatement, index) {
-        case RawColumn.nullClass: storage = .null
-        case RawColumn.integerClass: storage = .int64(RawColumn.int64(sqliteStatement, index))
-        case RawColumn.realClass: storage = .double(RawColumn.double(sqliteStatement, index))
-        case RawColumn.textClass: storage = .string(RawColumn.string(sqliteStatement, index))
-        default: storage = .blob(Data(RawColumn.blob(sqliteStatement, index)))
+        let column = RawValue(sqliteStatement, index)
+        switch column.storageClass {
+        case RawColumn.nullClass: content = .null
+        case RawColumn.integerClass: content = .int64(column.int64)
+        case RawColumn.realClass: content = .double(column.double)
+        case RawColumn.textClass: content = .string(column.string)
+        default: content = Self.content(of: column.blob)
         }
     }
 
     /// Whether the value is NULL.
-    public var isNull: Bool { storage == .null }
+    public var isNull: Bool {
+        if case .null = content { true } else { false }
+    }
 
     /// Binds the value to a statement's parameter, counted from 1.
     ///
     /// - returns: An SQLite result code.
     public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        switch storage {
+        switch content {
         case .null: RawBinding.null(sqliteStatement, index)
         case .int64(let value): RawBinding.int64(sqliteStatement, index, value)
         case .double(let value): RawBinding.double(sqliteStatement, index, value)
         case .string(let value): RawBinding.string(sqliteStatement, index, value)
         case .blob(let value):
             value.withUnsafeBytes { RawBinding.blob(sqliteStatement, index, $0) }
+        case .sixteenBytes(let first, let second):
+            withUnsafeBytes(of: (first, second)) { RawBinding.blob(sqliteStatement, index, $0) }
         }
     }
 }

@@ -22,8 +22,9 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Decodes a column.
     @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        if RawColumn.storageClass(sqliteStatement, index) == RawColumn.integerClass {
-            self = RawColumn.int64(sqliteStatement, index)
+        let column = RawValue(sqliteStatement, index)
+        if column.storageClass == RawColumn.integerClass {
+            self = column.int64
             return
         }
         guard
@@ -101,9 +102,10 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Decodes a column.
     @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch RawColumn.storageClass(sqliteStatement, index) {
-        case RawColumn.integerClass: self = RawColumn.int64(sqliteStatement, index) != 0
-        case RawColumn.realClass: self = RawColumn.double(sqliteStatement, index) != 0
+        let column = RawValue(sqliteStatement, index)
+        switch column.storageClass {
+        case RawColumn.integerClass: self = column.int64 != 0
+        case RawColumn.realClass: self = column.double != 0
         default: return nil
         }
     }
@@ -129,8 +131,9 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Decodes a column.
     @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch RawColumn.storageClass(sqliteStatement, index) {
-        case RawColumn.integerClass, RawColumn.realClass: self = RawColumn.double(sqliteStatement, index)
+        let column = RawValue(sqliteStatement, index)
+        switch column.storageClass {
+        case RawColumn.integerClass, RawColumn.realClass: self = column.double
         default: return nil
         }
     }

@@ -15,10 +15,11 @@ extension String: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Decodes a column.
     @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch RawColumn.storageClass(sqliteStatement, index) {
-        case RawColumn.textClass: self = RawColumn.string(sqliteStatement, index)
+        let column = RawValue(sqliteStatement, index)
+        switch column.storageClass {
+        case RawColumn.textClass: self = column.string
         case RawColumn.blobClass:
-            self.init(data: Data(RawColumn.blob(sqliteStatement, index)), encoding: .utf8)
+            self.init(data: Data(column.blob), encoding: .utf8)
         default: return nil
         }
     }
@@ -44,9 +45,10 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Decodes a column.
     @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch RawColumn.storageClass(sqliteStatement, index) {
-        case RawColumn.blobClass: self = Data(RawColumn.blob(sqliteStatement, index))
-        case RawColumn.textClass: self = Data(RawColumn.text(sqliteStatement, index))
+        let column = RawValue(sqliteStatement, index)
+        switch column.storageClass {
+        case RawColumn.blobClass: self = Data(column.blob)
+        case RawColumn.textClass: self = Data(column.text)
         default: return nil
         }
     }
@@ -60,13 +62,13 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
 extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
     /// The 16 bytes of the UUID.
     public var databaseValue: DatabaseValue {
-        withUnsafeBytes(of: uuid) { Data($0).databaseValue }
+        withUnsafeBytes(of: uuid) { DatabaseValue(bytes: $0) }
     }
 
     /// Decodes 16-byte blobs, and text.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> UUID? {
-        switch dbValue.storage {
-        case .blob(let value): value.withUnsafeBytes { UUID(bytes: $0) }
+        switch dbValue.content {
+        case .sixteenBytes(let first, let second): withUnsafeBytes(of: (first, second)) { UUID(bytes: $0) }
         case .string(let value): UUID(uuidString: value)
         default: nil
         }
@@ -74,9 +76,10 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Decodes a column.
     public init?(sqliteStatement: SQLiteStatement, index: CInt) {
-        switch RawColumn.storageClass(sqliteStatement, index) {
-        case RawColumn.blobClass: self.init(bytes: RawColumn.blob(sqliteStatement, index))
-        case RawColumn.textClass: self.init(uuidString: RawColumn.string(sqliteStatement, index))
+        let column = RawValue(sqliteStatement, index)
+        switch column.storageClass {
+        case RawColumn.blobClass: self.init(bytes: column.blob)
+        case RawColumn.textClass: self.init(uuidString: column.string)
         default: return nil
         }
     }
