@@ -43,10 +43,12 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "CipherStoreTests", dependencies: ["CipherStore"], exclude: ["Fixtures"], swiftSettings: settings),
+            name: "CipherStoreTests", dependencies: ["CipherStore"], exclude: ["Fixtures"],
+            swiftSettings: settings),
         .testTarget(name: "SyncWireTests", dependencies: ["SyncWire"], swiftSettings: settings),
         .testTarget(
-            name: "SyncEngineTests", dependencies: ["CipherStore", "SyncEngine", "SyncWire"], swiftSettings: settings),
+            name: "SyncEngineTests", dependencies: ["CipherStore", "SyncEngine", "SyncWire"],
+            swiftSettings: settings),
         .testTarget(
             name: "SyncctlTests",
             dependencies: [

@@ -57,7 +57,8 @@ import Testing
         try Data("mine".utf8).write(to: URL(fileURLWithPath: path + ".rekey-notes.txt"))
         struct Stop: Error {}
         #expect(throws: Stop.self) {
-            try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new")) { _ in throw Stop() }
+            try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new")) { _ in throw Stop()
+            }
         }
         let again = try DatabaseQueue(path: path, configuration: .keyed("old"))
         #expect(try again.read { try String.fetchOne($0, sql: "PRAGMA journal_mode") } == "wal")

@@ -1,5 +1,6 @@
-import Testing
 import Foundation
+import Testing
+
 @testable import syncctl
 
 /// A field as the reader gives it.
@@ -76,11 +77,12 @@ private func failure(_ bytes: some Sequence<UInt8>, delimiter: Character = ",") 
         let csv = "a,b\n\"x,y\",\"1\r\n2\n3\"\n\"\"\"\",\"say \"\"hi\"\"\"\n,\"\"\n"
         for bufferSize in 1...40 {
             let (_, records, lines) = try contents(csv, bufferSize: bufferSize)
-            #expect(records == [
-                [Field(text: "x,y", isQuoted: true), Field(text: "1\r\n2\n3", isQuoted: true)],
-                [Field(text: "\"", isQuoted: true), Field(text: "say \"hi\"", isQuoted: true)],
-                [Field(text: ""), Field(text: "", isQuoted: true)],
-            ])
+            #expect(
+                records == [
+                    [Field(text: "x,y", isQuoted: true), Field(text: "1\r\n2\n3", isQuoted: true)],
+                    [Field(text: "\"", isQuoted: true), Field(text: "say \"hi\"", isQuoted: true)],
+                    [Field(text: ""), Field(text: "", isQuoted: true)],
+                ])
             #expect(lines == [2, 5, 6])
         }
     }
@@ -97,24 +99,25 @@ private func failure(_ bytes: some Sequence<UInt8>, delimiter: Character = ",") 
         #expect(try texts("a,b\n1,") == [["1", ""]] && texts("a,b\n") == [] && texts("a,b") == [])
     }
 
-    @Test(arguments: [
-        ("", .empty, 1, "the file is empty"),
-        ("\u{FEFF}", .empty, 1, "the file is empty"),
-        ("a,b\n1,2\n3\n", .raggedRow, 3, "expected 2 fields, found 1"),
-        ("a,b\n1,2\n\"x\ny\",4,5\n", .raggedRow, 3, "expected 2 fields, found 3"),
-        ("a,b\n1,2\n\n\n3,4\n", .raggedRow, 3, "expected 2 fields, found 1"),
-        ("a,b\n1,\"x\n\n2,y\n", .unterminatedQuote, 2, "unclosed quote in column 2 (\"b\")"),
-        ("\"a", .unterminatedQuote, 1, "unclosed quote in column 1"),
-        ("a,b\n1,5\" disk\n", .strayQuote, 2, "unexpected quote in column 2 (\"b\")"),
-        ("a,b\n\"1\n2\"x,3\n", .strayQuote, 3, "unexpected quote in column 2 (\"b\")"),
-        ("a,b\n1,2\r3,4\r", .strayCarriageReturn, 2, "carriage return without a line feed"),
-        ("a,b\n\"1\"\r", .strayCarriageReturn, 2, "carriage return without a line feed"),
-        ("a,b\n1,x\0y\n", .nulByte, 2, "NUL character at byte offset 7"),
-        ("a,b\n1,\"\n\0\"\n", .nulByte, 3, "NUL character at byte offset 8"),
-        ("a,,c\n", .emptyColumnName, 1, "column 2 has no name"),
-        ("a,\"  \",c\n", .emptyColumnName, 1, "column 2 has no name"),
-        ("id,b,ID\n", .duplicateColumn, 1, "columns 1 and 3 have the same name"),
-    ] as [(String, CSVError.Code, Int, String)])
+    @Test(
+        arguments: [
+            ("", .empty, 1, "the file is empty"),
+            ("\u{FEFF}", .empty, 1, "the file is empty"),
+            ("a,b\n1,2\n3\n", .raggedRow, 3, "expected 2 fields, found 1"),
+            ("a,b\n1,2\n\"x\ny\",4,5\n", .raggedRow, 3, "expected 2 fields, found 3"),
+            ("a,b\n1,2\n\n\n3,4\n", .raggedRow, 3, "expected 2 fields, found 1"),
+            ("a,b\n1,\"x\n\n2,y\n", .unterminatedQuote, 2, "unclosed quote in column 2 (\"b\")"),
+            ("\"a", .unterminatedQuote, 1, "unclosed quote in column 1"),
+            ("a,b\n1,5\" disk\n", .strayQuote, 2, "unexpected quote in column 2 (\"b\")"),
+            ("a,b\n\"1\n2\"x,3\n", .strayQuote, 3, "unexpected quote in column 2 (\"b\")"),
+            ("a,b\n1,2\r3,4\r", .strayCarriageReturn, 2, "carriage return without a line feed"),
+            ("a,b\n\"1\"\r", .strayCarriageReturn, 2, "carriage return without a line feed"),
+            ("a,b\n1,x\0y\n", .nulByte, 2, "NUL character at byte offset 7"),
+            ("a,b\n1,\"\n\0\"\n", .nulByte, 3, "NUL character at byte offset 8"),
+            ("a,,c\n", .emptyColumnName, 1, "column 2 has no name"),
+            ("a,\"  \",c\n", .emptyColumnName, 1, "column 2 has no name"),
+            ("id,b,ID\n", .duplicateColumn, 1, "columns 1 and 3 have the same name"),
+        ] as [(String, CSVError.Code, Int, String)])
     func faultNamesItsLine(csv: String, code: CSVError.Code, line: Int, message: String) throws {
         let error = try #require(try failure(csv.utf8))
         #expect((error.code, error.line, error.message) == (code, line, message))
@@ -130,10 +133,12 @@ private func failure(_ bytes: some Sequence<UInt8>, delimiter: Character = ",") 
         }
     }
 
-    @Test(arguments: [
-        [0xFF], [0x80], [0xC0, 0xAF], [0xC1, 0x81], [0xC3], [0xE0, 0x9F, 0xBF], [0xE2, 0x82],
-        [0xED, 0xA0, 0x80], [0xF0, 0x8F, 0xBF, 0xBF], [0xF0, 0x9F, 0x98], [0xF4, 0x90, 0x80, 0x80], [0xF5],
-    ] as [[UInt8]])
+    @Test(
+        arguments: [
+            [0xFF], [0x80], [0xC0, 0xAF], [0xC1, 0x81], [0xC3], [0xE0, 0x9F, 0xBF], [0xE2, 0x82],
+            [0xED, 0xA0, 0x80], [0xF0, 0x8F, 0xBF, 0xBF], [0xF0, 0x9F, 0x98], [0xF4, 0x90, 0x80, 0x80],
+            [0xF5],
+        ] as [[UInt8]])
     func invalidUTF8NamesLineAndOffset(bytes: [UInt8]) throws {
         for rest in ["", "x", ",4\n5,6\n"] {
             let error = try #require(try failure(Array("a,b\n1,2\n3é".utf8) + bytes + Array(rest.utf8)))
@@ -204,17 +209,25 @@ private func failure(_ bytes: some Sequence<UInt8>, delimiter: Character = ",") 
         }
     }
 
-    @Test(arguments: [
-        (.integer, ["0", "-1", "+5", "NA", "", "9223372036854775807", "-9223372036854775808", "\"12\""]),
-        (.real, ["1.5", "-0.25", ".5", "1e5", "2E-3", "1.7976931348623157e308", "0.00010357019999999999"]),
-        (.real, ["1.5", "9007199254740992", "-9007199254740992", "NA"]), (.text, ["", "NA"]),
-        (.text, ["1.5", "9007199254740993"]), (.text, ["1.5", "9223372036854775807"]),
-    ] + [
-        #""""#, #""NA""#, #""1,5""#, "na", "007", "-0", "00.5", "9223372036854775808", "-9223372036854775809",
-        "99999999999999999999", "1e400", "1e-400", "4.9e-324", "1.23456789012345678", "inf", "-Infinity",
-        "nan", "0x1F", "5.", "e5", "1e", "1e+", "1.e5", "1.5.2", " 1", "1 ", "1_0", "1e1_0", "--1", "+-1",
-        "-", "+", ".", "١",
-    ].map { (.text, ["1", $0]) } as [(ColumnType, [String])])
+    @Test(
+        arguments: [
+            (.integer, ["0", "-1", "+5", "NA", "", "9223372036854775807", "-9223372036854775808", "\"12\""]),
+            (
+                .real,
+                ["1.5", "-0.25", ".5", "1e5", "2E-3", "1.7976931348623157e308", "0.00010357019999999999"]
+            ),
+            (.real, ["1.5", "9007199254740992", "-9007199254740992", "NA"]), (.text, ["", "NA"]),
+            (.text, ["1.5", "9007199254740993"]), (.text, ["1.5", "9223372036854775807"]),
+        ]
+            + [
+                #""""#, #""NA""#, #""1,5""#, "na", "007", "-0", "00.5", "9223372036854775808",
+                "-9223372036854775809",
+                "99999999999999999999", "1e400", "1e-400", "4.9e-324", "1.23456789012345678", "inf",
+                "-Infinity",
+                "nan", "0x1F", "5.", "e5", "1e", "1e+", "1.e5", "1.5.2", " 1", "1 ", "1_0", "1e1_0", "--1",
+                "+-1",
+                "-", "+", ".", "١",
+            ].map { (.text, ["1", $0]) } as [(ColumnType, [String])])
     func typeIsThatOfEveryValue(type: ColumnType, values: [String]) throws {
         #expect(try inference(values).types == [type], "\(values)")
         #expect(try inference(values.reversed()).types == [type], "\(values)")

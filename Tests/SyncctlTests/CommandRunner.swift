@@ -80,6 +80,16 @@ enum CommandRunner {
             output: try folder.text("output"), errors: try folder.text("errors"), status: status)
     }
 
+    /// POSIX_SPAWN_SETSID, which Swift does not import everywhere. A session of its own has no
+    /// terminal, so that no run waits for somebody to type a passphrase.
+    private static var sessionFlag: Int16 {
+        #if canImport(Darwin)
+            0x0400
+        #else
+            0x80
+        #endif
+    }
+
     private static func spawn(
         _ program: String, _ arguments: [String], _ environment: [String: String], _ folder: TemporaryFolder
     ) throws -> pid_t {
@@ -98,11 +108,7 @@ enum CommandRunner {
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
-        #if canImport(Darwin)
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_CLOEXEC_DEFAULT))
-        #else
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        #endif
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | sessionFlag)
         let flags = O_WRONLY | O_CREAT | O_TRUNC
         posix_spawn_file_actions_addopen(&actions, 0, folder.file("input"), O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, folder.file("output"), flags, 0o600)

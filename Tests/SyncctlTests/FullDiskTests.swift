@@ -32,7 +32,7 @@
         ) async throws {
             let campaign = try FaultCampaign(Self.makePair(), arguments)
             let (count, _) = try campaign.rehearse { try check($0, true, "without a fault") }
-            let calls = FaultCampaign.calls(of: count, limit: 30, costly: 15)
+            let calls = FaultCampaign.calls(of: count, limit: 30, costly: 10)
             try await campaign.run(.full, at: calls) { run in
                 // Rows that were exchanged stay exchanged, also when the contact can't be noted any more.
                 let hasSucceeded = run.result.status == 0 || run.result.status == 3

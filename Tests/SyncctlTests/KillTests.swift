@@ -95,7 +95,7 @@
             let (count, left) = try campaign.rehearse { try $0.rows("b.db", "b") }
             #expect(left == after)
             let outcomes = Mutex<[Int: Bool]>([:])
-            let calls = FaultCampaign.calls(of: count, limit: limit, costly: limit / 2)
+            let calls = FaultCampaign.calls(of: count, limit: limit, costly: limit / 3)
             try await campaign.run(mode, at: calls) { run in
                 #expect(run.result.status == -SIGKILL, run.comment)
                 let local = try run.place.open("a.db", "a")
@@ -172,7 +172,7 @@
             let (count, left) = try campaign.rehearse { try $0.rows("copy.db", "c") }
             #expect(left == rows)
             let outcomes = Mutex<[Int: Bool]>([:])
-            let calls = FaultCampaign.calls(of: count, limit: 48, costly: 24)
+            let calls = FaultCampaign.calls(of: count, limit: 48, costly: 16)
             try await campaign.run(.kill, at: calls) { run in
                 #expect(run.result.status == -SIGKILL, run.comment)
                 let original = try run.place.open("a.db", "a")

@@ -22,12 +22,14 @@ import Testing
     }
 
     private func importAll(_ queue: DatabaseQueue, from folder: String) throws -> Int64 {
-        let terminal = Terminal(streams: Terminal.Streams(), environment: [:], color: .never, allowsProgress: false)
+        let terminal = Terminal(
+            streams: Terminal.Streams(), environment: [:], color: .never, allowsProgress: false)
         var total: Int64 = 0
         for table in Self.tables {
             let suffix = table == "weather" ? "" : "s"
             let job = CSVImport(
-                path: "\(folder)/\(table)\(suffix).csv", delimiter: UInt8(ascii: ","), table: table, keyColumn: nil)
+                path: "\(folder)/\(table)\(suffix).csv", delimiter: UInt8(ascii: ","), table: table,
+                keyColumn: nil)
             let progress = StepProgress(line: ProgressLine(terminal: terminal))
             let inference = try job.inspect(progress: progress)
             total += try queue.write { try job.run($0, inference, progress: progress).rowCount }
@@ -38,16 +40,23 @@ import Testing
     /// A digest of every value, with its type, of every row in the order of keys.
     private func digest(_ queue: DatabaseQueue, _ table: String) throws -> String {
         try queue.read { db in
-            let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(table))").map { $0["name"] as String }
-            let text = columns.map { "quote(\($0.quotedDatabaseIdentifier))" }.joined(separator: " || '|' || ")
+            let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(table))").map {
+                $0["name"] as String
+            }
+            let text = columns.map { "quote(\($0.quotedDatabaseIdentifier))" }.joined(
+                separator: " || '|' || ")
             let statement = try db.makeStatement(sql: "SELECT \(text) FROM \(table) ORDER BY id")
             var hash = SHA256()
-            while try statement.step() { hash.update(bufferPointer: RawColumn.text(statement.sqliteStatement, 0)) }
+            while try statement.step() {
+                hash.update(bufferPointer: RawColumn.text(statement.sqliteStatement, 0))
+            }
             return hash.finalize().description
         }
     }
 
-    @Test(.enabled(if: folder != nil, "CIPHERSTORE_SAMPLE_DATA is not set: run Scripts/test"), .timeLimit(.minutes(5)))
+    @Test(
+        .enabled(if: folder != nil, "CIPHERSTORE_SAMPLE_DATA is not set: run Scripts/test"),
+        .timeLimit(.minutes(5)))
     func fiveFilesTravelAndStayEqual() throws {
         let source = try #require(Self.folder)
         let folder = NSTemporaryDirectory() + "sample-" + UUID().uuidString

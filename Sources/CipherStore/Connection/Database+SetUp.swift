@@ -66,7 +66,8 @@ extension Database {
             } else if isNewFile {
                 error.with(
                     storeError: StoreError(
-                        .busy, "another connection made the file at the same moment; open it again", path: path))
+                        .busy, "another connection made the file at the same moment; open it again",
+                        path: path))
             } else if isKeyProven {
                 error.with(storeError: StoreError(.damaged, "the database is damaged", path: path))
             } else {

@@ -62,7 +62,9 @@ public enum StoreRekey {
             try exchange(path: path, source, settings, to: new, progress)
         } catch {
             // The store is as it was, its journal mode included.
-            if isWAL { _ = try? source.execute(sql: "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL") }
+            if isWAL {
+                _ = try? source.execute(sql: "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")
+            }
             throw error
         }
         return isWAL
@@ -111,7 +113,8 @@ public enum StoreRekey {
             throw busy
         }
         for suffix in FileReplacement.sidecarSuffixes where FileIdentity(path: db.path + suffix) != nil {
-            throw StoreError(.busy, "\(suffix.dropFirst()) file present; another process may be at work", path: db.path)
+            throw StoreError(
+                .busy, "\(suffix.dropFirst()) file present; another process may be at work", path: db.path)
         }
     }
 

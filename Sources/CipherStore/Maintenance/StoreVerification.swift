@@ -42,7 +42,8 @@ enum StoreVerification {
                 """)
         var counts: [String: Int] = [:]
         for table in tables {
-            counts[table] = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)")
+            counts[table] = try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)")
         }
         return counts
     }
@@ -79,7 +80,8 @@ enum StoreVerification {
                 for start in stride(from: 0, to: bytes.count, by: size) {
                     number += 1
                     let page = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + size, bytes.count)])
-                    guard number == lockPage || authenticator.authenticates(page, number: UInt32(number)) else {
+                    guard number == lockPage || authenticator.authenticates(page, number: UInt32(number))
+                    else {
                         throw StoreError(.damaged, "page \(number) is not authentic", path: path)
                     }
                 }

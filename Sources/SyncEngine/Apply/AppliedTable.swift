@@ -140,7 +140,9 @@ final class AppliedTable {
             while try statement.step() {}
             statement.reset()
             return nil
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT && db.isInsideTransaction {
+        } catch let error as DatabaseError
+            where error.resultCode == .SQLITE_CONSTRAINT && db.isInsideTransaction
+        {
             return error.message ?? "a constraint"
         }
     }

@@ -195,7 +195,9 @@ final class BundleApplier {
             table.reader.finish()
             version = known
         }
-        guard let plan = Merge.plan(local: version, incoming: change(record, table), peer: peer, known: metadata.vector)
+        guard
+            let plan = Merge.plan(
+                local: version, incoming: change(record, table), peer: peer, known: metadata.vector)
         else {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")

@@ -38,7 +38,9 @@ struct CaptureTriggers {
         [insertTrigger, deleteTrigger, keyTrigger] + groups.map(updateTrigger)
     }
 
-    private func append(_ operation: Int, _ key: String, mask: String = "0", condition: String? = nil) -> String {
+    private func append(_ operation: Int, _ key: String, mask: String = "0", condition: String? = nil)
+        -> String
+    {
         """
         INSERT INTO _sync_log (tbl, op, pk, mask, ms)
         SELECT \(table.number), \(operation), \(key), \(mask), \(Self.now)\(condition.map { " WHERE \($0)" } ?? "");

@@ -180,9 +180,11 @@ struct Fold {
     private func newestStamp(_ metadata: StoreMetadata, upTo bound: Int64) throws -> Int64 {
         let arguments: StatementArguments = [metadata.selfNumber, metadata.folded, bound]
         let rows = try Int64.fetchOne(
-            db, sql: "SELECT max(hlc) FROM _sync_row WHERE sid = ? AND oseq > ? AND hlc <= ?", arguments: arguments)
+            db, sql: "SELECT max(hlc) FROM _sync_row WHERE sid = ? AND oseq > ? AND hlc <= ?",
+            arguments: arguments)
         let cells = try Int64.fetchOne(
-            db, sql: "SELECT max(hlc) FROM _sync_cell WHERE sid = ? AND oseq > ? AND hlc <= ?", arguments: arguments)
+            db, sql: "SELECT max(hlc) FROM _sync_cell WHERE sid = ? AND oseq > ? AND hlc <= ?",
+            arguments: arguments)
         return max(rows ?? 0, cells ?? 0)
     }
 

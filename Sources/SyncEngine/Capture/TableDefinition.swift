@@ -84,7 +84,9 @@ struct TableDefinition {
             guard let begin = words.firstIndex(of: "begin") else { continue }
             let head = words[..<begin]
             let body = words[begin...]
-            let updatesItself = zip(body, body.dropFirst()).contains { $0 == "update" && $1 == name.lowercased() }
+            let updatesItself = zip(body, body.dropFirst()).contains {
+                $0 == "update" && $1 == name.lowercased()
+            }
             guard head.contains("update"), !head.contains("when"), updatesItself else { continue }
             throw SyncError(
                 .unsuitableTable,

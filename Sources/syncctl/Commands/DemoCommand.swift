@@ -24,7 +24,9 @@ struct DemoCommand: ParsableCommand {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             defer { if !keep { try? FileManager.default.removeItem(atPath: folder) } }
             try Tour(folder: folder, context: context).run()
-            if keep { context.note("the stores are in \(folder); their passphrases are \"demo\" and \"demo two\"") }
+            if keep {
+                context.note("the stores are in \(folder); their passphrases are \"demo\" and \"demo two\"")
+            }
             return .success
         }
     }
@@ -56,7 +58,8 @@ private struct Tour {
         let (queue, synchronizer) = try makeStore()
         let other = try makeReplica(synchronizer)
         try edit(queue, other)
-        let remote = StoreTransport(path: phone, configuration: context.configuration(try Passphrase("demo two")))
+        let remote = StoreTransport(
+            path: phone, configuration: context.configuration(try Passphrase("demo two")))
         try exchange(synchronizer, remote)
         try compare(queue, other)
         try showLog(synchronizer)
@@ -136,7 +139,8 @@ private struct Tour {
         var table = Table([.text("BY"), .text("CHANGE"), .text("TABLE"), .text("COLUMNS")], indent: 2)
         for entry in try synchronizer.history(limit: 5) {
             table.addRow([
-                .init(entry.isLocal ? "laptop" : "phone"), .init(entry.operation.rawValue), .init(entry.table),
+                .init(entry.isLocal ? "laptop" : "phone"), .init(entry.operation.rawValue),
+                .init(entry.table),
                 .init(entry.columns.joined(separator: ", ")),
             ])
         }
@@ -161,7 +165,10 @@ private struct Tour {
         var table = Table([.text(name), .text("")], indent: 2)
         let rows = try queue.read { try Row.fetchAll($0, sql: "SELECT title, body FROM note ORDER BY title") }
         for row in rows {
-            table.addRow([.init(try row.decode(String.self, atIndex: 0)), .init(try row.decode(String.self, atIndex: 1))])
+            table.addRow([
+                .init(try row.decode(String.self, atIndex: 0)),
+                .init(try row.decode(String.self, atIndex: 1)),
+            ])
         }
         try context.terminal.writeOutput(table.text(style: context.terminal.outputStyle))
     }

@@ -10,7 +10,8 @@ struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Export a store: encrypted under another key, or in plain text.",
-        usage: "syncctl export <store> [--to <file>] [--plaintext | --format <format> [--table <table>]] [<options>]",
+        usage:
+            "syncctl export <store> [--to <file>] [--plaintext | --format <format> [--table <table>]] [<options>]",
         discussion: """
             EXAMPLES:
               A store under another key:
@@ -29,7 +30,8 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     @Option(
-        help: ArgumentHelp("The new file, or a new folder for CSV and JSON lines of all tables.", valueName: "file"),
+        help: ArgumentHelp(
+            "The new file, or a new folder for CSV and JSON lines of all tables.", valueName: "file"),
         completion: .file())
     var to: String?
 
@@ -49,9 +51,11 @@ struct ExportCommand: ParsableCommand {
 
     func validate() throws {
         let isText = plaintext || format != nil
-        let hasPassphrase = toPassphrase.file != nil || toPassphrase.command != nil || toPassphrase.descriptor != nil
+        let hasPassphrase =
+            toPassphrase.file != nil || toPassphrase.command != nil || toPassphrase.descriptor != nil
         if isText && hasPassphrase {
-            throw ValidationError("--plaintext and --format write files that are not encrypted; they take no passphrase")
+            throw ValidationError(
+                "--plaintext and --format write files that are not encrypted; they take no passphrase")
         }
         if plaintext && format != nil { throw ValidationError("--plaintext and --format exclude each other") }
         if table != nil && format == nil { throw ValidationError("--table needs --format csv, jsonl or sql") }
@@ -76,12 +80,14 @@ struct ExportCommand: ParsableCommand {
                 Interruption.listen()
                 let rows = try exportText(queue, format, context)
                 if let to {
-                    try report(Document(store: options.store, to: to, format: format.rawValue, rows: rows), context)
+                    try report(
+                        Document(store: options.store, to: to, format: format.rawValue, rows: rows), context)
                 }
             } else if let to {
                 try exportDatabase(queue, to, context)
                 try report(
-                    Document(store: options.store, to: to, format: plaintext ? "sqlite" : "store", rows: nil), context)
+                    Document(store: options.store, to: to, format: plaintext ? "sqlite" : "store", rows: nil),
+                    context)
             }
             return .success
         }
@@ -123,7 +129,8 @@ struct ExportCommand: ParsableCommand {
             let tables = try TextExport.tables(db)
             if let table {
                 guard let name = tables.first(where: { $0.lowercased() == table.lowercased() }) else {
-                    throw Failure("there is no table \(table)", hints: ["tables: \(tables.joined(separator: ", "))"])
+                    throw Failure(
+                        "there is no table \(table)", hints: ["tables: \(tables.joined(separator: ", "))"])
                 }
                 return try export.write(name, format, to: to)
             }
@@ -136,7 +143,9 @@ struct ExportCommand: ParsableCommand {
         _ folder: String, _ tables: [String], _ format: TextExport.Format, _ export: TextExport
     ) throws -> Int64 {
         let files = FileManager.default
-        guard !files.fileExists(atPath: folder) else { throw StoreError(.exists, "there is a file already", path: folder) }
+        guard !files.fileExists(atPath: folder) else {
+            throw StoreError(.exists, "there is a file already", path: folder)
+        }
         try StoreFileCheck.requireFolder(of: folder)
         guard mkdir(folder, 0o700) == 0 else { throw Failure.system("cannot create \(folder)", code: errno) }
         do {

@@ -60,13 +60,17 @@ struct ImportCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             let name = table ?? URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
-            guard !name.isEmpty, !name.lowercased().hasPrefix("_sync_"), !name.lowercased().hasPrefix("sqlite_") else {
-                throw Failure.usage("\"\(name)\" can't be the name of a table", hints: ["name one with --table"])
+            guard !name.isEmpty, !name.lowercased().hasPrefix("_sync_"),
+                !name.lowercased().hasPrefix("sqlite_")
+            else {
+                throw Failure.usage(
+                    "\"\(name)\" can't be the name of a table", hints: ["name one with --table"])
             }
             try refuseDatabases()
             let queue = try context.open(options)
             Interruption.listen()
-            let separator = delimiter == "tab" ? UInt8(ascii: "\t") : (delimiter.utf8.first ?? UInt8(ascii: ","))
+            let separator =
+                delimiter == "tab" ? UInt8(ascii: "\t") : (delimiter.utf8.first ?? UInt8(ascii: ","))
             let job = CSVImport(path: file, delimiter: separator, table: name, keyColumn: key)
             let inference = try job.inspect(progress: context.progress("reading", unit: .bytes))
             let synchronizer = try Synchronizer(existing: queue)
@@ -75,7 +79,8 @@ struct ImportCommand: ParsableCommand {
                 if track { try synchronizer.track([name], in: db) }
                 return summary
             }
-            try report(summary, name, isTracked: synchronizer.status().tables.contains { $0.name == name }, context)
+            try report(
+                summary, name, isTracked: synchronizer.status().tables.contains { $0.name == name }, context)
             return .success
         }
     }
@@ -90,14 +95,18 @@ struct ImportCommand: ParsableCommand {
         guard try handle.read(upToCount: 16) == Data("SQLite format 3\0".utf8) else { return }
         throw Failure(
             "\(file) is an SQLite database, not a CSV file",
-            hints: ["encrypt it into a new store with: syncctl init <store> --from \(CommandWords.quoted(file))"])
+            hints: [
+                "encrypt it into a new store with: syncctl init <store> --from \(CommandWords.quoted(file))"
+            ])
     }
 
     private func report(
         _ summary: CSVImport.Summary, _ name: String, isTracked: Bool, _ context: CommandContext
     ) throws {
-        let types = Dictionary(grouping: summary.columns, by: \.type).map { (type: $0.key, count: $0.value.count) }
-            .sorted { $0.type < $1.type }.map { "\($0.count) \($0.type.lowercased())" }.joined(separator: ", ")
+        let types = Dictionary(grouping: summary.columns, by: \.type).map {
+            (type: $0.key, count: $0.value.count)
+        }
+        .sorted { $0.type < $1.type }.map { "\($0.count) \($0.type.lowercased())" }.joined(separator: ", ")
         try context.print(
             Document(
                 store: options.store, table: name, rows: summary.rowCount, key: summary.keyColumn,

@@ -29,7 +29,8 @@ struct InitCommand: ParsableCommand {
     var clonePassphrase: ClonePassphraseOptions
 
     @Option(
-        help: ArgumentHelp("Encrypt this plain SQLite file into the new store.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Encrypt this plain SQLite file into the new store.", valueName: "file"),
+        completion: .file())
     var from: String?
 
     @OptionGroup var global: GlobalOptions
@@ -71,7 +72,8 @@ struct InitCommand: ParsableCommand {
         }
     }
 
-    private func create(_ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext) throws {
+    private func create(_ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext) throws
+    {
         if let clone {
             let source =
                 try context.passphrase(clonePassphrase, for: clone) ?? passphrase.copy()
@@ -111,7 +113,9 @@ struct InitCommand: ParsableCommand {
         }
     }
 
-    private func createEmpty(_ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext) throws {
+    private func createEmpty(_ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext)
+        throws
+    {
         // Made here, and only here, the file is ours to remove. Somebody else may have made one since
         // we looked.
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

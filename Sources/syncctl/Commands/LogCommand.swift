@@ -47,7 +47,8 @@ struct LogCommand: ParsableCommand {
                     changes: entries.map {
                         .init(
                             time: HumanFormat.timestamp($0.milliseconds, style: .internetMilliseconds),
-                            replica: $0.replica.description, local: $0.isLocal, operation: $0.operation.rawValue,
+                            replica: $0.replica.description, local: $0.isLocal,
+                            operation: $0.operation.rawValue,
                             table: $0.table, key: $0.key, columns: $0.columns)
                     }),
                 text: text(entries, context))
@@ -57,11 +58,14 @@ struct LogCommand: ParsableCommand {
 
     private func text(_ entries: [HistoryEntry], _ context: CommandContext) -> String {
         if entries.isEmpty { return "no changes" }
-        var table = Table([.text("TIME"), .text("BY"), .text("CHANGE"), .text("TABLE"), .text("KEY"), .text("COLUMNS")])
+        var table = Table([
+            .text("TIME"), .text("BY"), .text("CHANGE"), .text("TABLE"), .text("KEY"), .text("COLUMNS"),
+        ])
         for entry in entries {
             table.addRow([
                 .init(HumanFormat.timestamp(entry.milliseconds, style: .second)),
-                .init(entry.isLocal ? "here" : entry.replica.shortDescription), .init(entry.operation.rawValue),
+                .init(entry.isLocal ? "here" : entry.replica.shortDescription),
+                .init(entry.operation.rawValue),
                 .init(entry.table), .init(entry.key), .init(entry.columns.joined(separator: ", ")),
             ])
         }

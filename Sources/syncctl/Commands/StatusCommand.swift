@@ -51,7 +51,8 @@ struct StatusCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let status = try Synchronizer(existing: context.open(options)).status()
             try context.print(document(status), text: text(status, context))
-            let needsAttention = status.parkedCount > 0 || status.tables.contains { $0.unsuitableKeyCount > 0 }
+            let needsAttention =
+                status.parkedCount > 0 || status.tables.contains { $0.unsuitableKeyCount > 0 }
             return needsAttention ? .attention : .success
         }
     }
@@ -77,18 +78,25 @@ struct StatusCommand: ParsableCommand {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         var lines = ["\(style.bold(options.store))  replica \(status.replica.shortDescription)"]
         if status.tables.isEmpty {
-            lines.append("no table is tracked; start with: syncctl track \(CommandWords.quoted(options.store)) <table>")
+            lines.append(
+                "no table is tracked; start with: syncctl track \(CommandWords.quoted(options.store)) <table>"
+            )
         } else {
             var table = Table([.text("TABLE"), .number("ROWS"), .text("")], indent: 2)
             for item in status.tables {
-                let remark = item.unsuitableKeyCount == 0
-                    ? "" : "\(HumanFormat.count(Int(item.unsuitableKeyCount))) keys are no UUID: not synchronized"
-                table.addRow([.init(item.name), .init(HumanFormat.count(Int(item.rowCount))), .init(remark, .yellow)])
+                let remark =
+                    item.unsuitableKeyCount == 0
+                    ? ""
+                    : "\(HumanFormat.count(Int(item.unsuitableKeyCount))) keys are no UUID: not synchronized"
+                table.addRow([
+                    .init(item.name), .init(HumanFormat.count(Int(item.rowCount))), .init(remark, .yellow),
+                ])
             }
             lines += table.lines(style: style)
         }
         if !status.peers.isEmpty {
-            var table = Table([.text("REPLICA"), .text("LAST SYNC"), .number("TO PUSH"), .text("REMOTE")], indent: 2)
+            var table = Table(
+                [.text("REPLICA"), .text("LAST SYNC"), .number("TO PUSH"), .text("REMOTE")], indent: 2)
             for peer in status.peers {
                 table.addRow([
                     .init(peer.replica.shortDescription),
@@ -102,7 +110,8 @@ struct StatusCommand: ParsableCommand {
             var table = Table([.text("WAITING"), .number("ROWS"), .text("REASON")], indent: 2)
             for item in status.parked {
                 table.addRow([
-                    .init(item.table), .init(HumanFormat.count(Int(item.rowCount))), .init(item.reason, .yellow),
+                    .init(item.table), .init(HumanFormat.count(Int(item.rowCount))),
+                    .init(item.reason, .yellow),
                 ])
             }
             lines += table.lines(style: style)

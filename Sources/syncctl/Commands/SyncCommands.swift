@@ -28,7 +28,9 @@ struct PushCommand: ParsableCommand {
     @OptionGroup var remote: RemoteOptions
     @OptionGroup var global: GlobalOptions
 
-    func run() throws { try Exchange(direction: .push, options: options, remote: remote, global: global).run() }
+    func run() throws {
+        try Exchange(direction: .push, options: options, remote: remote, global: global).run()
+    }
 }
 
 /// Brings changes from a remote.
@@ -46,7 +48,9 @@ struct PullCommand: ParsableCommand {
     @OptionGroup var remote: RemoteOptions
     @OptionGroup var global: GlobalOptions
 
-    func run() throws { try Exchange(direction: .pull, options: options, remote: remote, global: global).run() }
+    func run() throws {
+        try Exchange(direction: .pull, options: options, remote: remote, global: global).run()
+    }
 }
 
 /// Exchanges changes with a remote.
@@ -67,7 +71,9 @@ struct SyncCommand: ParsableCommand {
     @OptionGroup var remote: RemoteOptions
     @OptionGroup var global: GlobalOptions
 
-    func run() throws { try Exchange(direction: .both, options: options, remote: remote, global: global).run() }
+    func run() throws {
+        try Exchange(direction: .both, options: options, remote: remote, global: global).run()
+    }
 }
 
 /// What the three commands do.
@@ -138,7 +144,8 @@ private struct Exchange {
 
     private func count(_ transfer: SyncReport.Transfer?) -> String {
         guard let transfer else { return "nothing new" }
-        return HumanFormat.count(Int(transfer.rowCount), "row") + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
+        return HumanFormat.count(Int(transfer.rowCount), "row")
+            + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
     }
 
     private func remarks(_ report: SyncReport, _ context: CommandContext) throws -> ExitStatus {

@@ -55,12 +55,15 @@ struct TextExport {
         return count
     }
 
-    private func writeSQL(_ tables: [String], to file: OutputFile, includesOthers: Bool = false) throws -> Int64 {
+    private func writeSQL(_ tables: [String], to file: OutputFile, includesOthers: Bool = false) throws
+        -> Int64
+    {
         try file.write("PRAGMA foreign_keys = OFF;\nBEGIN;\n")
         var count: Int64 = 0
         for table in tables {
             let definition = try String.fetchOne(
-                db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table])
+                db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table]
+            )
             try file.write((definition ?? "") + ";\n")
             let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)")
             while let row = try cursor.next() {
@@ -80,7 +83,9 @@ struct TextExport {
                 """)
         for row in others {
             let owner: String = try row.decode(atIndex: 1)
-            if includesOthers || tables.contains(owner) { try file.write(try row.decode(String.self, atIndex: 0) + ";\n") }
+            if includesOthers || tables.contains(owner) {
+                try file.write(try row.decode(String.self, atIndex: 0) + ";\n")
+            }
         }
         try file.write("COMMIT;\n")
         return count

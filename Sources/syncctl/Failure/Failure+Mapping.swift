@@ -31,10 +31,13 @@ extension Failure {
         let text = error.description
         switch error.code {
         case .missing:
-            self.init(text, hints: ["make a store with: syncctl init \(error.path ?? "<store>")"], status: .storeMissing)
+            self.init(
+                text, hints: ["make a store with: syncctl init \(error.path ?? "<store>")"],
+                status: .storeMissing)
         case .empty:
             self.init(
-                text, hints: ["remove the file, then make a store with: syncctl init \(error.path ?? "<store>")"],
+                text,
+                hints: ["remove the file, then make a store with: syncctl init \(error.path ?? "<store>")"],
                 status: .storeMissing)
         case .busy: self.init(text, status: .storeBusy)
         case .replaced: self.init(text, status: .storeBusy)
@@ -47,7 +50,10 @@ extension Failure {
                 status: .noKeyOpens)
         case .plaintext:
             self.init(
-                text, hints: ["encrypt it into a new store with: syncctl init <store> --from \(error.path ?? "<file>")"],
+                text,
+                hints: [
+                    "encrypt it into a new store with: syncctl init <store> --from \(error.path ?? "<file>")"
+                ],
                 status: .noKeyOpens)
         case .damaged: self.init(text, status: .integrityFailed)
         case .formatTooNew: self.init(text, hints: ["install SQLCipher 4"], status: .versionMismatch)
@@ -63,17 +69,21 @@ extension Failure {
         switch error.code {
         case .otherStore:
             self.init(
-                error.message, hints: ["replicas of one database are made with: syncctl init <new> --clone <store>"],
+                error.message,
+                hints: ["replicas of one database are made with: syncctl init <new> --clone <store>"],
                 status: .remoteRefused)
         case .sameReplica:
             self.init(
-                error.message, hints: ["a copy that can be synchronized is made with: syncctl init <new> --clone <store>"],
+                error.message,
+                hints: ["a copy that can be synchronized is made with: syncctl init <new> --clone <store>"],
                 status: .remoteRefused)
         case .notSynchronized:
             self.init(
-                error.message, hints: ["stores are made with: syncctl init, replicas with: syncctl init --clone"],
+                error.message,
+                hints: ["stores are made with: syncctl init, replicas with: syncctl init --clone"],
                 status: .versionMismatch)
-        case .metadataTooNew: self.init(error.message, hints: ["install a newer syncctl"], status: .versionMismatch)
+        case .metadataTooNew:
+            self.init(error.message, hints: ["install a newer syncctl"], status: .versionMismatch)
         case .damagedMetadata: self.init(error.message, status: .integrityFailed)
         case .unsuitableKey:
             self.init(
@@ -90,15 +100,19 @@ extension Failure {
             return
         }
         if error.saysDiskIsFull {
-            self.init("the disk is full; what was not finished was undone", hints: ["free some space and try again"])
+            self.init(
+                "the disk is full; what was not finished was undone", hints: ["free some space and try again"]
+            )
             return
         }
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(
-                "the store is in use by another process", hints: ["try again when it is done"], status: .storeBusy)
+                "the store is in use by another process", hints: ["try again when it is done"],
+                status: .storeBusy)
         case .SQLITE_NOTADB: self.init(error.message ?? "not a database", status: .noKeyOpens)
-        case .SQLITE_CORRUPT: self.init("the store is damaged: \(error.message ?? "")", status: .integrityFailed)
+        case .SQLITE_CORRUPT:
+            self.init("the store is damaged: \(error.message ?? "")", status: .integrityFailed)
         case .SQLITE_INTERRUPT: self = .cancelled
         default: self.init(error.description)
         }

@@ -10,7 +10,11 @@ import Foundation
 
 /// The part of the file that is in memory: it slides forward, and grows only for a record that needs it.
 struct ByteWindow: ~Copyable {
-    enum Refill { case more, endOfFile, full, invalidUTF8(Int64), failed(String) }
+    enum Refill {
+        case more, endOfFile, full
+        case invalidUTF8(Int64)
+        case failed(String)
+    }
 
     let fileSize: Int64
     private let descriptor: Int32

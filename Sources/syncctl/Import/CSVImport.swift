@@ -40,7 +40,8 @@ struct CSVImport {
         }
         var summary = Summary()
         summary.isNewTable = try !db.tableExists(table)
-        let plan = try summary.isNewTable
+        let plan =
+            try summary.isNewTable
             ? create(db, reader.header, inference) : match(db, reader.header, inference)
         summary.keyColumn = plan.key
         summary.columns = zip(reader.header, inference.types).map { ($0, $1.rawValue) }
@@ -75,7 +76,9 @@ struct CSVImport {
     private func keyField(_ header: [String], _ inference: ColumnTypeInference) throws -> Int? {
         if let keyColumn {
             guard let index = header.firstIndex(where: { $0.lowercased() == keyColumn.lowercased() }) else {
-                throw Failure.usage("\(path) has no column \(keyColumn)", hints: ["its columns: \(header.joined(separator: ", "))"])
+                throw Failure.usage(
+                    "\(path) has no column \(keyColumn)",
+                    hints: ["its columns: \(header.joined(separator: ", "))"])
             }
             guard inference.isUUIDKey(index) else {
                 throw Failure("column \(keyColumn) of \(path) does not hold a UUID in each row")
@@ -139,13 +142,15 @@ struct CSVImport {
             for index in types.indices {
                 let type = index == plan.keyField ? .text : types[index]
                 record.withField(index) { bytes, isQuoted in
-                    FieldValue.parse(field: bytes, isQuoted: isQuoted, as: type).bind(raw, CInt(index) + offset)
+                    FieldValue.parse(field: bytes, isQuoted: isQuoted, as: type).bind(
+                        raw, CInt(index) + offset)
                 }
             }
             do {
                 _ = try statement.step()
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                throw Failure("\(path):\(record.line): \(error.message ?? "a constraint stands against this row")")
+                throw Failure(
+                    "\(path):\(record.line): \(error.message ?? "a constraint stands against this row")")
             }
             count += 1
             if count & 0xFFF == 0 { try progress.update(count, Int64(inference.rowCount)) }

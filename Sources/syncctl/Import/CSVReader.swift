@@ -124,8 +124,9 @@ private struct CSVScanner: ~Copyable {
     func withRecord(_ body: (borrowing CSVRecord) throws -> Void) rethrows {
         try ranges.withUnsafeBufferPointer { ranges in
             let bytes = window.base + recordStart
-            try body(CSVRecord(
-                count: fieldCount, line: line, endOffset: bytesRead, bytes: bytes, ranges: ranges))
+            try body(
+                CSVRecord(
+                    count: fieldCount, line: line, endOffset: bytesRead, bytes: bytes, ranges: ranges))
         }
     }
 

@@ -2,12 +2,17 @@ import Foundation
 
 /// What a column of text holds, found by looking at every value.
 enum ColumnType: String {
-    case integer = "INTEGER", real = "REAL", text = "TEXT"
+    case integer = "INTEGER"
+    case real = "REAL"
+    case text = "TEXT"
 }
 
 /// A field as it is stored. A text points into the field, so it lives no longer than the field's bytes.
 enum FieldValue {
-    case null, integer(Int64), real(Double), text(UnsafeRawBufferPointer)
+    case null
+    case integer(Int64)
+    case real(Double)
+    case text(UnsafeRawBufferPointer)
 
     /// Reads a field as a value of its column. A field that does not fit the type stays the text it is, so
     /// nothing is lost if the file changed after its types were found.
@@ -76,11 +81,12 @@ struct ColumnTypeInference {
     }
 
     private static func isUUID(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        bytes.count == 36 && bytes.indices.allSatisfy { index in
-            let byte = bytes[index]
-            if [8, 13, 18, 23].contains(index) { return byte == UInt8(ascii: "-") }
-            return (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF)
-        }
+        bytes.count == 36
+            && bytes.indices.allSatisfy { index in
+                let byte = bytes[index]
+                if [8, 13, 18, 23].contains(index) { return byte == UInt8(ascii: "-") }
+                return (0x30...0x39).contains(byte) || (0x41...0x46).contains(byte & 0xDF)
+            }
     }
 }
 

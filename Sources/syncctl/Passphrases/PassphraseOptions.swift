@@ -151,11 +151,13 @@ struct ClonePassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("clone-passphrase-command"),
-        help: .init("Run a command that prints the passphrase of the store that is cloned.", valueName: "command"))
+        help: .init(
+            "Run a command that prints the passphrase of the store that is cloned.", valueName: "command"))
     var command: String?
 
     @Option(
         name: .customLong("clone-passphrase-fd"),
-        help: .init("Read the passphrase of the store that is cloned from a file descriptor.", valueName: "number"))
+        help: .init(
+            "Read the passphrase of the store that is cloned from a file descriptor.", valueName: "number"))
     var descriptor: Int32?
 }

@@ -27,7 +27,8 @@ enum StoreFileCheck {
     static func requireFolder(of path: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue
+        else {
             throw Failure("\(path): there is no such folder", hints: ["make the folder first"])
         }
     }
