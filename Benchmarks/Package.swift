@@ -1,0 +1,24 @@
+// swift-tools-version:6.1
+import PackageDescription
+
+// A package of its own, so that the measured code is specialised in another module, as in an app,
+// and so that nobody who uses the library builds it.
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [.package(name: "CipherStore", path: "..")],
+    targets: [
+        .systemLibrary(
+            name: "SQLCipherLibrary", pkgConfig: "sqlcipher",
+            providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]),
+        .target(name: "RawLoops", dependencies: ["SQLCipherLibrary"]),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "RawLoops",
+                .product(name: "CipherStore", package: "CipherStore"),
+                .product(name: "SyncEngine", package: "CipherStore"),
+            ],
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
+    ]
+)
