@@ -85,7 +85,9 @@ extension Database {
             try execute(sql: "PRAGMA cache_size = -\(kibibytes)")
         }
         if configuration.journalMode == .wal && !configuration.readonly && !path.isEmpty {
-            let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode = WAL")
+            // The change is made when the statement ends, after its row, so it runs to its end.
+            try execute(sql: "PRAGMA journal_mode = WAL")
+            let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode")
             if mode == "wal" { try execute(sql: "PRAGMA synchronous = NORMAL") }
         }
         // REPLACE fires the delete triggers that track a table only with
