@@ -33,10 +33,6 @@ public struct EngineFeatures: Sendable {
     /// Whether `PRAGMA trusted_schema` and the defensive mode are available.
     public let supportsTrustedSchema: Bool
 
-    /// Whether the connection must close after the first codec error: from
-    /// SQLCipher 4 on, later calls report unrelated errors such as "out of memory".
-    public let poisonsHandleAfterCodecError: Bool
-
     /// The features of the library that this process runs on.
     public static let current = probe()
 
@@ -58,7 +54,6 @@ public struct EngineFeatures: Sendable {
         self.sqliteVersionNumber = sqliteVersionNumber
         let major = self.cipherVersion.flatMap { Int($0.prefix(while: { $0 != "." })) } ?? 0
         supportsFormat4 = major >= 4
-        poisonsHandleAfterCodecError = major >= 4
         supportsUpsert = sqliteVersionNumber >= 3_024_000
         supportsReturning = sqliteVersionNumber >= 3_035_000
         supportsTrustedSchema = sqliteVersionNumber >= 3_031_000

@@ -57,7 +57,7 @@ enum RowText {
 
     /// A JSON object on a line. 16-byte blobs are UUID text, other blobs `{"base64": "…"}`.
     static func json(_ names: [String], _ values: [DatabaseValue]) -> String {
-        let members = zip(names, values).map { "\(jsonString($0)):\(jsonValue($1))" }
+        let members = zip(names, values).map { "\(JSONText.quoted($0)):\(jsonValue($1))" }
         return "{" + members.joined(separator: ",") + "}\n"
     }
 
@@ -66,7 +66,7 @@ enum RowText {
         case .null: "null"
         case .int64(let number): String(number)
         case .double(let number): number.isFinite ? "\(number)" : "\"\(number)\""
-        case .string(let text): jsonString(text)
+        case .string(let text): JSONText.quoted(text)
         case .blob(let data):
             if let uuid = UUID.fromDatabaseValue(data.databaseValue) {
                 "\"\(uuid.uuidString.lowercased())\""
@@ -74,24 +74,6 @@ enum RowText {
                 "{\"base64\":\"\(data.base64EncodedString())\"}"
             }
         }
-    }
-
-    private static func jsonString(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 
     // MARK: SQL

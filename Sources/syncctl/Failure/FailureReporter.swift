@@ -30,10 +30,10 @@ struct FailureReporter: Sendable {
         var fields = [
             "\"message_type\":\"exit_error\"",
             "\"code\":\(failure.status.rawValue)",
-            "\"message\":\(quoted(failure.message))",
+            "\"message\":\(JSONText.quoted(failure.message))",
         ]
         if !failure.hints.isEmpty {
-            fields.append("\"hint\":\(quoted(failure.hints.joined(separator: "\n")))")
+            fields.append("\"hint\":\(JSONText.quoted(failure.hints.joined(separator: "\n")))")
         }
         return "{\(fields.joined(separator: ","))}"
     }
@@ -44,27 +44,5 @@ struct FailureReporter: Sendable {
         guard let first = parts.first else { return ["syncctl: \(kind)"] }
         return ["syncctl: \(kind) \(PrintableText.escaped(String(first)))"]
             + parts.dropFirst().map { "  \(PrintableText.escaped(String($0)))" }
-    }
-
-    /// Quotes a text as JSON. Written out here because `JSONEncoder` keeps no order of fields.
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default:
-                if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) {
-                    let digits = String(scalar.value, radix: 16)
-                    result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return result + "\""
     }
 }
