@@ -71,7 +71,21 @@ struct TableTracking {
         let key = table.key.quotedDatabaseIdentifier
         let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
         try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
+        // A row that is known and has nothing parked was here when the table was
+        // tracked before; what was written to it since then had no trigger.
+        let wasHere = """
+            \(isKnown) AND NOT EXISTS (
+                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.pk = \(key))
+            """
+        for (group, columns) in Dictionary(grouping: table.presentColumns, by: Self.group) {
+            let operation = CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift
+            try log(table, operation, mask: columns.reduce(0) { $0 | Self.bit($1) }, where: wasHere)
+        }
         try createTriggers(table)
+    }
+
+    private static func group(_ column: SyncedTable.Column) -> Int {
+        column.number / CaptureTriggers.columnsPerGroup
     }
 
     private func journalDifferences(_ table: SyncedTable, _ column: SyncedTable.Column) throws {
