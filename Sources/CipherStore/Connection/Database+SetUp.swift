@@ -12,8 +12,10 @@ extension Database {
         if configuration.encryption == .required && encryptionKey == nil {
             throw StoreError(.keyRequired, "a passphrase is required, and none was given", path: path)
         }
-        try proveKey()
-        try useSettingsThatNeedTheKey()
+        try withoutTracing {
+            try proveKey()
+            try useSettingsThatNeedTheKey()
+        }
     }
 
     /// Settings that keep data out of temporary files and hostile schemas harmless.

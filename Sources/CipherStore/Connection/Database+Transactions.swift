@@ -66,16 +66,20 @@ extension Database {
     /// it with the check that ``Configuration/verifiesReads`` describes.
     func readSnapshot<T>(_ body: (Database) throws -> T) throws -> T {
         try checkFileIdentity()
-        try execute(sql: "BEGIN DEFERRED TRANSACTION")
+        try withoutTracing { try execute(sql: "BEGIN DEFERRED TRANSACTION") }
         do {
-            try execute(sql: "PRAGMA query_only = 1")
+            try withoutTracing { try execute(sql: "PRAGMA query_only = 1") }
             let value = try body(self)
-            try verifyReads()
-            try endSnapshot()
+            try withoutTracing {
+                try verifyReads()
+                try endSnapshot()
+            }
             return value
         } catch {
-            try? rollback()
-            try? execute(sql: "PRAGMA query_only = 0")
+            withoutTracing {
+                try? rollback()
+                try? execute(sql: "PRAGMA query_only = 0")
+            }
             throw error
         }
     }

@@ -58,6 +58,9 @@ public final class Database {
     private(set) var isClosed = false
     private var statementCache = StatementCache()
 
+    /// What ``trace(options:_:)`` set.
+    let tracer = StatementTracer()
+
     /// The key that the connection was given.
     var encryptionKey: EncryptionKey?
 

@@ -23,7 +23,7 @@ public struct DatabaseError: Error, Equatable, Sendable {
     /// SQLite's message.
     public let message: String?
 
-    /// The SQL that failed, if the error comes from a statement.
+    /// The SQL that failed, if the error comes from a statement. A key in it is hidden.
     public let sql: String?
 
     /// The arguments of the statement that failed. Do not log them.
@@ -58,10 +58,13 @@ public struct DatabaseError: Error, Equatable, Sendable {
         resultCode: ResultCode, message: String?, sql: String? = nil, arguments: StatementArguments? = nil,
         publicStatementArguments: Bool = false, storeError: StoreError?
     ) {
+        // Errors are logged, so they hold no key.
+        let redacted = sql.flatMap { KeyRedaction.redacted($0) }
+        let message = redacted == nil ? message : KeyRedaction.message(message)
         self.extendedResultCode = resultCode
         self.message = message ?? resultCode.errorString
-        self.sql = sql
-        self.arguments = arguments
+        self.sql = redacted ?? sql
+        self.arguments = redacted == nil ? arguments : nil
         self.publicStatementArguments = publicStatementArguments
         self.storeError = storeError
     }
