@@ -36,4 +36,13 @@ static inline int csqlcipher_bind_static_blob(sqlite3_stmt *statement, int index
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_STATIC);
 }
 
+static inline void csqlcipher_result_text(sqlite3_context *context, const void *text, int count) {
+    sqlite3_result_text(context, (const char *)text, count, SQLITE_TRANSIENT);
+}
+
+static inline void csqlcipher_result_blob(sqlite3_context *context, const void *bytes, int count) {
+    if (count == 0) sqlite3_result_zeroblob(context, 0);
+    else sqlite3_result_blob(context, bytes, count, SQLITE_TRANSIENT);
+}
+
 #endif

@@ -8,6 +8,7 @@ extension Database {
             SQLiteHandle.setBusyTimeout(handle, milliseconds: CInt(min(seconds * 1000, 3_600_000)))
         }
         harden()
+        addBuiltInFunctions()
         try configuration.setUp(self)
         if configuration.encryption == .required && encryptionKey == nil {
             throw StoreError(.keyRequired, "a passphrase is required, and none was given", path: path)

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An error that SQLite, or the layer above it, reports.
 ///
 /// ```swift
@@ -69,7 +71,8 @@ public struct DatabaseError: Error, Equatable, Sendable {
         self.storeError = storeError
     }
 
-    /// Whether the statement ended because of an interruption.
+    /// Whether the statement ended because of ``DatabaseReader/interrupt()``, or
+    /// because an interruption had rolled its transaction back.
     public var isInterruptionError: Bool {
         switch resultCode {
         case .SQLITE_ABORT, .SQLITE_INTERRUPT: true
@@ -104,6 +107,17 @@ extension DatabaseError: CustomStringConvertible {
 
     /// A text with the statement's arguments. Do not log it.
     public var expandedDescription: String { text(showsArguments: true) }
+}
+
+extension DatabaseError: CustomNSError {
+    /// The domain of the error as an `NSError`; GRDB's, for code that compares it.
+    public static var errorDomain: String { "GRDB.DatabaseError" }
+
+    /// The extended result code.
+    public var errorCode: Int { Int(extendedResultCode.rawValue) }
+
+    /// The description, without arguments, as the failure reason.
+    public var errorUserInfo: [String: Any] { [NSLocalizedFailureReasonErrorKey: description] }
 }
 
 extension String {
