@@ -11,12 +11,15 @@ extension Database {
         case .callback: SQLiteHandle.setBusyCallback(handle, self)
         }
         harden()
+        addBuiltInFunctions()
         try configuration.setUp(self)
         if configuration.encryption == .required && encryptionKey == nil {
             throw StoreError(.keyRequired, "a passphrase is required, and none was given", path: path)
         }
-        try proveKey()
-        try useSettingsThatNeedTheKey()
+        try withoutTracing {
+            try proveKey()
+            try useSettingsThatNeedTheKey()
+        }
     }
 
     /// Settings that keep data out of temporary files and hostile schemas harmless.

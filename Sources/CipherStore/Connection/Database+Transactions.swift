@@ -114,12 +114,13 @@ extension Database {
     /// Runs a statement of the library itself, which nothing can stop.
     private func bookkeeping(_ sql: String) throws {
         try protected {
-            let code = SQLiteHandle.execute(handle, sql)
-            if ResultCode(rawValue: code) == .SQLITE_INTERRUPT {
-                SQLiteHandle.resetStatements(handle)
-                try execute(sql: sql)
-            } else if ResultCode(rawValue: code) != .SQLITE_OK {
-                throw lastError(sql: sql)
+            try withoutTracing {
+                var code = SQLiteHandle.execute(handle, sql)
+                if ResultCode(rawValue: code) == .SQLITE_INTERRUPT {
+                    SQLiteHandle.resetStatements(handle)
+                    code = SQLiteHandle.execute(handle, sql)
+                }
+                if ResultCode(rawValue: code) != .SQLITE_OK { throw lastError(sql: sql) }
             }
         }
     }
@@ -128,7 +129,7 @@ extension Database {
     /// it with the check that ``Configuration/verifiesReads`` describes.
     func readSnapshot<T>(_ body: (Database) throws -> T) throws -> T {
         try readOnly {
-            try beginTransaction(.deferred)
+            try withoutTracing { try beginTransaction(.deferred) }
             return try finishingSnapshot { try body(self) }
         }
     }
@@ -140,13 +141,13 @@ extension Database {
         defer { needsTransaction = neededTransaction }
         do {
             let value = try body()
-            try protected { try verifyReads() }
+            try protected { try withoutTracing { try verifyReads() } }
             // From here on the access has succeeded, and a cancellation comes too late.
             currentAccess?.finish()
-            if isInsideTransaction { try executeProtected("COMMIT TRANSACTION") }
+            if isInsideTransaction { try withoutTracing { try executeProtected("COMMIT TRANSACTION") } }
             return value
         } catch {
-            try? rollback()
+            withoutTracing { try? rollback() }
             throw error
         }
     }

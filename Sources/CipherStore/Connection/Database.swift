@@ -70,6 +70,9 @@ public final class Database {
     private(set) var isClosed = false
     private var statementCache = StatementCache()
 
+    /// What ``trace(options:_:)`` set.
+    let tracer = StatementTracer()
+
     // MARK: Encryption
 
     /// The key that the connection was given.

@@ -32,6 +32,7 @@ enum SQLiteHandle {
     /// Closes a connection. Statements that are still open keep it alive until
     /// they are finalized, as `sqlite3_close_v2` documents.
     static func close(_ handle: SQLiteConnection) {
+        StatementTracer.uninstall(from: handle)
         sqlite3_close_v2(handle)
     }
 
