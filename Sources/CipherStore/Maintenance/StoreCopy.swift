@@ -66,7 +66,7 @@ public enum StoreCopy {
         finishing: ((Database) throws -> Void)?
     ) throws {
         let copy = try Database.open(path: path, key: key)
-        defer { copy.close() }
+        defer { copy.dispose() }
         // The file is fsynced as a whole before it gets its name.
         try copy.execute(sql: "PRAGMA synchronous = OFF")
         try source.inTransaction(.deferred) {
