@@ -52,3 +52,53 @@ public enum DatabaseColumnEncodingStrategy: Sendable {
     /// As the function says.
     case custom(@Sendable (any CodingKey) -> String)
 }
+
+extension DatabaseDataEncodingStrategy {
+    /// Encodes a value.
+    ///
+    /// - throws: `EncodingError` for bytes that are no text.
+    func databaseValue(of data: Data) throws -> DatabaseValue {
+        switch self {
+        case .deferredToData: return data.databaseValue
+        case .custom(let encode): return encode(data)?.databaseValue ?? .null
+        case .text:
+            guard let text = String(data: data, encoding: .utf8) else {
+                throw EncodingError.invalidValue(
+                    data, EncodingError.Context(codingPath: [], debugDescription: "Non-UTF8 data"))
+            }
+            return text.databaseValue
+        }
+    }
+}
+
+extension DatabaseDateEncodingStrategy {
+    /// Encodes a value.
+    func databaseValue(of date: Date) -> DatabaseValue {
+        switch self {
+        case .deferredToDate: date.databaseValue
+        case .timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate.databaseValue
+        case .timeIntervalSince1970: date.timeIntervalSince1970.databaseValue
+        case .secondsSince1970: Self.whole(date.timeIntervalSince1970)
+        case .millisecondsSince1970: Self.whole(date.timeIntervalSince1970 * 1000)
+        case .iso8601: date.formatted(.iso8601).databaseValue
+        case .formatted(let formatter): formatter.string(from: date).databaseValue
+        case .custom(let encode): encode(date)?.databaseValue ?? .null
+        }
+    }
+
+    /// The whole number below, or the number itself when no integer can hold it.
+    private static func whole(_ number: Double) -> DatabaseValue {
+        Int64(exactly: number.rounded(.down))?.databaseValue ?? number.databaseValue
+    }
+}
+
+extension DatabaseUUIDEncodingStrategy {
+    /// Encodes a value.
+    func databaseValue(of uuid: UUID) -> DatabaseValue {
+        switch self {
+        case .deferredToUUID: uuid.databaseValue
+        case .uppercaseString: uuid.uuidString.databaseValue
+        case .lowercaseString: uuid.uuidString.lowercased().databaseValue
+        }
+    }
+}

@@ -26,6 +26,14 @@ public struct PersistenceContainer: Sendable {
     /// Whether each column was set in the order of the names that were expected.
     @usableFromInline var followsExpectation: Bool
 
+    /// The encoder that `Encodable` records use, so that it can be used again.
+    ///
+    /// It is taken out before a container leaves the library.
+    nonisolated(unsafe) var encoder: RecordEncoder?
+
+    /// Whether the encoder of a record is wanted for the next one.
+    var keepsEncoder = false
+
     /// Makes an empty container.
     public init() {
         names = []
@@ -35,11 +43,13 @@ public struct PersistenceContainer: Sendable {
 
     /// Makes an empty container for a record that is expected to set these
     /// columns, in this order. It may set others.
-    init(expecting names: [String]) {
+    init(expecting names: [String], encoder: RecordEncoder?) {
         self.names = names
         values = []
         values.reserveCapacity(names.count)
         followsExpectation = true
+        self.encoder = encoder
+        keepsEncoder = true
     }
 
     /// Makes a container of what a record encodes.
