@@ -45,6 +45,7 @@ final class SerializedDatabase: @unchecked Sendable {
                 !db.isInsideTransaction,
                 "A transaction has been left opened at the end of a database access")
         }
+        db.clearSchemaCacheIfNeeded()
         return try body(db)
     }
 

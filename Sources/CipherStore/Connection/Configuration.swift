@@ -64,6 +64,9 @@ public struct Configuration: Sendable {
     /// is SQLite's.
     public var cacheKibibytes: Int?
 
+    /// What completes the schema of the database, such as the primary keys of views.
+    public var schemaSource: (any DatabaseSchemaSource)?
+
     private var setups: [@Sendable (Database) throws -> Void] = []
 
     /// Makes the default configuration.

@@ -58,6 +58,9 @@ public final class Database {
     private(set) var isClosed = false
     private var statementCache = StatementCache()
 
+    /// What the connection knows of its schemas.
+    let schema: ConnectionSchema
+
     /// The key that the connection was given.
     var encryptionKey: EncryptionKey?
 
@@ -74,6 +77,7 @@ public final class Database {
         try EngineFeatures.current.requireCipher()
         self.path = path
         self.configuration = configuration
+        schema = ConnectionSchema(source: configuration.schemaSource)
         self.keyCache = keyCache
         let isFile = !path.isEmpty && !path.hasPrefix(":memory:")
         if isFile && configuration.requiresExistingFile {
@@ -197,15 +201,6 @@ public final class Database {
 
     /// Whether a transaction is open.
     public var isInsideTransaction: Bool { SQLiteHandle.isInsideTransaction(handle) }
-
-    /// Returns whether a table exists in the main schema. Names have no case.
-    public func tableExists(_ name: String) throws -> Bool {
-        try Bool.fetchOne(
-            self,
-            sql: """
-                SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?))
-                """, arguments: [name]) ?? false
-    }
 }
 
 extension Database: CustomStringConvertible {

@@ -32,6 +32,9 @@ public final class Statement {
 
     private lazy var columnIndexes = ColumnIndexes(columnNames)
 
+    /// What running it can do to the schema.
+    @usableFromInline let schemaEffect: SchemaEffect
+
     private let parameterNames: [String?]
     private let argumentBuffer: ArgumentBuffer
     private var boundArguments = StatementArguments()
@@ -70,6 +73,7 @@ public final class Statement {
         self.database = database
         self.sqliteStatement = handle
         self.sql = sql
+        self.schemaEffect = SchemaEffect(sql: sql)
         self.columnCount = Int(sqlite3_column_count(handle))
         let parameterCount = sqlite3_bind_parameter_count(handle)
         self.parameterNames = (0..<parameterCount).map { index in
@@ -193,14 +197,22 @@ public final class Statement {
     /// - throws: A ``DatabaseError``; the statement is reset.
     @inlinable
     public func step() throws -> Bool {
-        if let result = RawStep.next(sqliteStatement) { return result }
+        if let result = RawStep.next(sqliteStatement) {
+            if !result && schemaEffect != .none { didChangeSchema() }
+            return result
+        }
         throw stepError()
     }
 
     @usableFromInline func stepError() -> DatabaseError {
         let error = self.error()
         reset()
+        database.didFailStatement()
         return error
+    }
+
+    @usableFromInline func didChangeSchema() {
+        database.didRunStatement(schemaEffect)
     }
 
     /// Runs the statement to its end, dropping the rows it makes.
