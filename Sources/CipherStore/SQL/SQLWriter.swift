@@ -25,6 +25,9 @@ final class SQLWriter {
         /// subqueries of the statement they always are.
         var isQualified: Bool
 
+        /// Whether an alias stands for it, by which subqueries can refer to it.
+        var hasAlias = false
+
         /// The frame it belongs to.
         fileprivate(set) var depth = 0
     }
@@ -32,7 +35,7 @@ final class SQLWriter {
     /// One statement or subquery that is being written.
     private struct Frame {
         var sources: [ObjectIdentifier: Source] = [:]
-        var qualifiers: Set<String> = []
+        var aliasedQualifiers: Set<String> = []
     }
 
     let database: Database
@@ -107,7 +110,7 @@ final class SQLWriter {
             var source = source
             source.depth = frames.count + 1
             frame.sources[ObjectIdentifier(identity)] = source
-            frame.qualifiers.insert(source.qualifier.lowercased())
+            if source.hasAlias { frame.aliasedQualifiers.insert(source.qualifier.lowercased()) }
         }
         frames.append(frame)
         let outer = scope
@@ -123,9 +126,10 @@ final class SQLWriter {
         return try body()
     }
 
-    /// The names that the statements around this one give to their sources.
-    var outerQualifiers: Set<String> {
-        frames.reduce(into: []) { $0.formUnion($1.qualifiers) }
+    /// The names of the sources of the statements around this one that can be
+    /// meant here.
+    var outerAliasedQualifiers: Set<String> {
+        frames.reduce(into: []) { $0.formUnion($1.aliasedQualifiers) }
     }
 
     /// Writes with bare columns belonging to a source.
