@@ -70,4 +70,9 @@ extension DatabaseValueConvertible {
     public var sqlExpression: SQLExpression { .value(databaseValue) }
 }
 
+extension Optional: SQLExpressible where Wrapped: SQLExpressible {
+    /// The value as an expression; nil is NULL.
+    public var sqlExpression: SQLExpression { self?.sqlExpression ?? .null }
+}
+
 extension DatabaseValue: SQLSpecificExpressible {}

@@ -60,7 +60,10 @@ extension SQLExpression {
         case .fastPrimaryKey:
             try Self.writeFastPrimaryKey(to: writer)
         case .tableMatch(let pattern):
-            guard let scope = writer.scope else { _ = try writer.requireTable(); return }
+            guard let scope = writer.scope else {
+                _ = try writer.requireTable()
+                return
+            }
             writer.appendQuoted(scope.qualifier)
             writer.append(" MATCH ")
             try pattern.write(to: writer, isOperand: true)

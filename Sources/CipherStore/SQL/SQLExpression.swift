@@ -141,7 +141,8 @@ extension SQLExpression {
         public static let or = AssociativeBinaryOperator("OR", neutral: false, strictly: true)
 
         /// `||`, on texts.
-        public static let concat = AssociativeBinaryOperator("||", neutral: "", strictly: true, bijective: true)
+        public static let concat = AssociativeBinaryOperator(
+            "||", neutral: "", strictly: true, bijective: true)
 
         /// `&`, on bits.
         public static let bitwiseAnd = AssociativeBinaryOperator("&", neutral: -1, strictly: true)

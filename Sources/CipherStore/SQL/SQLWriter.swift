@@ -158,7 +158,8 @@ final class SQLWriter {
             return Source(qualifier: name, tableName: identity.tableName, isQualified: true)
         }
         throw DatabaseError(
-            resultCode: .SQLITE_ERROR, message: "a table alias is used that stands for no table of the request")
+            resultCode: .SQLITE_ERROR,
+            message: "a table alias is used that stands for no table of the request")
     }
 
     /// What qualifies the columns of the scope, or nil.

@@ -36,7 +36,8 @@ public final class TableAlias<RowDecoder>: Sendable {
     }
 
     /// An expression on the columns of the table.
-    public subscript(_ expression: some SQLSpecificExpressible & SQLSelectable & SQLOrderingTerm) -> SQLExpression
+    public subscript(_ expression: some SQLSpecificExpressible & SQLSelectable & SQLOrderingTerm)
+        -> SQLExpression
     {
         expression.sqlExpression.scoped(to: identity)
     }
@@ -63,13 +64,6 @@ public final class TableAlias<RowDecoder>: Sendable {
 }
 
 extension TableAlias where RowDecoder: TableRecord {
-    /// An expression on the columns of the table.
-    public subscript(_ expression: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible) rethrows
-        -> SQLExpression
-    {
-        try expression(RowDecoder.databaseComponents).sqlExpression.scoped(to: identity)
-    }
-
     /// A column, or another expression, that the record type names.
     public subscript<Value: SQLSpecificExpressible>(
         dynamicMember keyPath: KeyPath<RowDecoder.DatabaseComponents, Value>
