@@ -24,6 +24,9 @@ public protocol TableRecord {
     /// `Place` is `place`, `HTTPRequest` is `httpRequest`, `TOEFL` is `toefl`.
     static var databaseTableName: String { get }
 
+    /// What requests of the record select. When it is not given, all columns.
+    static var databaseSelection: [any SQLSelectable] { get }
+
     /// What the closures of requests get, to name columns by.
     static var databaseComponents: DatabaseComponents { get }
 }
@@ -37,6 +40,9 @@ extension TableRecord where DatabaseComponents == Columns.Type {
 }
 
 extension TableRecord {
+    /// All columns: `SELECT *`.
+    public static var databaseSelection: [any SQLSelectable] { [AllColumns()] }
+
     /// The name of the type, with its first letter or abbreviation in lower case.
     public static var databaseTableName: String {
         TableNames.shared.name(of: Self.self)

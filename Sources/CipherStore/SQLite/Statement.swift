@@ -33,6 +33,9 @@ public final class Statement {
             sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
         })
 
+    /// What running it can do to the schema.
+    @usableFromInline let schemaEffect: SchemaEffect
+
     private let parameterNames: [String?]
     private let argumentBuffer: ArgumentBuffer
     private var boundArguments = StatementArguments()
@@ -78,6 +81,7 @@ public final class Statement {
         self.database = database
         self.sqliteStatement = handle
         self.sql = sql
+        self.schemaEffect = SchemaEffect(sql: sql)
         self.columnCount = Int(sqlite3_column_count(handle))
         let parameterCount = sqlite3_bind_parameter_count(handle)
         self.parameterNames = (0..<parameterCount).map { index in
@@ -202,7 +206,10 @@ public final class Statement {
     @inlinable
     public func step() throws -> Bool {
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
-        if !result { database.noticeStatementEnd() }
+        if !result {
+            database.noticeStatementEnd()
+            if schemaEffect != .none { didChangeSchema() }
+        }
         return result
     }
 
@@ -210,7 +217,12 @@ public final class Statement {
         let error = self.error()
         reset()
         database.statementDidEnd()
+        database.didFailStatement()
         return error
+    }
+
+    @usableFromInline func didChangeSchema() {
+        database.didRunStatement(schemaEffect)
     }
 
     /// Runs the statement to its end, dropping the rows it makes.
