@@ -70,6 +70,9 @@ public final class Database {
     private(set) var isClosed = false
     private var statementCache = StatementCache()
 
+    /// What the connection knows about the tables of record types.
+    let recordPlans = RecordPlans()
+
     /// What the connection knows of its schemas.
     let schema: ConnectionSchema
 
@@ -154,6 +157,7 @@ public final class Database {
     func close() throws {
         guard !isClosed else { return }
         statementCache.removeAll()
+        recordPlans.removeAll()
         if let sql = SQLiteHandle.firstStatement(handle) {
             Self.logUnfinalizedStatement(sql)
             throw DatabaseError(
@@ -248,6 +252,7 @@ public final class Database {
     /// Drops the cached statements, which a change of the schema makes stale.
     func clearStatementCache() {
         statementCache.removeAll()
+        recordPlans.removeAll()
     }
 
     // MARK: Facts

@@ -32,7 +32,7 @@ final class ColumnDecoder {
         do {
             let value = try type.init(from: self)
             return value
-        } catch where requiresJSON {
+        } catch  where requiresJSON {
             return nil
         }
     }

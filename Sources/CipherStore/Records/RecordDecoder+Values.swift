@@ -56,7 +56,9 @@ extension RecordDecoder {
             if let scope = scope(property) {
                 return scope.containsNonNullValue ? try decodeScope(type, scope, property, key) : nil
             }
-            if prefetchedRows(key.stringValue) == nil, column < 0 || row.hasNull(atIndex: column) { return nil }
+            if prefetchedRows(key.stringValue) == nil, column < 0 || row.hasNull(atIndex: column) {
+                return nil
+            }
             return try decodeComplex(type, property, key)
         }
     }
@@ -86,7 +88,9 @@ extension RecordDecoder {
         _ type: Value.Type, _ property: Int, _ key: some CodingKey
     ) throws -> Value {
         if let scope = scope(property) { return try decodeScope(type, scope, property, key) }
-        if let rows = prefetchedRows(key.stringValue) { return try type.init(from: rowsDecoder(rows, forKey: key)) }
+        if let rows = prefetchedRows(key.stringValue) {
+            return try type.init(from: rowsDecoder(rows, forKey: key))
+        }
         let column = properties[property].column
         if column >= 0 { return try decodeColumn(type, column, property, key) }
         try takeRoot(for: key)

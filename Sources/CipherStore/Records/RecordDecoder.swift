@@ -137,7 +137,8 @@ final class RecordDecoder {
         }
         throw DecodingError.keyNotFound(
             key,
-            DecodingError.Context(codingPath: codingPath, debugDescription: "No such key: \(rootKey) or \(name)"))
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: "No such key: \(rootKey) or \(name)"))
     }
 
     /// Decodes a single value from a column.
@@ -309,7 +310,8 @@ extension RecordDecoder: Decoder {
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
         throw DecodingError.typeMismatch(
-            [Any].self, DecodingError.Context(codingPath: codingPath, debugDescription: "a row is not an array"))
+            [Any].self,
+            DecodingError.Context(codingPath: codingPath, debugDescription: "a row is not an array"))
     }
 
     func singleValueContainer() -> any SingleValueDecodingContainer {

@@ -92,7 +92,8 @@ protocol RefusingDecodedScalars {
 extension RefusingDecodedScalars {
     private func refusal(_ type: Any.Type) -> DecodingError {
         .typeMismatch(
-            type, DecodingError.Context(codingPath: codingPath, debugDescription: "a row is not a single value"))
+            type,
+            DecodingError.Context(codingPath: codingPath, debugDescription: "a row is not a single value"))
     }
 
     func decode(_ type: Bool.Type) throws -> Bool { throw refusal(type) }

@@ -152,6 +152,8 @@ enum SQLiteHandle {
 
     static let enableLoadExtensionFlag = CInt(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION)
 
+    static let enableTriggersFlag = CInt(SQLITE_DBCONFIG_ENABLE_TRIGGER)
+
     static func setFlag(_ handle: SQLiteConnection, _ option: CInt, _ value: Bool) {
         // Older libraries answer that they do not know the flag, which is all
         // that can be done there.
