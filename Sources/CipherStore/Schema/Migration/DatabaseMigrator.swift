@@ -1,5 +1,3 @@
-import Dispatch
-
 /// A list of migrations, each of which changes a database once.
 ///
 /// ```swift
@@ -125,7 +123,7 @@ public struct DatabaseMigrator: Sendable {
     ///
     /// - throws: What a migration throws. Those before it stay applied.
     public func migrate(_ writer: any DatabaseWriter) throws {
-        try writer.writeWithoutTransaction { try run($0, upTo: registered.last?.identifier) }
+        try writer.barrierWriteWithoutTransaction { try run($0, upTo: registered.last?.identifier) }
     }
 
     /// Runs the migrations that did not run yet, up to one of them, and waits for their end.
@@ -136,7 +134,7 @@ public struct DatabaseMigrator: Sendable {
     /// - throws: What a migration throws; a ``DatabaseError`` of code
     ///   `SQLITE_MISUSE` when there is no such migration, or a later one was applied.
     public func migrate(_ writer: any DatabaseWriter, upTo targetIdentifier: String) throws {
-        try writer.writeWithoutTransaction { try run($0, upTo: targetIdentifier) }
+        try writer.barrierWriteWithoutTransaction { try run($0, upTo: targetIdentifier) }
     }
 
     /// Runs the migrations that did not run yet, and does not wait for their end.
@@ -149,15 +147,11 @@ public struct DatabaseMigrator: Sendable {
         _ writer: any DatabaseWriter,
         completion: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
-        DispatchQueue.global().async {
-            do {
-                try writer.writeWithoutTransaction { db in
-                    completion(Result { try run(db, upTo: registered.last?.identifier) }.map { db })
-                }
-            } catch {
-                // The migrations' own errors were reported above.
-                completion(.failure(error))
-            }
+        writer.asyncBarrierWriteWithoutTransaction { result in
+            completion(
+                result.flatMap { db in
+                    Result { try run(db, upTo: registered.last?.identifier) }.map { db }
+                })
         }
     }
 
@@ -238,8 +232,9 @@ public struct DatabaseMigrator: Sendable {
             return false
         }
         let fresh = try db.emptyCopyInMemory()
-        defer { fresh.close() }
         try MigrationRun(migrations: registered).migrate(fresh, upTo: last.identifier)
-        return try SchemaText(db) != SchemaText(fresh)
+        let isSame = try SchemaText(db) == SchemaText(fresh)
+        try fresh.close()
+        return !isSame
     }
 }
