@@ -78,9 +78,6 @@ public struct Configuration: Sendable {
     /// is SQLite's.
     public var cacheKibibytes: Int?
 
-    /// What completes the schema of the database, such as the primary keys of views.
-    public var schemaSource: (any DatabaseSchemaSource)?
-
     /// Whether `DatabaseError.description` and trace events show statement
     /// arguments. The default is false: they may be private.
     public var publicStatementArguments = false
@@ -133,6 +130,9 @@ public struct Configuration: Sendable {
     /// Whether the connection listens to ``Database/suspendNotification`` and
     /// ``Database/resumeNotification``. The default is false.
     public var observesSuspensionNotifications = false
+
+    /// What completes the schema of the database, such as the primary keys of views.
+    public var schemaSource: (any DatabaseSchemaSource)?
 
     private var setups: [@Sendable (Database) throws -> Void] = []
 

@@ -26,11 +26,12 @@ public final class Statement {
     public let columnCount: Int
 
     /// The names of its columns.
-    public private(set) lazy var columnNames: [String] = (0..<CInt(columnCount)).map {
-        sqlite3_column_name(sqliteStatement, $0).map { String(cString: $0) } ?? ""
-    }
+    public var columnNames: [String] { names.names }
 
-    private lazy var columnIndexes = ColumnIndexes(columnNames)
+    private(set) lazy var names = ColumnNames(
+        (0..<CInt(columnCount)).map { index in
+            sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
+        })
 
     /// What running it can do to the schema.
     @usableFromInline let schemaEffect: SchemaEffect
@@ -99,7 +100,7 @@ public final class Statement {
 
     /// The leftmost column of a name, compared without case.
     public func index(ofColumn name: String) -> Int? {
-        columnIndexes.index(of: name)
+        names.position(of: name)
     }
 
     // MARK: Arguments
@@ -247,35 +248,6 @@ public final class Statement {
 
     func error() -> DatabaseError {
         database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
-    }
-}
-
-/// The positions of columns by name, without case.
-///
-/// It is a class so that its one variable is read and written without a check
-/// for overlapping accesses, which would cost more than the search.
-private final class ColumnIndexes {
-    private let indexes: [String: Int]
-    /// The names as they are, or none when two are the same.
-    private let names: [String]
-    /// The column after the one that was found last: rows are mostly read from left to right.
-    private var likelyIndex = 0
-
-    init(_ names: [String]) {
-        indexes = Dictionary(
-            names.enumerated().map { ($1.lowercased(), $0) }, uniquingKeysWith: { leftmost, _ in leftmost })
-        self.names = indexes.count == names.count ? names : []
-    }
-
-    /// The leftmost column of a name.
-    func index(of name: String) -> Int? {
-        var index = likelyIndex
-        if index >= names.count || names[index] != name {
-            guard let found = indexes[name] ?? indexes[name.lowercased()] else { return nil }
-            index = found
-        }
-        likelyIndex = index + 1 < names.count ? index + 1 : 0
-        return index
     }
 }
 
