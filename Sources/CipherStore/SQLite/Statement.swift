@@ -207,8 +207,8 @@ public final class Statement {
     public func step() throws -> Bool {
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
         if !result {
-            database.noticeStatementEnd()
             if schemaEffect != .none { didChangeSchema() }
+            database.noticeStatementEnd()
         }
         return result
     }
@@ -216,8 +216,8 @@ public final class Statement {
     @usableFromInline func stepError() -> DatabaseError {
         let error = self.error()
         reset()
-        database.statementDidEnd()
         database.didFailStatement()
+        database.statementDidEnd()
         return error
     }
 
