@@ -68,6 +68,16 @@ extension Database {
         SQLStatementCursor(database: self, sql: sql, arguments: arguments)
     }
 
+    /// Returns a cursor of the statements of a literal.
+    ///
+    /// When the literal has no values, you set the arguments of each statement.
+    ///
+    /// - throws: A ``DatabaseError``.
+    public func allStatements(literal: SQL) throws -> SQLStatementCursor {
+        let (sql, arguments) = try literal.build(self)
+        return try allStatements(sql: sql, arguments: arguments.isEmpty ? nil : arguments)
+    }
+
     /// Executes one or more statements.
     ///
     /// - parameters:

@@ -31,6 +31,9 @@ public final class Statement {
     /// The names of its columns, and their positions by name.
     private(set) lazy var names = ColumnNames(readColumnNames())
 
+    /// What running it can do to the schema.
+    private let schemaEffect: SchemaEffect
+
     /// Where SQLite keeps the first name, which tells when it has prepared the
     /// statement again.
     private lazy var firstName = sqlite3_column_name(sqliteStatement, 0)
@@ -104,6 +107,7 @@ public final class Statement {
         self.database = database
         self.sqliteStatement = handle
         self.sql = sql
+        self.schemaEffect = SchemaEffect(sql: sql)
         let parameterCount = sqlite3_bind_parameter_count(handle)
         parameterNames = (0..<parameterCount).map { index in
             guard let name = sqlite3_bind_parameter_name(handle, index + 1) else { return nil }
@@ -166,15 +170,27 @@ public final class Statement {
     @inlinable
     public func step() throws -> Bool {
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
-        if !result { database.noticeStatementEnd() }
+        if !result { didRun() }
         return result
     }
 
     @usableFromInline func stepError() -> DatabaseError {
         let error = self.error()
         sqlite3_reset(sqliteStatement)
-        database.statementDidEnd()
+        didFail()
         return error
+    }
+
+    /// Tells the connection that the statement has come to its end.
+    @usableFromInline func didRun() {
+        database.statementDidEnd()
+        if schemaEffect != .none { database.didRunStatement(schemaEffect) }
+    }
+
+    /// Tells the connection that the statement has failed, and was reset.
+    func didFail() {
+        database.statementDidEnd()
+        database.didFailStatement()
     }
 
     /// Runs the statement to its end, dropping the rows it makes.

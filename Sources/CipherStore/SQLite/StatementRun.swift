@@ -55,9 +55,12 @@ public final class StatementRun {
         // The error is gone once the statement is reset.
         failure = failed ? statement.error() : nil
         statement.end(self)
-        statement.database.statementDidEnd()
-        if let failure { throw failure }
-        return false
+        guard let failure else {
+            statement.didRun()
+            return false
+        }
+        statement.didFail()
+        throw failure
     }
 
     /// Ends the run because the statement is used for something else.

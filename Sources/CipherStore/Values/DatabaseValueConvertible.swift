@@ -11,7 +11,7 @@ public protocol StatementBinding {
 /// ```swift
 /// let name = try String.fetchOne(db, sql: "SELECT name FROM player WHERE id = ?", arguments: [1])
 /// ```
-public protocol DatabaseValueConvertible: StatementBinding {
+public protocol DatabaseValueConvertible: SQLExpressible, StatementBinding {
     /// The value as the database stores it.
     var databaseValue: DatabaseValue { get }
 
