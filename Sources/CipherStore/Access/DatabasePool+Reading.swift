@@ -19,7 +19,8 @@ extension DatabasePool {
 
     private func withReader<T>(_ body: (SerializedDatabase) throws -> T) throws -> T {
         if readerPool.heldReader != nil {
-            fatalError("Database methods are not reentrant: use the `db` of the block that is running instead")
+            fatalError(
+                "Database methods are not reentrant: use the `db` of the block that is running instead")
         }
         var slot = readerPool.acquire()
         defer { readerPool.release(slot) }
@@ -125,7 +126,8 @@ extension DatabasePool {
         if let db = writer.heldDatabase, db.isInsideTransaction {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "a snapshot can't be made inside of a write transaction, whose changes it would not see")
+                message:
+                    "a snapshot can't be made inside of a write transaction, whose changes it would not see")
         }
         return try DatabaseSnapshot(connection: makeSnapshotReader())
     }
@@ -162,7 +164,8 @@ extension DatabasePool {
                 .failure(
                     DatabaseError(
                         resultCode: .SQLITE_MISUSE,
-                        message: "a concurrent read can't start inside of a barrier, which keeps readers away")))
+                        message: "a concurrent read can't start inside of a barrier, which keeps readers away"
+                    )))
         }
         let isReady = DispatchSemaphore(value: 0)
         let fail: @Sendable (Result<Database, any Error>) -> Void = { result in

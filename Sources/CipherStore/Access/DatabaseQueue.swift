@@ -33,7 +33,8 @@ public final class DatabaseQueue: DatabaseWriter {
     ///       which lives as long as one of them. Without a name it is the queue's own.
     ///     - configuration: The configuration; a passphrase has nothing to encrypt here, and does no harm.
     /// - throws: A ``DatabaseError``.
-    public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
+    public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws
+    {
         try self.init(
             path: name.map { DatabasePath.named($0) } ?? ":memory:", configuration: configuration,
             keyCache: KeyCache())
@@ -184,7 +185,7 @@ extension Database {
                 isRunning = true
                 value(.success(db))
             }
-        } catch where !isRunning {
+        } catch  where !isRunning {
             whenIsolated?()
             value(.failure(error))
         } catch {
