@@ -85,6 +85,9 @@ public final class Database {
     /// that it can be the target of a backup.
     let memorySettings: CipherSettings
 
+    /// The passphrase, until the connection is set up.
+    var setUpPassphrase: SecretBytes?
+
     /// Whether the key was proven by a page's MAC, or a file is still to be made.
     var isKeyProven = false
 
