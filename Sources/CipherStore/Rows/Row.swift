@@ -16,6 +16,10 @@ public final class Row {
     /// as they are: what reads values at full speed.
     @usableFromInline let sqliteStatement: SQLiteStatement?
 
+    /// The run of the statement whose current row this is; nil for a copied
+    /// row. The row keeps it from being reset.
+    let run: StatementRun?
+
     /// The statement whose current row this is; nil for a copied row.
     let statement: Statement?
 
@@ -41,9 +45,10 @@ public final class Row {
     private var likelyIndex = 0
 
     private init(
-        statement: Statement?, names: ColumnNames, values: [DatabaseValue], adapted: AdaptedColumns?
+        run: StatementRun?, names: ColumnNames, values: [DatabaseValue], adapted: AdaptedColumns?
     ) {
-        self.statement = statement
+        self.run = run
+        statement = run?.statement
         sqliteStatement = adapted == nil ? statement?.sqliteStatement : nil
         allNames = names
         self.values = values
@@ -52,13 +57,13 @@ public final class Row {
     }
 
     /// Makes the row that follows a statement.
-    convenience init(statement: Statement, adapted: AdaptedColumns? = nil) {
-        self.init(statement: statement, names: statement.names, values: [], adapted: adapted)
+    convenience init(_ run: StatementRun, adapted: AdaptedColumns? = nil) {
+        self.init(run: run, names: run.statement.names, values: [], adapted: adapted)
     }
 
     /// Makes a row that shows other columns of the same statement or copy.
     convenience init(viewing row: Row, _ adapted: AdaptedColumns?) {
-        self.init(statement: row.statement, names: row.allNames, values: row.values, adapted: adapted)
+        self.init(run: row.run, names: row.allNames, values: row.values, adapted: adapted)
     }
 
     /// Makes a row without columns.
@@ -67,7 +72,7 @@ public final class Row {
     /// Makes a row of names and values.
     public convenience init(_ columns: [(String, (any DatabaseValueConvertible)?)]) {
         self.init(
-            statement: nil, names: ColumnNames(columns.map(\.0)),
+            run: nil, names: ColumnNames(columns.map(\.0)),
             values: columns.map { $0.1?.databaseValue ?? .null }, adapted: nil)
     }
 
@@ -93,7 +98,7 @@ public final class Row {
         guard let statement else { return self }
         let handle = statement.sqliteStatement
         let row = Row(
-            statement: nil, names: allNames,
+            run: nil, names: allNames,
             values: (0..<CInt(allNames.names.count)).map {
                 DatabaseValue(sqliteStatement: handle, index: $0)
             },
