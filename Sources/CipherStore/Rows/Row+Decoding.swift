@@ -7,22 +7,6 @@ extension Row {
         databaseValue(atIndex: index).storage.value
     }
 
-    /// Returns a value by position, or nil for NULL.
-    @inlinable
-    public subscript<Value: DatabaseValueConvertible>(_ index: Int) -> Value? {
-        trapping { try decodeIfPresent(Value.self, atIndex: index) }
-    }
-
-    /// Returns a value by position, or nil for NULL.
-    @inlinable
-    public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ index: Int) -> Value? {
-        checkIndex(index)
-        guard let sqliteStatement else { return trapping { try decodeIfPresent(Value.self, atIndex: index) } }
-        if RawColumn.isNull(sqliteStatement, CInt(index)) { return nil }
-        if let value = Value(sqliteStatement: sqliteStatement, index: CInt(index)) { return value }
-        return trapping { try decodeIfPresent(Value.self, atIndex: index) }
-    }
-
     /// Returns a value by position.
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ index: Int) -> Value {
@@ -44,30 +28,18 @@ extension Row {
         index(ofColumn: name).flatMap { databaseValue(atIndex: $0).storage.value }
     }
 
-    /// Returns a value by name, or nil when the column is missing or NULL.
-    @inlinable
-    public subscript<Value: DatabaseValueConvertible>(_ name: String) -> Value? {
-        guard let index = index(ofColumn: name) else { return nil }
-        return self[index]
-    }
-
-    /// Returns a value by name, or nil when the column is missing or NULL.
-    @inlinable
-    public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ name: String) -> Value? {
-        guard let index = index(ofColumn: name) else { return nil }
-        return self[index]
-    }
-
     /// Returns a value by name.
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ name: String) -> Value {
-        self[existingIndex(ofColumn: name)]
+        if let index = index(ofColumn: name) { return self[index] }
+        return Value.fromMissingColumn() ?? self[existingIndex(ofColumn: name)]
     }
 
     /// Returns a value by name.
     @inlinable
     public subscript<Value: DatabaseValueConvertible & StatementColumnConvertible>(_ name: String) -> Value {
-        self[existingIndex(ofColumn: name)]
+        if let index = index(ofColumn: name) { return self[index] }
+        return Value.fromMissingColumn() ?? self[existingIndex(ofColumn: name)]
     }
 
     // MARK: Throwing access
