@@ -12,6 +12,11 @@ static inline int csqlcipher_db_config_flag(sqlite3 *db, int option, int value) 
     return sqlite3_db_config(db, option, value, &current);
 }
 
+// It has an effect before the library is initialized, only.
+static inline int csqlcipher_config_log(void (*receive)(void *, int, const char *)) {
+    return sqlite3_config(SQLITE_CONFIG_LOG, receive, (void *)0);
+}
+
 // SQLITE_TRANSIENT is a function pointer made of -1, which Swift does not import.
 static inline int csqlcipher_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
     return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
@@ -29,6 +34,15 @@ static inline int csqlcipher_bind_static_text(sqlite3_stmt *statement, int index
 
 static inline int csqlcipher_bind_static_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
     return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_STATIC);
+}
+
+static inline void csqlcipher_result_text(sqlite3_context *context, const void *text, int count) {
+    sqlite3_result_text(context, (const char *)text, count, SQLITE_TRANSIENT);
+}
+
+static inline void csqlcipher_result_blob(sqlite3_context *context, const void *bytes, int count) {
+    if (count == 0) sqlite3_result_zeroblob(context, 0);
+    else sqlite3_result_blob(context, bytes, count, SQLITE_TRANSIENT);
 }
 
 #endif

@@ -27,9 +27,9 @@ extension Database {
     ///
     /// - throws: As ``usePassphrase(_:)-(String)``.
     public func usePassphrase(_ passphrase: borrowing Passphrase) throws {
-        if path.isEmpty || path.hasPrefix(":memory:") {
-            // Nobody can open such a database again, so any key will do.
-            return try use(EncryptionKey.random(), isProven: true)
+        guard DatabasePath(path).isFile else {
+            // Only this process can open such a database again, so any key will do.
+            return try use(.forMemory(memorySettings), isProven: true)
         }
         let start = SQLiteHandle.leadingBytes(handle, count: 65_536)
         switch StoreFile(leadingBytes: start) {
@@ -65,6 +65,12 @@ extension Database {
         guard ResultCode(rawValue: code) == .SQLITE_OK else {
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the key was not accepted")
         }
+        withoutTracing { useSettings(of: key) }
+        encryptionKey = key
+        isKeyProven = isProven
+    }
+
+    private func useSettings(of key: EncryptionKey) {
         if EngineFeatures.current.supportsFormat4 {
             // The process's first key sends the library's log to stderr, so this comes after it.
             _ = SQLiteHandle.execute(handle, "PRAGMA cipher_log_level = NONE")
@@ -74,7 +80,5 @@ extension Database {
             _ = SQLiteHandle.execute(handle, "PRAGMA cipher_compatibility = 3")
         }
         _ = SQLiteHandle.execute(handle, "PRAGMA cipher_page_size = \(key.settings.pageSize)")
-        encryptionKey = key
-        isKeyProven = isProven
     }
 }

@@ -115,7 +115,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     ) throws -> Self? {
         let cursor = try Row.fetchCursor(db, sql: sql, arguments: arguments)
         return try withExtendedLifetime(cursor) {
-            try cursor.next()?.decodeIfPresent(Self.self, atIndex: 0)
+            try cursor.next()?.decodeIfPresent(Self.self, atIndex: 0) as Self?
         }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An error that SQLite, or the layer above it, reports.
 ///
 /// ```swift
@@ -23,7 +25,7 @@ public struct DatabaseError: Error, Equatable, Sendable {
     /// SQLite's message.
     public let message: String?
 
-    /// The SQL that failed, if the error comes from a statement.
+    /// The SQL that failed, if the error comes from a statement. A key in it is hidden.
     public let sql: String?
 
     /// The arguments of the statement that failed. Do not log them.
@@ -58,15 +60,19 @@ public struct DatabaseError: Error, Equatable, Sendable {
         resultCode: ResultCode, message: String?, sql: String? = nil, arguments: StatementArguments? = nil,
         publicStatementArguments: Bool = false, storeError: StoreError?
     ) {
+        // Errors are logged, so they hold no key.
+        let redacted = sql.flatMap { KeyRedaction.redacted($0) }
+        let message = redacted == nil ? message : KeyRedaction.message(message)
         self.extendedResultCode = resultCode
         self.message = message ?? resultCode.errorString
-        self.sql = sql
-        self.arguments = arguments
+        self.sql = redacted ?? sql
+        self.arguments = redacted == nil ? arguments : nil
         self.publicStatementArguments = publicStatementArguments
         self.storeError = storeError
     }
 
-    /// Whether the statement ended because of an interruption.
+    /// Whether the statement ended because of ``DatabaseReader/interrupt()``, or
+    /// because an interruption had rolled its transaction back.
     public var isInterruptionError: Bool {
         switch resultCode {
         case .SQLITE_ABORT, .SQLITE_INTERRUPT: true
@@ -101,6 +107,17 @@ extension DatabaseError: CustomStringConvertible {
 
     /// A text with the statement's arguments. Do not log it.
     public var expandedDescription: String { text(showsArguments: true) }
+}
+
+extension DatabaseError: CustomNSError {
+    /// The domain of the error as an `NSError`; GRDB's, for code that compares it.
+    public static var errorDomain: String { "GRDB.DatabaseError" }
+
+    /// The extended result code.
+    public var errorCode: Int { Int(extendedResultCode.rawValue) }
+
+    /// The description, without arguments, as the failure reason.
+    public var errorUserInfo: [String: Any] { [NSLocalizedFailureReasonErrorKey: description] }
 }
 
 extension String {

@@ -37,6 +37,8 @@ public struct EngineFeatures: Sendable {
     public static let current = probe()
 
     private static func probe() -> EngineFeatures {
+        // The first connection initializes SQLite, which takes no log from then on.
+        _ = ErrorLog.isInstalled
         let version = Int(sqlite3_libversion_number())
         var scratch: SQLiteConnection?
         defer { sqlite3_close_v2(scratch) }

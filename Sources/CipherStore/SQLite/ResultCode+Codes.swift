@@ -181,4 +181,56 @@ extension ResultCode {
     public static let SQLITE_AUTH_USER = ResultCode(rawValue: 23 | (1 << 8))
     /// `SQLITE_OK`, detail 1.
     public static let SQLITE_OK_LOAD_PERMANENTLY = ResultCode(rawValue: 0 | (1 << 8))
+    /// A collation is missing.
+    public static let SQLITE_ERROR_MISSING_COLLSEQ = ResultCode(rawValue: 1 | (1 << 8))
+    /// The statement is prepared again; SQLite keeps it to itself.
+    public static let SQLITE_ERROR_RETRY = ResultCode(rawValue: 1 | (2 << 8))
+    /// A historical snapshot is no longer available.
+    public static let SQLITE_ERROR_SNAPSHOT = ResultCode(rawValue: 1 | (3 << 8))
+    /// The size of the reserved space is wrong.
+    public static let SQLITE_ERROR_RESERVESIZE = ResultCode(rawValue: 1 | (4 << 8))
+    /// A key is wrong or missing.
+    public static let SQLITE_ERROR_KEY = ResultCode(rawValue: 1 | (5 << 8))
+    /// The request can not be met.
+    public static let SQLITE_ERROR_UNABLE = ResultCode(rawValue: 1 | (6 << 8))
+    /// An atomic write could not begin.
+    public static let SQLITE_IOERR_BEGIN_ATOMIC = ResultCode(rawValue: 10 | (29 << 8))
+    /// An atomic write could not be committed.
+    public static let SQLITE_IOERR_COMMIT_ATOMIC = ResultCode(rawValue: 10 | (30 << 8))
+    /// An atomic write could not be rolled back.
+    public static let SQLITE_IOERR_ROLLBACK_ATOMIC = ResultCode(rawValue: 10 | (31 << 8))
+    /// The checksum of a page is wrong.
+    public static let SQLITE_IOERR_DATA = ResultCode(rawValue: 10 | (32 << 8))
+    /// The file system is damaged.
+    public static let SQLITE_IOERR_CORRUPTFS = ResultCode(rawValue: 10 | (33 << 8))
+    /// Memory that maps a file could not be read.
+    public static let SQLITE_IOERR_IN_PAGE = ResultCode(rawValue: 10 | (34 << 8))
+    /// A key is wrong.
+    public static let SQLITE_IOERR_BADKEY = ResultCode(rawValue: 10 | (35 << 8))
+    /// A page could not be encrypted or decrypted.
+    public static let SQLITE_IOERR_CODEC = ResultCode(rawValue: 10 | (36 << 8))
+    /// A virtual table is locked.
+    public static let SQLITE_LOCKED_VTAB = ResultCode(rawValue: 6 | (2 << 8))
+    /// A lock was not free in time.
+    public static let SQLITE_BUSY_TIMEOUT = ResultCode(rawValue: 5 | (3 << 8))
+    /// The WAL file can not be used.
+    public static let SQLITE_CANTOPEN_DIRTYWAL = ResultCode(rawValue: 14 | (5 << 8))
+    /// The path is a symbolic link.
+    public static let SQLITE_CANTOPEN_SYMLINK = ResultCode(rawValue: 14 | (6 << 8))
+    /// The sqlite_sequence table is damaged.
+    public static let SQLITE_CORRUPT_SEQUENCE = ResultCode(rawValue: 11 | (2 << 8))
+    /// An entry of an index is missing.
+    public static let SQLITE_CORRUPT_INDEX = ResultCode(rawValue: 11 | (3 << 8))
+    /// The WAL index can not be set up for lack of permission.
+    public static let SQLITE_READONLY_CANTINIT = ResultCode(rawValue: 8 | (5 << 8))
+    /// The folder can not be written.
+    public static let SQLITE_READONLY_DIRECTORY = ResultCode(rawValue: 8 | (6 << 8))
+    /// An UPDATE trigger tried to delete the row.
+    public static let SQLITE_CONSTRAINT_PINNED = ResultCode(rawValue: 19 | (11 << 8))
+    /// A value does not fit the type of a column of a STRICT table.
+    public static let SQLITE_CONSTRAINT_DATATYPE = ResultCode(rawValue: 19 | (12 << 8))
+    /// A bulk update resumes.
+    public static let SQLITE_NOTICE_RBU = ResultCode(rawValue: 27 | (3 << 8))
+    /// A symbolic link was followed.
+    public static let SQLITE_OK_SYMLINK = ResultCode(rawValue: 0 | (2 << 8))
 }

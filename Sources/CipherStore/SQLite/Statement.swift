@@ -26,11 +26,12 @@ public final class Statement {
     public let columnCount: Int
 
     /// The names of its columns.
-    public private(set) lazy var columnNames: [String] = (0..<CInt(columnCount)).map {
-        sqlite3_column_name(sqliteStatement, $0).map { String(cString: $0) } ?? ""
-    }
+    public var columnNames: [String] { names.names }
 
-    private lazy var columnIndexes = ColumnIndexes(columnNames)
+    private(set) lazy var names = ColumnNames(
+        (0..<CInt(columnCount)).map { index in
+            sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
+        })
 
     private let parameterNames: [String?]
     private let argumentBuffer: ArgumentBuffer
@@ -41,6 +42,13 @@ public final class Statement {
     ///
     /// - returns: nil when there is nothing but blanks and comments.
     static func prepare(
+        database: Database, sql: String, offset: inout Int
+    ) throws -> Statement? {
+        try database.checkIsOpen(sql)
+        return try prepareUnchecked(database: database, sql: sql, offset: &offset)
+    }
+
+    static func prepareUnchecked(
         database: Database, sql: String, offset: inout Int
     ) throws -> Statement? {
         var handle: SQLiteStatement?
@@ -88,7 +96,7 @@ public final class Statement {
 
     /// The leftmost column of a name, compared without case.
     public func index(ofColumn name: String) -> Int? {
-        columnIndexes.index(of: name)
+        names.position(of: name)
     }
 
     // MARK: Arguments
@@ -193,13 +201,15 @@ public final class Statement {
     /// - throws: A ``DatabaseError``; the statement is reset.
     @inlinable
     public func step() throws -> Bool {
-        if let result = RawStep.next(sqliteStatement) { return result }
-        throw stepError()
+        guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
+        if !result { database.noticeStatementEnd() }
+        return result
     }
 
     @usableFromInline func stepError() -> DatabaseError {
         let error = self.error()
         reset()
+        database.statementDidEnd()
         return error
     }
 
@@ -214,6 +224,7 @@ public final class Statement {
 
     /// Sets arguments, checks that none is missing, and rewinds.
     func prepareToRun(_ arguments: StatementArguments?) throws {
+        try database.checkMayRun(sql)
         // Setting arguments rewinds too.
         if let arguments { return try setArguments(arguments) }
         if needsArguments { _ = try resolve(boundArguments) }
@@ -225,35 +236,6 @@ public final class Statement {
 
     func error() -> DatabaseError {
         database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
-    }
-}
-
-/// The positions of columns by name, without case.
-///
-/// It is a class so that its one variable is read and written without a check
-/// for overlapping accesses, which would cost more than the search.
-private final class ColumnIndexes {
-    private let indexes: [String: Int]
-    /// The names as they are, or none when two are the same.
-    private let names: [String]
-    /// The column after the one that was found last: rows are mostly read from left to right.
-    private var likelyIndex = 0
-
-    init(_ names: [String]) {
-        indexes = Dictionary(
-            names.enumerated().map { ($1.lowercased(), $0) }, uniquingKeysWith: { leftmost, _ in leftmost })
-        self.names = indexes.count == names.count ? names : []
-    }
-
-    /// The leftmost column of a name.
-    func index(of name: String) -> Int? {
-        var index = likelyIndex
-        if index >= names.count || names[index] != name {
-            guard let found = indexes[name] ?? indexes[name.lowercased()] else { return nil }
-            index = found
-        }
-        likelyIndex = index + 1 < names.count ? index + 1 : 0
-        return index
     }
 }
 

@@ -1,0 +1,55 @@
+import Foundation
+
+// These names are part of the file format: the schemas of existing databases hold them.
+
+extension DatabaseFunction {
+    /// `capitalized` of `String`.
+    public static let capitalize = text("swiftCapitalizedString") { $0.capitalized }
+    /// `lowercased()` of `String`.
+    public static let lowercase = text("swiftLowercaseString") { $0.lowercased() }
+    /// `uppercased()` of `String`.
+    public static let uppercase = text("swiftUppercaseString") { $0.uppercased() }
+    /// `localizedCapitalized` of `String`, which depends on the user's language.
+    public static let localizedCapitalize = text("swiftLocalizedCapitalizedString") {
+        $0.localizedCapitalized
+    }
+    /// `localizedLowercase` of `String`, which depends on the user's language.
+    public static let localizedLowercase = text("swiftLocalizedLowercaseString") { $0.localizedLowercase }
+    /// `localizedUppercase` of `String`, which depends on the user's language.
+    public static let localizedUppercase = text("swiftLocalizedUppercaseString") { $0.localizedUppercase }
+
+    /// A function from text to text; of a number or a blob it makes NULL.
+    ///
+    /// They are innocuous, so that views, triggers and indexes can use them.
+    private static func text(
+        _ name: String, _ transform: @escaping @Sendable (String) -> String
+    ) -> DatabaseFunction {
+        DatabaseFunction(name, argumentCount: 1, traits: [.deterministic, .innocuous]) { call in
+            switch call[0].storageClass {
+            case RawColumn.textClass: call.returnText(transform(call[0].string))
+            case RawColumn.blobClass:
+                guard let text = String(validating: call[0].blob, as: UTF8.self) else {
+                    return call.returnNull()
+                }
+                call.returnText(transform(text))
+            default: call.returnNull()
+            }
+        }
+    }
+}
+
+extension Database {
+    /// Adds the functions and collations that every connection has.
+    func addBuiltInFunctions() {
+        let functions: [DatabaseFunction] = [
+            .capitalize, .lowercase, .uppercase, .localizedCapitalize, .localizedLowercase,
+            .localizedUppercase,
+        ]
+        for function in functions { add(function: function) }
+        let collations: [DatabaseCollation] = [
+            .unicodeCompare, .caseInsensitiveCompare, .localizedCaseInsensitiveCompare, .localizedCompare,
+            .localizedStandardCompare,
+        ]
+        for collation in collations { add(collation: collation) }
+    }
+}

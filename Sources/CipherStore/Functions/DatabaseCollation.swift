@@ -1,0 +1,112 @@
+import Foundation
+
+/// A way to compare strings, for sorting and for `=` and `<`.
+///
+/// ```swift
+/// let byLength = DatabaseCollation("byLength") { left, right in
+///     left.count < right.count ? .orderedAscending : left.count > right.count ? .orderedDescending : .orderedSame
+/// }
+/// configuration.prepareDatabase { db in
+///     db.add(collation: byLength)
+/// }
+/// try String.fetchAll(db, sql: "SELECT name FROM player ORDER BY name COLLATE byLength")
+/// ```
+///
+/// An index keeps the order that a collation gave when rows were written. When
+/// a collation changes its mind, as the localized ones may with the user's
+/// language or a new system, call ``Database/reindex(collation:)-(DatabaseCollation)``.
+public struct DatabaseCollation: Sendable {
+    /// The name of the collation in SQL.
+    public let name: String
+
+    private let compare: @Sendable (String, String) -> ComparisonResult
+
+    /// Makes a collation.
+    ///
+    /// - parameters:
+    ///     - name: The name in SQL.
+    ///     - function: Compares two strings. It must be a total order that depends on them only.
+    public init(_ name: String, function: @escaping @Sendable (String, String) -> ComparisonResult) {
+        self.name = name
+        compare = function
+    }
+
+    fileprivate func add(to handle: SQLiteConnection) -> ResultCode {
+        let compare = compare
+        return ResultCode(
+            rawValue: FunctionRegistration.add(
+                collation: { left, right in
+                    let left = String(decoding: left, as: UTF8.self)
+                    return CInt(compare(left, String(decoding: right, as: UTF8.self)).rawValue)
+                }, name: name, to: handle))
+    }
+}
+
+extension DatabaseCollation: Hashable {
+    /// Returns whether two collations replace each other on a connection.
+    public static func == (left: DatabaseCollation, right: DatabaseCollation) -> Bool {
+        left.name.lowercased() == right.name.lowercased()
+    }
+
+    /// Hashes the name.
+    public func hash(into hasher: inout Hasher) { hasher.combine(name.lowercased()) }
+}
+
+// These names are part of the file format: the schemas of existing databases hold them.
+
+extension DatabaseCollation {
+    /// Compares as the operators of `String` do: by Unicode, without a locale.
+    public static let unicodeCompare = DatabaseCollation("swiftCompare") { left, right in
+        left == right ? .orderedSame : left < right ? .orderedAscending : .orderedDescending
+    }
+
+    /// Compares without case, see `caseInsensitiveCompare` of `String`.
+    public static let caseInsensitiveCompare = DatabaseCollation("swiftCaseInsensitiveCompare") {
+        $0.caseInsensitiveCompare($1)
+    }
+
+    /// Compares without case, as the user's language has it.
+    public static let localizedCaseInsensitiveCompare = DatabaseCollation(
+        "swiftLocalizedCaseInsensitiveCompare"
+    ) {
+        $0.localizedCaseInsensitiveCompare($1)
+    }
+
+    /// Compares as the user's language has it.
+    public static let localizedCompare = DatabaseCollation("swiftLocalizedCompare") {
+        $0.localizedCompare($1)
+    }
+
+    /// Compares as file managers sort names, with numbers in their order.
+    public static let localizedStandardCompare = DatabaseCollation("swiftLocalizedStandardCompare") {
+        $0.localizedStandardCompare($1)
+    }
+}
+
+extension Database {
+    /// Adds a collation to the connection, in the place of one of the same name.
+    ///
+    /// Call it in ``Configuration/prepareDatabase(_:)``, so that all the
+    /// connections of a pool have the collation. It is a programming error to
+    /// replace a collation that a running statement uses.
+    public func add(collation: DatabaseCollation) {
+        let code = collation.add(to: handle)
+        precondition(code == .SQLITE_OK, "could not add the collation \(collation.name): \(code)")
+    }
+
+    /// Removes a collation from the connection.
+    public func remove(collation: DatabaseCollation) {
+        let code = ResultCode(rawValue: FunctionRegistration.remove(collation: collation.name, from: handle))
+        precondition(code == .SQLITE_OK, "could not remove the collation \(collation.name): \(code)")
+    }
+
+    /// Rebuilds the indexes that use a collation.
+    ///
+    /// Related SQLite documentation: <https://www.sqlite.org/lang_reindex.html>
+    ///
+    /// - throws: A ``DatabaseError``, also when there is no such collation.
+    public func reindex(collation: DatabaseCollation) throws {
+        let name = collation.name.replacingOccurrences(of: "\"", with: "\"\"")
+        try execute(sql: "REINDEX \"\(name)\"")
+    }
+}

@@ -1,0 +1,57 @@
+import CSQLCipher
+import Synchronization
+
+/// SQLite's error log, which is the process's.
+///
+/// Related SQLite documentation: <https://www.sqlite.org/errlog.html>
+enum ErrorLog {
+    private static let function = Mutex<Database.LogErrorFunction?>(nil)
+
+    /// Whether SQLite took the callback. It does so once, before it is
+    /// initialized by the first connection; asking for this sees to it.
+    static let isInstalled: Bool = csqlcipher_config_log(receiveLog) == SQLITE_OK
+
+    static var current: Database.LogErrorFunction? {
+        get { function.withLock { $0 } }
+        set {
+            _ = isInstalled
+            function.withLock { $0 = newValue }
+        }
+    }
+
+    /// Passes a message on, without the keys that it may quote.
+    static func report(code: CInt, message: String) {
+        // Called outside of the lock: the function may set another one.
+        guard let function = current else { return }
+        let code = ResultCode(rawValue: code)
+        guard KeyRedaction.mayHoldKey(message) else { return function(code, message) }
+        function(code, "\(code.errorString ?? "error"); the statement may hold a key and is not shown")
+    }
+}
+
+private func receiveLog(_: UnsafeMutableRawPointer?, _ code: CInt, _ message: UnsafePointer<CChar>?) {
+    ErrorLog.report(code: code, message: message.map { String(cString: $0) } ?? "")
+}
+
+extension Database {
+    /// A function that receives SQLite's error log.
+    public typealias LogErrorFunction = @Sendable (_ resultCode: ResultCode, _ message: String) -> Void
+
+    /// A function that is called whenever SQLite reports an anomaly.
+    ///
+    /// ```swift
+    /// Database.logError = { code, message in
+    ///     logger.error("SQLite error \(code): \(message)")
+    /// }
+    /// ```
+    ///
+    /// The function may be called on any thread, and must not use a database
+    /// connection. Messages hold SQL, but never a key.
+    ///
+    /// It can be set at any time, unless other code of the process opened an
+    /// SQLite connection before CipherStore did: then SQLite no longer takes it.
+    public static var logError: LogErrorFunction? {
+        get { ErrorLog.current }
+        set { ErrorLog.current = newValue }
+    }
+}

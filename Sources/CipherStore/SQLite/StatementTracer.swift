@@ -1,0 +1,95 @@
+import CSQLCipher
+
+/// Passes SQLite's trace events of one connection on.
+///
+/// It is touched by the thread that uses the connection, only.
+final class StatementTracer {
+    /// Called with each event and whether descriptions show arguments.
+    private var observer: ((Database.TraceEvent) -> Void)?
+    private var showsArguments = false
+
+    /// How many blocks that must not be traced are running.
+    var muteCount = 0
+
+    /// Sets what is traced on a connection. The tracer must outlive the
+    /// connection, or be removed with no options.
+    func install(
+        on handle: SQLiteConnection, options: Database.TracingOptions, showsArguments: Bool,
+        _ observer: ((Database.TraceEvent) -> Void)?
+    ) {
+        self.observer = options.isEmpty ? nil : observer
+        self.showsArguments = showsArguments
+        guard self.observer != nil else { return Self.uninstall(from: handle) }
+        var mask: CInt = 0
+        if options.contains(.statement) { mask |= SQLITE_TRACE_STMT }
+        if options.contains(.profile) { mask |= SQLITE_TRACE_PROFILE }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_trace_v2(
+            handle, CUnsignedInt(mask),
+            { kind, context, statement, detail in
+                if let context, let statement {
+                    Unmanaged<StatementTracer>.fromOpaque(context).takeUnretainedValue()
+                        .receive(CInt(kind), OpaquePointer(statement), detail)
+                }
+                return 0
+            }, context)
+    }
+
+    /// Stops tracing a connection.
+    static func uninstall(from handle: SQLiteConnection) {
+        sqlite3_trace_v2(handle, 0, nil, nil)
+    }
+
+    private func receive(_ kind: CInt, _ statement: SQLiteStatement, _ detail: UnsafeMutableRawPointer?) {
+        guard muteCount == 0, let observer else { return }
+        // SQLite gives the text of a trigger or of an inner statement as a comment.
+        let comment = kind == SQLITE_TRACE_STMT ? detail.map(Self.text) : nil
+        let traced = TracedStatement(statement, comment: comment?.hasPrefix("--") == true ? comment : nil)
+        defer { traced.end() }
+        let event = Database.TraceEvent.Statement(traced: traced, showsArguments: showsArguments)
+        if kind == SQLITE_TRACE_PROFILE {
+            let nanoseconds = detail?.loadUnaligned(as: Int64.self) ?? 0
+            observer(.profile(statement: event, duration: Double(nanoseconds) / 1e9))
+        } else {
+            observer(.statement(event))
+        }
+    }
+
+    private static func text(_ pointer: UnsafeMutableRawPointer) -> String {
+        String(cString: pointer.assumingMemoryBound(to: CChar.self))
+    }
+}
+
+/// A statement while it is traced. Its texts are made when they are asked for.
+final class TracedStatement {
+    private var statement: SQLiteStatement?
+
+    /// The SQL, without keys.
+    let sql: String
+
+    /// Whether the SQL held a key.
+    private let hasKey: Bool
+    private let isComment: Bool
+
+    init(_ statement: SQLiteStatement, comment: String?) {
+        self.statement = statement
+        let text = comment ?? sqlite3_sql(statement).map { String(cString: $0) } ?? ""
+        let redacted = KeyRedaction.redacted(text)
+        hasKey = redacted != nil
+        isComment = comment != nil
+        sql = (redacted ?? text).trimmedSQL
+    }
+
+    /// The SQL with arguments, or without them when it takes a key or is no
+    /// longer being traced.
+    var expandedSQL: String {
+        guard let statement, !hasKey, !isComment, let text = sqlite3_expanded_sql(statement) else {
+            return sql
+        }
+        defer { sqlite3_free(text) }
+        return String(cString: text).trimmedSQL
+    }
+
+    /// The statement may be gone from now on.
+    func end() { statement = nil }
+}
