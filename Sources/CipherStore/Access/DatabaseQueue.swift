@@ -11,9 +11,12 @@ import Foundation
 ///     try Int.fetchOne(db, sql: "SELECT count(*) FROM note") ?? 0
 /// }
 /// ```
+///
+/// The connection is closed when the queue is deallocated and its last access has ended.
 public final class DatabaseQueue: DatabaseWriter {
     private let connection: SerializedDatabase
     private let keyCache: KeyCache
+    private let suspension: SuspensionObserver?
 
     /// Opens or creates the database at a path.
     ///
@@ -23,15 +26,31 @@ public final class DatabaseQueue: DatabaseWriter {
         try self.init(path: path, configuration: configuration, keyCache: KeyCache())
     }
 
-    /// Opens a new in-memory database.
-    public convenience init(configuration: Configuration = Configuration()) throws {
-        try self.init(path: ":memory:", configuration: configuration, keyCache: KeyCache())
+    /// Opens an in-memory database.
+    ///
+    /// - parameters:
+    ///     - name: All queues of the process with one name share one database,
+    ///       which lives as long as one of them. Without a name it is the queue's own.
+    ///     - configuration: The configuration; a passphrase has nothing to encrypt here, and does no harm.
+    /// - throws: A ``DatabaseError``.
+    public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
+        try self.init(
+            path: name.map { DatabasePath.named($0) } ?? ":memory:", configuration: configuration,
+            keyCache: KeyCache())
     }
 
-    init(path: String, configuration: Configuration, keyCache: KeyCache) throws {
+    init(
+        path: String, configuration: Configuration, keyCache: KeyCache,
+        memorySettings: CipherSettings = .default
+    ) throws {
         self.keyCache = keyCache
-        connection = try SerializedDatabase(
-            path: path, configuration: configuration, keyCache: keyCache, label: "CipherStore.DatabaseQueue")
+        let connection = try SerializedDatabase(
+            path: path, configuration: configuration, keyCache: keyCache, label: "CipherStore.DatabaseQueue",
+            memorySettings: memorySettings)
+        self.connection = connection
+        suspension =
+            configuration.observesSuspensionNotifications
+            ? SuspensionObserver(suspend: { connection.suspend() }, resume: { connection.resume() }) : nil
     }
 
     /// The configuration of the connection.
@@ -43,57 +62,50 @@ public final class DatabaseQueue: DatabaseWriter {
     /// How many key derivations the queue has paid for.
     package var keyDerivationCount: Int { keyCache.derivationCount }
 
-    /// Reads in one snapshot of the database and waits for the result.
-    ///
-    /// - throws: What the block throws; a ``DatabaseError`` when a page that was
-    ///   read is not authentic.
-    public func read<T>(_ value: (Database) throws -> T) throws -> T {
+    public func close() throws { try connection.close() }
+
+    public func interrupt() { connection.interrupt() }
+
+    /// Frees as much memory as possible. It waits for the access that is running.
+    public func releaseMemory() { connection.reentrantSync { $0.releaseMemory() } }
+
+    // MARK: Reading
+
+    @_disfavoredOverload public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try connection.sync { try $0.readSnapshot(value) }
     }
 
-    /// Reads in one snapshot of the database.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await connection.async { try $0.readSnapshot(value) }
+        try await connection.run { try $0.readSnapshot(value) }
     }
 
-    /// Runs a block in an immediate transaction and waits for the result.
+    public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        connection.async { $0.readSnapshot(orFail: value) }
+    }
+
+    @_disfavoredOverload public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try connection.sync(value)
+    }
+
+    public func unsafeRead<T: Sendable>(
+        _ value: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await connection.run(value)
+    }
+
+    public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        connection.async { value(.success($0)) }
+    }
+
+    public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
+        try connection.reentrantSync(value)
+    }
+
+    // MARK: Writing
+
+    /// Runs a closure in a transaction that the closure commits or rolls back.
     ///
-    /// - throws: What the block throws, after everything it did was undone; a
-    ///   ``DatabaseError`` when the transaction can't begin or commit.
-    public func write<T>(_ updates: (Database) throws -> T) throws -> T {
-        try connection.sync { try Self.transaction($0, updates) }
-    }
-
-    /// Runs a block in an immediate transaction.
-    public func write<T: Sendable>(_ updates: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await connection.async { try Self.transaction($0, updates) }
-    }
-
-    private static func transaction<T>(_ db: Database, _ updates: (Database) throws -> T) throws -> T {
-        var result: T?
-        try db.inTransaction(.immediate) {
-            try db.checkFileIdentity()
-            result = try updates(db)
-            return .commit
-        }
-        guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
-        return result
-    }
-
-    /// Runs a block outside of any transaction and waits for the result.
-    public func writeWithoutTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
-        try connection.sync { db in
-            try db.checkFileIdentity()
-            return try updates(db)
-        }
-    }
-
-    /// Runs a block outside of any transaction and waits for the result.
-    public func inDatabase<T>(_ block: (Database) throws -> T) throws -> T {
-        try writeWithoutTransaction(block)
-    }
-
-    /// Runs a block in a transaction that the block commits or rolls back.
+    /// - throws: What the closure throws; a ``DatabaseError``.
     public func inTransaction(
         _ kind: Database.TransactionKind? = nil,
         _ updates: (Database) throws -> Database.TransactionCompletion
@@ -101,9 +113,83 @@ public final class DatabaseQueue: DatabaseWriter {
         try writeWithoutTransaction { db in try db.inTransaction(kind) { try updates(db) } }
     }
 
-    /// Closes the connection. Later accesses throw `SQLITE_MISUSE`.
-    public func close() throws { try connection.close() }
+    @_disfavoredOverload public func writeWithoutTransaction<T>(
+        _ updates: (Database) throws -> T
+    ) rethrows -> T {
+        try connection.sync(updates)
+    }
 
-    /// Interrupts the statement that is running.
-    public func interrupt() { connection.interrupt() }
+    public func writeWithoutTransaction<T: Sendable>(
+        _ updates: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await connection.run(updates)
+    }
+
+    @_disfavoredOverload public func barrierWriteWithoutTransaction<T>(
+        _ updates: (Database) throws -> T
+    ) throws -> T {
+        try connection.sync(updates)
+    }
+
+    public func barrierWriteWithoutTransaction<T: Sendable>(
+        _ updates: @escaping @Sendable (Database) throws -> T
+    ) async throws -> T {
+        try await connection.run(updates)
+    }
+
+    public func asyncBarrierWriteWithoutTransaction(
+        _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
+    ) {
+        connection.async { updates(.success($0)) }
+    }
+
+    public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
+        connection.async(updates)
+    }
+
+    public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
+        try connection.reentrantSync(updates)
+    }
+
+    /// Runs a closure outside of any transaction and waits for the result.
+    ///
+    /// - throws: What the closure throws.
+    public func inDatabase<T>(_ updates: (Database) throws -> T) rethrows -> T {
+        try connection.sync(updates)
+    }
+
+    /// Reads at once: a queue has no other connection to read beside writes.
+    public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        connection.reentrantSync { $0.readSnapshot(orFail: value) }
+    }
+}
+
+extension Database {
+    /// Reads a snapshot, or tells why that failed.
+    ///
+    /// - parameters:
+    ///     - value: Called with the connection, or with the error.
+    ///     - whenIsolated: Called as soon as no write can change what is read,
+    ///       or the read has failed.
+    func readSnapshot(
+        orFail value: (Result<Database, any Error>) -> Void, whenIsolated: (() -> Void)? = nil
+    ) {
+        var isRunning = false
+        do {
+            try readSnapshot { db in
+                if let whenIsolated {
+                    try db.execute(sql: Self.probeSQL)
+                    whenIsolated()
+                }
+                isRunning = true
+                value(.success(db))
+            }
+        } catch where !isRunning {
+            whenIsolated?()
+            value(.failure(error))
+        } catch {
+            // The values are with the caller already: all that is left is to say it.
+            Self.log(error)
+        }
+    }
 }

@@ -1,58 +1,138 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 /// A connection that one serial queue owns.
 ///
-/// It is `@unchecked Sendable` because the connection is touched only in blocks
-/// of `queue`, except for `interrupt`, which SQLite allows from any thread.
+/// It is `@unchecked Sendable` because `db` and `outerDatabases` are touched
+/// only in blocks of `queue`, except for the parts of `db` that any thread may
+/// call: `interrupt`, `suspend` and `resume`.
 final class SerializedDatabase: @unchecked Sendable {
     private let db: Database
     private let queue: DispatchQueue
-    private let key = DispatchSpecificKey<Bool>()
+    private let actor: DispatchQueueActor
+
+    /// The connections whose blocks wait for the block that runs now.
+    private var outerDatabases: [SerializedDatabase] = []
+
+    private static let currentKey = DispatchSpecificKey<Unowned>()
+
+    /// A queue holds its connection for life through this.
+    private struct Unowned { unowned let database: SerializedDatabase }
 
     let path: String
     let configuration: Configuration
 
-    init(path: String, configuration: Configuration, keyCache: KeyCache, label: String) throws {
+    init(
+        path: String, configuration: Configuration, keyCache: KeyCache, label: String, isReader: Bool = false,
+        memorySettings: CipherSettings = .default
+    ) throws {
         self.path = path
         self.configuration = configuration
-        db = try Database(path: path, configuration: configuration, keyCache: keyCache)
-        queue = DispatchQueue(label: configuration.label ?? label)
-        queue.setSpecific(key: key, value: true)
+        db = try Database(
+            path: path, configuration: configuration, keyCache: keyCache, label: label,
+            memorySettings: memorySettings)
+        queue = configuration.makeDispatchQueue(label: configuration.label ?? label, isReader: isReader)
+        actor = DispatchQueueActor(queue)
+        queue.setSpecific(key: Self.currentKey, value: Unowned(database: self))
     }
+
+    deinit { queue.setSpecific(key: Self.currentKey, value: nil) }
+
+    // MARK: Who holds what
+
+    /// The connection whose block is running on this thread.
+    private static var current: SerializedDatabase? {
+        DispatchQueue.getSpecific(key: currentKey)?.database
+    }
+
+    /// Whether this thread already holds the connection.
+    var isHeld: Bool {
+        guard let current = Self.current else { return false }
+        return current === self || current.outerDatabases.contains { $0 === self }
+    }
+
+    private func requireNotHeld() {
+        if isHeld {
+            fatalError("Database methods are not reentrant: use the `db` of the block that is running instead")
+        }
+    }
+
+    // MARK: Blocking accesses
 
     /// Runs a block on the queue and waits for it.
-    func sync<T>(_ body: (Database) throws -> T) throws -> T {
-        precondition(
-            DispatchQueue.getSpecific(key: key) == nil, "Database methods are not reentrant.")
-        return try queue.sync { try access(body) }
+    func sync<T>(_ body: (Database) throws -> T) rethrows -> T {
+        requireNotHeld()
+        return try inQueue(body)
     }
 
-    /// Runs a block on the queue without blocking the caller's thread.
-    func async<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try Task.checkCancellation()
-        return try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result { try self.access(body) }) }
+    /// Runs a block on the queue and waits for it; at once when this thread
+    /// already holds the connection.
+    func reentrantSync<T>(_ body: (Database) throws -> T) rethrows -> T {
+        isHeld ? try body(db) : try inQueue(body)
+    }
+
+    /// The connection, for a thread that holds it.
+    var heldDatabase: Database? { isHeld ? db : nil }
+
+    private func inQueue<T>(_ body: (Database) throws -> T) rethrows -> T {
+        let outer = Self.current.map { $0.outerDatabases + [$0] } ?? []
+        return try queue.sync {
+            outerDatabases = outer
+            defer { outerDatabases = [] }
+            return try access(body)
         }
     }
 
-    private func access<T>(_ body: (Database) throws -> T) throws -> T {
-        guard !db.isClosed else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed")
-        }
-        defer {
-            precondition(
-                !db.isInsideTransaction,
-                "A transaction has been left opened at the end of a database access")
-        }
+    private func access<T>(_ body: (Database) throws -> T) rethrows -> T {
+        db.checkFileIdentity()
+        defer { requireNoTransaction() }
         return try body(db)
     }
 
+    private func requireNoTransaction() {
+        guard !db.isClosed, !configuration.allowsUnsafeTransactions, !keepsTransaction else { return }
+        if db.isInsideTransaction {
+            fatalError("A transaction has been left opened at the end of a database access")
+        }
+    }
+
+    /// Whether a transaction stays open between accesses, as in a snapshot.
+    var keepsTransaction = false
+
+    // MARK: Other accesses
+
+    /// Runs a block on the queue, without waiting for it.
+    func async(_ body: @escaping @Sendable (Database) -> Void) {
+        queue.async { self.access(body) }
+    }
+
+    /// Runs a block on the queue, as a part of the current task: it sees the
+    /// task's values, and the task's cancellation interrupts it.
+    ///
+    /// - throws: What the block throws; `CancellationError` when a cancellation
+    ///   came before the block, or stopped one of its statements.
+    func run<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
+        let access = CancellableAccess()
+        return try await withTaskCancellationHandler {
+            try await actor.run { try self.access { db in try access.run(db, body) } }
+        } onCancel: {
+            access.cancel()
+        }
+    }
+
     func close() throws {
-        precondition(
-            DispatchQueue.getSpecific(key: key) == nil, "Database methods are not reentrant.")
-        queue.sync { db.close() }
+        try reentrantSync { try $0.close() }
+    }
+
+    /// Closes the connection, also when a statement still lives.
+    func dispose() {
+        reentrantSync { $0.dispose() }
     }
 
     func interrupt() { db.interrupt() }
+
+    func suspend() { db.suspend() }
+
+    func resume() { db.resume() }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// The configuration of a database connection, or of a pool of them.
@@ -26,23 +27,7 @@ public struct Configuration: Sendable {
         case wal
     }
 
-    /// Whether foreign keys are enforced. The default is true.
-    public var foreignKeysEnabled = true
-
-    /// Whether the connection refuses to write. The default is false.
-    public var readonly = false
-
-    /// A name for logs and the debugger.
-    public var label: String?
-
-    /// What to do when another connection holds a lock. The default is to fail at once.
-    public var busyMode: Database.BusyMode = .immediateError
-
-    /// The journal mode. The default leaves the file's mode as it is.
-    public var journalMode: JournalModeConfiguration = .default
-
-    /// Whether `DatabaseError.description` shows statement arguments. The default is false.
-    public var publicStatementArguments = false
+    // MARK: The file
 
     /// Whether a connection without a key is allowed. The default is `optional`,
     /// as in GRDB and SQLCipher.
@@ -60,9 +45,91 @@ public struct Configuration: Sendable {
     /// the schema in the same transaction.
     public var verifiesReads = true
 
+    /// Whether the connection refuses to write. The default is false.
+    public var readonly = false
+
+    /// The journal mode. The default leaves the file's mode as it is, except
+    /// that a pool asks for WAL.
+    public var journalMode: JournalModeConfiguration = .default
+
+    // MARK: The connection
+
+    /// Whether foreign keys are enforced. The default is true.
+    public var foreignKeysEnabled = true
+
+    /// A name for logs and the debugger.
+    public var label: String?
+
+    /// Whether a string in double quotes is taken for a text when it names no
+    /// column. The default is false. SQLite before 3.29 always does so.
+    ///
+    /// Related SQLite documentation: <https://www.sqlite.org/quirks.html#dblquote>
+    public var acceptsDoubleQuotedStringLiterals = false
+
+    /// What to do when another connection holds a lock. The default is to fail at once.
+    public var busyMode: Database.BusyMode = .immediateError
+
+    /// The same for the reading connections of a pool. By default, they wait
+    /// for ten seconds: in WAL mode that happens only while another process
+    /// recovers or closes the database.
+    public var readonlyBusyMode: Database.BusyMode?
+
     /// The most pages that the connection keeps in memory, in KiB. The default
     /// is SQLite's.
     public var cacheKibibytes: Int?
+
+    /// Whether `DatabaseError.description` and trace events show statement
+    /// arguments. The default is false: they may be private.
+    public var publicStatementArguments = false
+
+    // MARK: Transactions
+
+    /// Whether a transaction may stay open at the end of a database access.
+    /// The default is false, and leaving one open is a programming error.
+    public var allowsUnsafeTransactions = false
+
+    /// The clock that ``Database/transactionDate`` asks. The default is the system's.
+    public var transactionClock: any TransactionClock = DefaultTransactionClock()
+
+    // MARK: Concurrency
+
+    /// The most reading connections of a pool. The default is 5.
+    public var maximumReaderCount = 5
+
+    /// Whether the reading connections of a pool stay open when memory is released.
+    /// The default is false.
+    public var persistentReadOnlyConnections = false
+
+    /// The quality of service of database accesses. The default is `userInitiated`.
+    public var qos: DispatchQoS = .userInitiated
+
+    /// The quality of service of reads in a pool; `qos` when it was not set.
+    public var readQoS: DispatchQoS {
+        get { ownReadQoS ?? qos }
+        set { ownReadQoS = newValue }
+    }
+    private var ownReadQoS: DispatchQoS?
+
+    /// The quality of service of writes; `qos` when it was not set.
+    public var writeQoS: DispatchQoS {
+        get { ownWriteQoS ?? qos }
+        set { ownWriteQoS = newValue }
+    }
+    private var ownWriteQoS: DispatchQoS?
+
+    /// The dispatch queue on which the serial queues of the connections run.
+    public var targetQueue: DispatchQueue?
+
+    /// The same for connections that write; `targetQueue` when it was not set.
+    public var writeTargetQueue: DispatchQueue?
+
+    /// Whether memory is released when the system runs low, or the application
+    /// goes to the background. It has an effect on iOS only. The default is true.
+    public var automaticMemoryManagement = true
+
+    /// Whether the connection listens to ``Database/suspendNotification`` and
+    /// ``Database/resumeNotification``. The default is false.
+    public var observesSuspensionNotifications = false
 
     private var setups: [@Sendable (Database) throws -> Void] = []
 
@@ -71,6 +138,9 @@ public struct Configuration: Sendable {
 
     /// Adds a function that runs for each connection that opens, before any
     /// other use of it. Functions run in the order in which they were added.
+    ///
+    /// The connections of a pool open when they are needed, so that the
+    /// function may run at any time, on any thread.
     public mutating func prepareDatabase(_ setup: @escaping @Sendable (Database) throws -> Void) {
         setups.append(setup)
     }
@@ -83,5 +153,14 @@ public struct Configuration: Sendable {
 
     func setUp(_ db: Database) throws {
         for setup in setups { try setup(db) }
+    }
+
+    /// Makes the serial queue of a connection.
+    func makeDispatchQueue(label: String, isReader: Bool) -> DispatchQueue {
+        let isReader = isReader || readonly
+        let target = isReader ? targetQueue : writeTargetQueue ?? targetQueue
+        let qos = isReader ? readQoS : writeQoS
+        guard let target else { return DispatchQueue(label: label, qos: qos) }
+        return DispatchQueue(label: label, target: target)
     }
 }

@@ -27,9 +27,9 @@ extension Database {
     ///
     /// - throws: As ``usePassphrase(_:)-(String)``.
     public func usePassphrase(_ passphrase: borrowing Passphrase) throws {
-        if path.isEmpty || path.hasPrefix(":memory:") {
-            // Nobody can open such a database again, so any key will do.
-            return try use(EncryptionKey.random(), isProven: true)
+        guard DatabasePath(path).isFile else {
+            // Only this process can open such a database again, so any key will do.
+            return try use(.forMemory(memorySettings), isProven: true)
         }
         let start = SQLiteHandle.leadingBytes(handle, count: 65_536)
         switch StoreFile(leadingBytes: start) {

@@ -4,8 +4,11 @@ extension Database {
     /// Makes the connection ready: what needs no page first, then the key, then
     /// the proof that the key opens the file.
     func setUp() throws {
-        if case .timeout(let seconds) = configuration.busyMode {
-            SQLiteHandle.setBusyTimeout(handle, milliseconds: CInt(min(seconds * 1000, 3_600_000)))
+        switch configuration.busyMode {
+        case .immediateError: break
+        case .timeout(let seconds):
+            SQLiteHandle.setBusyTimeout(handle, milliseconds: CInt(max(0, min(seconds * 1000, 3_600_000))))
+        case .callback: SQLiteHandle.setBusyCallback(handle, self)
         }
         harden()
         addBuiltInFunctions()
@@ -29,6 +32,9 @@ extension Database {
         if EngineFeatures.current.supportsTrustedSchema { pragmas.append("PRAGMA trusted_schema = OFF") }
         for pragma in pragmas { _ = SQLiteHandle.execute(handle, pragma) }
         SQLiteHandle.setFlag(handle, SQLiteHandle.enableLoadExtensionFlag, false)
+        for flag in SQLiteHandle.doubleQuotedStringFlags {
+            SQLiteHandle.setFlag(handle, flag, configuration.acceptsDoubleQuotedStringLiterals)
+        }
     }
 
     /// Reads the schema: the first read of a page derives and uses the key.
@@ -87,7 +93,7 @@ extension Database {
         if let kibibytes = configuration.cacheKibibytes {
             try execute(sql: "PRAGMA cache_size = -\(kibibytes)")
         }
-        if configuration.journalMode == .wal && !configuration.readonly && !path.isEmpty {
+        if configuration.journalMode == .wal && !configuration.readonly && DatabasePath(path).isFile {
             // The change is made when the statement ends, after its row, so it runs to its end.
             try execute(sql: "PRAGMA journal_mode = WAL")
             let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode")

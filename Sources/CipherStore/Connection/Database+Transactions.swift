@@ -4,9 +4,10 @@ extension Database {
     /// The block's error, or its `.rollback`, undoes everything it did.
     ///
     /// - parameter kind: The kind of transaction; immediate when nil, deferred
-    ///   on read-only connections.
+    ///   where writing is not allowed.
     /// - throws: The block's error, or a ``DatabaseError`` when the transaction
-    ///   can't begin or commit.
+    ///   can't begin or commit, or SQLite has already rolled it back
+    ///   (`SQLITE_ABORT`).
     public func inTransaction(
         _ kind: TransactionKind? = nil, _ operations: () throws -> TransactionCompletion
     ) throws {
@@ -21,11 +22,12 @@ extension Database {
         // The outermost savepoint is a transaction, so that it takes the write
         // lock at its start and not in its middle.
         guard isInsideTransaction else { return try inTransaction(nil, operations) }
-        try execute(sql: "SAVEPOINT cipherstore")
+        try execute(sql: "SAVEPOINT grdb")
         try finish(
-            commit: "RELEASE SAVEPOINT cipherstore",
+            commit: "RELEASE SAVEPOINT grdb",
             rollback: {
-                try execute(sql: "ROLLBACK TO SAVEPOINT cipherstore; RELEASE SAVEPOINT cipherstore")
+                try executeProtected("ROLLBACK TRANSACTION TO SAVEPOINT grdb")
+                try executeProtected("RELEASE SAVEPOINT grdb")
             },
             operations)
     }
@@ -33,10 +35,15 @@ extension Database {
     private func finish(
         commit: String, rollback: () throws -> Void, _ operations: () throws -> TransactionCompletion
     ) throws {
+        let neededTransaction = needsTransaction
+        needsTransaction = true
+        defer { needsTransaction = neededTransaction }
         do {
             switch try operations() {
-            case .commit: try execute(sql: commit)
-            case .rollback: try rollback()
+            case .commit:
+                try checkMayRun(commit)
+                try protected { try execute(sql: commit) }
+            case .rollback: if isInsideTransaction { try rollback() }
             }
         } catch {
             // SQLite may have rolled back by itself (disk full, for one); the
@@ -47,46 +54,102 @@ extension Database {
     }
 
     /// Begins a transaction.
+    ///
+    /// - parameter kind: The kind of transaction; immediate when nil, deferred
+    ///   where writing is not allowed.
+    /// - throws: A ``DatabaseError``, of code `SQLITE_READONLY` for a
+    ///   transaction that would write where that is not allowed.
     public func beginTransaction(_ kind: TransactionKind? = nil) throws {
-        let kind = kind ?? (configuration.readonly ? .deferred : .immediate)
+        let kind = kind ?? (isReadOnly ? .deferred : .immediate)
+        if isReadOnly && kind != .deferred {
+            throw DatabaseError(
+                resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database",
+                sql: "BEGIN \(kind.rawValue) TRANSACTION")
+        }
         try execute(sql: "BEGIN \(kind.rawValue) TRANSACTION")
     }
 
-    /// Rolls the transaction back. Does nothing when none is open.
+    /// Rolls the transaction back. Does nothing when none is open. Nothing
+    /// stops a rollback, neither an interruption nor a cancelled task.
+    ///
+    /// - throws: A ``DatabaseError``.
     public func rollback() throws {
-        if isInsideTransaction { try execute(sql: "ROLLBACK TRANSACTION") }
+        if isInsideTransaction { try executeProtected("ROLLBACK TRANSACTION") }
     }
 
     /// Commits the transaction.
+    ///
+    /// - throws: A ``DatabaseError``; the transaction is still open then.
     public func commit() throws {
         try execute(sql: "COMMIT TRANSACTION")
+    }
+
+    // MARK: Reading
+
+    /// Whether writing is not allowed now.
+    var isReadOnly: Bool { configuration.readonly || readOnlyDepth > 0 }
+
+    /// Runs a block that must not write: statements that would fail with
+    /// `SQLITE_READONLY`.
+    ///
+    /// - throws: What the block throws.
+    public func readOnly<T>(_ body: () throws -> T) throws -> T {
+        try beginReadOnly()
+        defer { endReadOnly() }
+        return try body()
+    }
+
+    // The pragma acts when it is prepared, so a cached statement would not do.
+
+    private func beginReadOnly() throws {
+        if !isReadOnly { try bookkeeping("PRAGMA query_only = 1") }
+        readOnlyDepth += 1
+    }
+
+    private func endReadOnly() {
+        readOnlyDepth -= 1
+        if !isReadOnly && !isClosed { try? bookkeeping("PRAGMA query_only = 0") }
+    }
+
+    /// Runs a statement of the library itself, which nothing can stop.
+    private func bookkeeping(_ sql: String) throws {
+        try protected {
+            try withoutTracing {
+                var code = SQLiteHandle.execute(handle, sql)
+                if ResultCode(rawValue: code) == .SQLITE_INTERRUPT {
+                    SQLiteHandle.resetStatements(handle)
+                    code = SQLiteHandle.execute(handle, sql)
+                }
+                if ResultCode(rawValue: code) != .SQLITE_OK { throw lastError(sql: sql) }
+            }
+        }
     }
 
     /// Runs a block that must not write, in a snapshot of the database, and ends
     /// it with the check that ``Configuration/verifiesReads`` describes.
     func readSnapshot<T>(_ body: (Database) throws -> T) throws -> T {
-        try checkFileIdentity()
-        try withoutTracing { try execute(sql: "BEGIN DEFERRED TRANSACTION") }
-        do {
-            try withoutTracing { try execute(sql: "PRAGMA query_only = 1") }
-            let value = try body(self)
-            try withoutTracing {
-                try verifyReads()
-                try endSnapshot()
-            }
-            return value
-        } catch {
-            withoutTracing {
-                try? rollback()
-                try? execute(sql: "PRAGMA query_only = 0")
-            }
-            throw error
+        try readOnly {
+            try withoutTracing { try beginTransaction(.deferred) }
+            return try finishingSnapshot { try body(self) }
         }
     }
 
-    private func endSnapshot() throws {
-        if isInsideTransaction { try execute(sql: "COMMIT TRANSACTION") }
-        try execute(sql: "PRAGMA query_only = 0")
+    /// Ends the snapshot that was begun, whatever the block does.
+    func finishingSnapshot<T>(_ body: () throws -> T) throws -> T {
+        let neededTransaction = needsTransaction
+        needsTransaction = true
+        defer { needsTransaction = neededTransaction }
+        do {
+            let value = try body()
+            try protected { try withoutTracing { try verifyReads() } }
+            // From here on the access has succeeded, and a cancellation comes too late.
+            currentAccess?.finish()
+            if isInsideTransaction { try withoutTracing { try executeProtected("COMMIT TRANSACTION") } }
+            return value
+        } catch {
+            withoutTracing { try? rollback() }
+            throw error
+        }
     }
 
     /// Throws when a page that was read in the open transaction is not authentic.
@@ -94,7 +157,13 @@ extension Database {
         guard encryptionKey != nil && configuration.verifiesReads else { return }
         do {
             let statement = try cachedStatement(sql: Self.probeSQL)
-            try statement.execute()
+            do {
+                try statement.execute()
+            } catch let error as DatabaseError where error.isInterruptionError {
+                // An interruption of the block is still in effect while one of its cursors lives.
+                SQLiteHandle.resetStatements(handle)
+                try statement.execute()
+            }
         } catch let error as DatabaseError {
             throw error.with(
                 storeError: StoreError(
@@ -103,11 +172,10 @@ extension Database {
         }
     }
 
-    /// Throws when another file is now at the path, because writes to the old
-    /// one would be lost with it.
-    func checkFileIdentity() throws {
+    /// Notices that another file is now at the path: writes to the old one
+    /// would be lost with it, so every statement fails from here on.
+    func checkFileIdentity() {
         guard let fileIdentity, fileIdentity != FileIdentity(path: path) else { return }
-        throw StoreError(
-            .replaced, "the file was replaced or removed while it was open; open it again", path: path)
+        interruption.insert(.replaced)
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A connection to an SQLite database.
 ///
@@ -17,7 +16,17 @@ public final class Database {
         case immediateError
         /// Wait for the lock, for at most this many seconds.
         case timeout(TimeInterval)
+        /// Call a function with the number of tries so far, and try again while
+        /// it returns true. It must not use the connection.
+        ///
+        /// Related SQLite documentation: <https://www.sqlite.org/c3ref/busy_handler.html>
+        case callback(BusyCallback)
     }
+
+    /// A function that decides whether to wait for a lock any longer.
+    ///
+    /// - parameter numberOfTries: How often it was called for this lock.
+    public typealias BusyCallback = @Sendable (_ numberOfTries: Int) -> Bool
 
     /// The kinds of transaction.
     ///
@@ -32,7 +41,7 @@ public final class Database {
     }
 
     /// How a transaction block ends.
-    public enum TransactionCompletion: Sendable {
+    @frozen public enum TransactionCompletion: Sendable {
         /// The changes are kept.
         case commit
         /// The changes are undone.
@@ -53,6 +62,9 @@ public final class Database {
     /// The path of the database file, `":memory:"`, or an empty string.
     let path: String
 
+    /// The configuration's label, or the name of what owns the connection.
+    private let label: String
+
     let handle: SQLiteConnection
     let keyCache: KeyCache
     private(set) var isClosed = false
@@ -61,8 +73,14 @@ public final class Database {
     /// What ``trace(options:_:)`` set.
     let tracer = StatementTracer()
 
+    // MARK: Encryption
+
     /// The key that the connection was given.
     var encryptionKey: EncryptionKey?
+
+    /// The settings that a database without a file takes its key's from, so
+    /// that it can be the target of a backup.
+    let memorySettings: CipherSettings
 
     /// Whether the key was proven by a page's MAC, or a file is still to be made.
     var isKeyProven = false
@@ -73,48 +91,92 @@ public final class Database {
     /// The identity of the file when it was opened, by which a replaced file is noticed.
     var fileIdentity: FileIdentity?
 
-    init(path: String, configuration: Configuration, keyCache: KeyCache) throws {
+    // MARK: Accesses and transactions
+
+    /// What stops the connection's statements from other threads.
+    let interruption: Interruption
+
+    /// The access of a task, which can be cancelled.
+    var currentAccess: CancellableAccess?
+
+    /// Whether the library runs statements that must not be stopped.
+    var isProtected = false
+
+    /// Whether a block runs whose transaction must still be there.
+    var needsTransaction = false
+
+    /// How many blocks that must not write are running.
+    var readOnlyDepth = 0
+
+    /// What is to be told and forgotten when the transaction ends.
+    var transactionEnd = TransactionEnd()
+
+    init(
+        path: String, configuration: Configuration, keyCache: KeyCache, label: String = "CipherStore.Database",
+        memorySettings: CipherSettings = .default
+    ) throws {
         try EngineFeatures.current.requireCipher()
         self.path = path
         self.configuration = configuration
         self.keyCache = keyCache
-        let isFile = !path.isEmpty && !path.hasPrefix(":memory:")
+        self.label = configuration.label ?? label
+        self.memorySettings = memorySettings
+        let isFile = DatabasePath(path).isFile
         if isFile && configuration.requiresExistingFile {
             try StoreFile.requireContent(path)
         } else if isFile && !configuration.readonly {
             try StoreFile.createPrivately(path)
         }
         handle = try SQLiteHandle.open(
-            path: path, readonly: configuration.readonly, creates: !configuration.requiresExistingFile)
+            path: path, readonly: configuration.readonly, creates: !configuration.requiresExistingFile,
+            isURI: DatabasePath(path).isNamedMemory)
+        interruption = Interruption(handle)
         do {
             try setUp()
         } catch {
-            close()
+            dispose()
             throw error
         }
         fileIdentity = isFile ? FileIdentity(path: path) : nil
+        observeTransactions()
     }
 
-    deinit { close() }
+    deinit { dispose() }
 
-    /// Closes the connection. Closing twice does nothing.
-    func close() {
+    /// Closes the connection, or leaves it open when a statement still lives.
+    /// Closing twice does nothing.
+    ///
+    /// - throws: A ``DatabaseError`` of code `SQLITE_BUSY`.
+    func close() throws {
+        guard !isClosed else { return }
+        statementCache.removeAll()
+        if let sql = SQLiteHandle.firstStatement(handle) {
+            Self.logUnfinalizedStatement(sql)
+            throw DatabaseError(
+                resultCode: .SQLITE_BUSY,
+                message: "unable to close due to unfinalized statements: a statement or cursor is still in use")
+        }
+        dispose()
+    }
+
+    /// Closes the connection. Statements that still live keep the handle, but
+    /// not the connection, until they go.
+    func dispose() {
         guard !isClosed else { return }
         isClosed = true
         statementCache.removeAll()
-        // Nobody may interrupt a handle that is being closed.
-        interruption.withLock { $0 = false }
+        interruption.close()
         SQLiteHandle.close(handle)
     }
 
-    /// Whether the handle may be interrupted.
-    private let interruption = Mutex(true)
-
     /// Interrupts the statement that is running, from any thread.
-    func interrupt() {
-        interruption.withLock { isOpen in
-            if isOpen { SQLiteHandle.interrupt(handle) }
-        }
+    func interrupt() { interruption.interrupt() }
+
+    /// Frees as much memory as possible.
+    func releaseMemory() {
+        guard !isClosed else { return }
+        SQLiteHandle.releaseMemory(handle)
+        statementCache.removeAll()
     }
 
     // MARK: Statements
@@ -212,6 +274,6 @@ public final class Database {
 }
 
 extension Database: CustomStringConvertible {
-    /// The label of the configuration, or the type's name.
-    public var description: String { configuration.label ?? "Database" }
+    /// The label of the configuration, or the name of what owns the connection.
+    public var description: String { label }
 }

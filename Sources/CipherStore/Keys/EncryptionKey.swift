@@ -24,15 +24,22 @@ final class EncryptionKey: Sendable {
         self.settings = settings
     }
 
-    /// Makes a random key, for databases that live in memory.
-    static func random(settings: CipherSettings = .default) throws -> EncryptionKey {
+    /// The key of databases that live in memory. All of the process share it,
+    /// so that connections to one named database agree.
+    static func forMemory(_ settings: CipherSettings) throws -> EncryptionKey {
+        EncryptionKey(copying: try processKey.get(), settings: settings)
+    }
+
+    private static let processKey = Result { try random() }
+
+    private static func random() throws -> EncryptionKey {
         let count = keyByteCount + CipherSettings.saltByteCount
         let secret = try SecretBytes(capacity: count) { buffer in
             var generator = SystemRandomNumberGenerator()
             for index in buffer.indices { buffer[index] = generator.next() }
             return count
         }
-        return EncryptionKey(keyAndSalt: secret, settings: settings)
+        return EncryptionKey(keyAndSalt: secret, settings: .default)
     }
 
     func withKeyBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {

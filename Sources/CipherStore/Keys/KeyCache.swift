@@ -23,7 +23,8 @@ final class KeyCache: Sendable {
 
     /// The key of a file that is about to be created.
     func keyForNewFile(passphrase: SecretBytes, settings: CipherSettings) throws -> EncryptionKey {
-        try derive(passphrase, KeyDerivation.randomSalt(), settings)
+        let key = try derive(passphrase, KeyDerivation.randomSalt(), settings)
+        return remember(key, KeyDerivation.fingerprint(passphrase, nonce: nonce))
     }
 
     /// The key of an existing file, with the format and page size that its

@@ -23,10 +23,10 @@ public enum PlaintextExport {
             try source.export(to: file.temporary, key: nil)
             let copy = try Database(
                 path: file.temporary, configuration: Configuration(), keyCache: KeyCache())
-            defer { copy.close() }
+            defer { copy.dispose() }
             try finishing?(copy)
             try StoreVerification.verifyContent(copy, rowCounts: nil)
-            copy.close()
+            copy.dispose()
             try file.moveIntoPlace()
         } catch {
             file.discard()
@@ -57,7 +57,7 @@ public enum PlaintextImport {
             configuration.busyMode = .timeout(2)
             let source = try Database(
                 path: plaintextPath, configuration: configuration, keyCache: KeyCache())
-            defer { source.close() }
+            defer { source.dispose() }
             let problems = try String.fetchAll(source, sql: "PRAGMA integrity_check(10)")
             guard problems == ["ok"] else {
                 throw StoreError(

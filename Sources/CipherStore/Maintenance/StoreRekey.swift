@@ -52,7 +52,7 @@ public enum StoreRekey {
         progress: StoreProgressHandler?
     ) throws -> Bool {
         let source = try Database.openExisting(path: path, passphrase: current)
-        defer { source.close() }
+        defer { source.dispose() }
         guard let settings = source.encryptionKey?.settings else {
             throw StoreError(.keyRequired, "the store is not encrypted", path: path)
         }
@@ -142,7 +142,7 @@ public enum StoreRekey {
 
     private static func restoreWAL(path: String, passphrase: consuming Passphrase) throws {
         let db = try Database.openExisting(path: path, passphrase: passphrase)
-        defer { db.close() }
+        defer { db.dispose() }
         try db.execute(sql: "PRAGMA journal_mode = WAL")
     }
 }

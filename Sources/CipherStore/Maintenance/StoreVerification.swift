@@ -10,7 +10,7 @@ enum StoreVerification {
     ) throws {
         try verifyPages(path: path, key: key, progress: progress)
         let db = try Database.open(path: path, key: key)
-        defer { db.close() }
+        defer { db.dispose() }
         try verifyContent(db, rowCounts: rowCounts)
         // The file must stand alone when it is renamed.
         try db.execute(sql: "PRAGMA journal_mode = DELETE")

@@ -12,8 +12,9 @@ public typealias SQLiteStatement = OpaquePointer
 /// the C library, so that a change of engine touches one folder.
 enum SQLiteHandle {
     /// Opens a connection. The handle is closed again when opening fails.
-    static func open(path: String, readonly: Bool, creates: Bool) throws -> SQLiteConnection {
+    static func open(path: String, readonly: Bool, creates: Bool, isURI: Bool) throws -> SQLiteConnection {
         var flags = readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+        if isURI { flags |= SQLITE_OPEN_URI }
         if creates && !readonly { flags |= SQLITE_OPEN_CREATE }
         // The queue or the pool serializes every access to a connection.
         flags |= SQLITE_OPEN_NOMUTEX
@@ -33,6 +34,21 @@ enum SQLiteHandle {
     static func close(_ handle: SQLiteConnection) {
         StatementTracer.uninstall(from: handle)
         sqlite3_close_v2(handle)
+    }
+
+    /// The SQL of a statement that was not finalized, if there is one.
+    static func firstStatement(_ handle: SQLiteConnection) -> String? {
+        guard let statement = sqlite3_next_stmt(handle, nil) else { return nil }
+        return sqlite3_sql(statement).map { String(cString: $0) } ?? ""
+    }
+
+    /// Rewinds all statements, so that none is active.
+    static func resetStatements(_ handle: SQLiteConnection) {
+        var statement = sqlite3_next_stmt(handle, nil)
+        while let current = statement {
+            sqlite3_reset(current)
+            statement = sqlite3_next_stmt(handle, current)
+        }
     }
 
     /// Gives the key to the codec. Success says nothing about the key: the
@@ -113,9 +129,26 @@ enum SQLiteHandle {
         }
     }
 
+    /// Has a connection ask its configuration's callback when it meets a lock.
+    static func setBusyCallback(_ handle: SQLiteConnection, _ database: Database) {
+        // The handle never outlives its database, so the pointer needs no reference count.
+        let context = Unmanaged.passUnretained(database).toOpaque()
+        sqlite3_busy_handler(
+            handle,
+            { context, count in
+                guard let context else { return 0 }
+                let database = Unmanaged<Database>.fromOpaque(context).takeUnretainedValue()
+                guard case .callback(let callback) = database.configuration.busyMode else { return 0 }
+                return callback(Int(count)) ? 1 : 0
+            }, context)
+    }
+
     static func setBusyTimeout(_ handle: SQLiteConnection, milliseconds: CInt) {
         sqlite3_busy_timeout(handle, milliseconds)
     }
+
+    /// SQLITE_DBCONFIG_DQS_DML and SQLITE_DBCONFIG_DQS_DDL of newer headers.
+    static let doubleQuotedStringFlags: [CInt] = [1013, 1014]
 
     static let enableLoadExtensionFlag = CInt(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION)
 

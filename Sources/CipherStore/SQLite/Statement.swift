@@ -43,6 +43,13 @@ public final class Statement {
     static func prepare(
         database: Database, sql: String, offset: inout Int
     ) throws -> Statement? {
+        try database.checkIsOpen(sql)
+        return try prepareUnchecked(database: database, sql: sql, offset: &offset)
+    }
+
+    static func prepareUnchecked(
+        database: Database, sql: String, offset: inout Int
+    ) throws -> Statement? {
         var handle: SQLiteStatement?
         var text = ""
         var sql = sql
@@ -193,13 +200,15 @@ public final class Statement {
     /// - throws: A ``DatabaseError``; the statement is reset.
     @inlinable
     public func step() throws -> Bool {
-        if let result = RawStep.next(sqliteStatement) { return result }
-        throw stepError()
+        guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
+        if !result { database.noticeStatementEnd() }
+        return result
     }
 
     @usableFromInline func stepError() -> DatabaseError {
         let error = self.error()
         reset()
+        database.statementDidEnd()
         return error
     }
 
@@ -214,6 +223,7 @@ public final class Statement {
 
     /// Sets arguments, checks that none is missing, and rewinds.
     func prepareToRun(_ arguments: StatementArguments?) throws {
+        try database.checkMayRun(sql)
         // Setting arguments rewinds too.
         if let arguments { return try setArguments(arguments) }
         if needsArguments { _ = try resolve(boundArguments) }

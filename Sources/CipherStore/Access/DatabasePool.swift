@@ -1,0 +1,237 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A pool of connections to one file: one that writes, and readers beside it
+/// that never wait for the writer.
+///
+/// ```swift
+/// let dbPool = try DatabasePool(path: "notes.db", configuration: configuration)
+/// ```
+///
+/// The file is put into WAL mode. Each read sees one state of the database,
+/// whatever is written meanwhile. The key of an encrypted database is derived
+/// once for all connections. Only the writer checkpoints: in SQLite before
+/// 3.51.3, two connections that checkpoint and write at one moment may damage
+/// the file.
+///
+/// Related SQLite documentation: <https://www.sqlite.org/wal.html>
+public final class DatabasePool: DatabaseWriter {
+    let writer: SerializedDatabase
+    let readerPool: ReaderPool
+    let readerConfiguration: Configuration
+    let keyCache = KeyCache()
+    private let fileIdentity: FileIdentity?
+    private let suspension: SuspensionObserver?
+    private let counters = Mutex(Counters())
+
+    private struct Counters {
+        var reader = 0
+        var snapshot = 0
+        var isClosed = false
+    }
+
+    /// The configuration of the pool.
+    public let configuration: Configuration
+
+    /// The path of the database file.
+    public let path: String
+
+    /// Opens or creates the database at a path, in WAL mode.
+    ///
+    /// - throws: A ``DatabaseError``; for a wrong passphrase its code is
+    ///   `SQLITE_NOTADB`. A ``StoreError`` for a missing file and the like.
+    public init(path: String, configuration: Configuration = Configuration()) throws {
+        guard configuration.maximumReaderCount > 0 else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "Configuration.maximumReaderCount must be at least 1")
+        }
+        guard DatabasePath(path).isFile else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "a pool needs a file; use DatabaseQueue for a database in memory")
+        }
+        self.path = path
+        self.configuration = configuration
+        var writerConfiguration = configuration
+        writerConfiguration.journalMode = .wal
+        writer = try SerializedDatabase(
+            path: path, configuration: writerConfiguration, keyCache: keyCache,
+            label: "CipherStore.DatabasePool.writer")
+        if !configuration.readonly { try writer.sync { try $0.requireWAL() } }
+        fileIdentity = FileIdentity(path: path)
+        readerConfiguration = configuration.ofReader
+        readerPool = ReaderPool(capacity: configuration.maximumReaderCount)
+        suspension = Self.observeSuspension(configuration, writer, readerPool)
+    }
+
+    private static func observeSuspension(
+        _ configuration: Configuration, _ writer: SerializedDatabase, _ readerPool: ReaderPool
+    ) -> SuspensionObserver? {
+        guard configuration.observesSuspensionNotifications else { return nil }
+        return SuspensionObserver(
+            suspend: {
+                writer.suspend()
+                readerPool.setSuspended(true)
+            },
+            resume: {
+                writer.resume()
+                readerPool.setSuspended(false)
+            })
+    }
+
+    /// How many key derivations the pool has paid for.
+    package var keyDerivationCount: Int { keyCache.derivationCount }
+
+    // MARK: Connections
+
+    /// Opens a reading connection.
+    func makeReader() throws -> SerializedDatabase {
+        let number = try nextNumber(\.reader)
+        return try open(label: ".reader.\(number)", configuration: readerConfiguration)
+    }
+
+    /// Opens the connection of a snapshot.
+    func makeSnapshotReader() throws -> SerializedDatabase {
+        let number = try nextNumber(\.snapshot)
+        return try open(label: ".snapshot.\(number)", configuration: readerConfiguration)
+    }
+
+    private func nextNumber(_ counter: WritableKeyPath<Counters, Int>) throws -> Int {
+        try counters.withLock { counters in
+            if counters.isClosed { throw Self.closedError }
+            counters[keyPath: counter] += 1
+            return counters[keyPath: counter]
+        }
+    }
+
+    private func open(label: String, configuration: Configuration) throws -> SerializedDatabase {
+        var configuration = configuration
+        configuration.label = configuration.label.map { $0 + label }
+        let reader = try SerializedDatabase(
+            path: path, configuration: configuration, keyCache: keyCache,
+            label: "CipherStore.DatabasePool" + label, isReader: true)
+        // A reader of another file than the writer's would read something else.
+        guard fileIdentity == FileIdentity(path: path) else { throw Database.replacedFileError(path: path) }
+        return reader
+    }
+
+    static var closedError: DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed")
+    }
+
+    var isClosed: Bool { counters.withLock { $0.isClosed } }
+
+    // MARK: Closing and memory
+
+    /// Closes all connections. Later accesses throw `SQLITE_MISUSE`; closing again does nothing.
+    ///
+    /// - throws: A ``DatabaseError`` of code `SQLITE_BUSY` when a statement or
+    ///   cursor still lives. If it is one of the writer, the pool stays open; if
+    ///   it is one of a reader, the pool is closed, and the reader's connection
+    ///   goes when the statement does.
+    public func close() throws {
+        try withBarrier {
+            if isClosed { return }
+            try writer.close()
+            counters.withLock { $0.isClosed = true }
+            let readers = readerPool.readers
+            readerPool.invalidate()
+            try Self.close(readers)
+        }
+    }
+
+    private static func close(_ readers: [SerializedDatabase]) throws {
+        var firstError: (any Error)?
+        for reader in readers {
+            do {
+                try reader.close()
+            } catch {
+                firstError = firstError ?? error
+                reader.dispose()
+            }
+        }
+        if let firstError { throw firstError }
+    }
+
+    /// Runs a closure on the writer while no reader is in use.
+    ///
+    /// The writer comes first, always: a write that waits for a reader must
+    /// find the readers free of barriers that wait for the writer.
+    func withBarrier<T>(_ body: () throws -> T) rethrows -> T {
+        try writer.reentrantSync { _ in
+            if readerPool.isBarrierRunning { return try body() }
+            if readerPool.heldReader != nil {
+                fatalError("Database methods are not reentrant: a read can't wait for the end of all reads")
+            }
+            readerPool.beginBarrier()
+            defer { readerPool.endBarrier() }
+            return try body()
+        }
+    }
+
+    /// Interrupts the statements that are running on any connection of the pool.
+    public func interrupt() {
+        writer.interrupt()
+        for reader in readerPool.readers { reader.interrupt() }
+    }
+
+    /// Frees as much memory as possible: it waits for the accesses that are
+    /// running, and closes the readers unless
+    /// ``Configuration/persistentReadOnlyConnections`` is set.
+    public func releaseMemory() {
+        withBarrier {
+            writer.reentrantSync { $0.releaseMemory() }
+            releaseReaders()
+        }
+    }
+
+    /// Frees as much memory as possible, eventually: accesses that are running
+    /// go on, and their connections close after them.
+    public func releaseMemoryEventually() {
+        writer.async { $0.releaseMemory() }
+        readerPool.beginBarrier { [self] in
+            releaseReaders()
+            readerPool.endBarrier()
+        }
+    }
+
+    private func releaseReaders() {
+        if configuration.persistentReadOnlyConnections {
+            for reader in readerPool.readers { reader.reentrantSync { $0.releaseMemory() } }
+        } else {
+            readerPool.invalidate()
+        }
+    }
+
+    /// Closes the reading connections: reads that start from now on open new
+    /// ones. Reads that are running go on.
+    ///
+    /// Call it after a change that open connections can't see, such as a change
+    /// of the passphrase.
+    public func invalidateReadOnlyConnections() { readerPool.invalidate() }
+}
+
+extension Configuration {
+    /// The configuration of a pool's reading connections.
+    var ofReader: Configuration {
+        var reader = self
+        reader.readonly = true
+        reader.requiresExistingFile = true
+        reader.busyMode = readonlyBusyMode ?? .timeout(10)
+        // A reader has no business in leaving transactions open.
+        reader.allowsUnsafeTransactions = false
+        return reader
+    }
+}
+
+extension Database {
+    /// Throws when the file could not be put into WAL mode, on which the
+    /// isolation of a pool's reads rests.
+    func requireWAL() throws {
+        guard let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode"), mode != "wal" else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_CANTOPEN,
+            message: "could not activate WAL mode (the journal mode is '\(mode)'): another connection may be using the file, or its file system lacks shared memory")
+    }
+}

@@ -1,0 +1,194 @@
+import Dispatch
+import Synchronization
+
+/// The reading connections of a pool, and the queue of those who wait for one.
+///
+/// Waiters are served in order. A barrier waits until no reader is in use, and
+/// those who ask later wait until it ends, so that neither readers nor barriers
+/// starve.
+final class ReaderPool: Sendable {
+    /// A permission to read, with a connection if one was open already.
+    struct Slot: Sendable {
+        var reader: SerializedDatabase?
+        /// Connections of older generations are closed when they come back.
+        let generation: Int
+    }
+
+    private struct Waiter {
+        let id: Int
+        let isBarrier: Bool
+        let start: @Sendable (Slot?) -> Void
+    }
+
+    private struct State {
+        var idle: [SerializedDatabase] = []
+        var inUse: [ObjectIdentifier: SerializedDatabase] = [:]
+        var grantedCount = 0
+        var isBarrierRunning = false
+        var waiters: [Waiter] = []
+        var generation = 0
+        var nextID = 0
+        var isSuspended = false
+    }
+
+    private let state = Mutex(State())
+    private let capacity: Int
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    // MARK: Asking
+
+    /// Calls a function with a slot, now or when one is free.
+    ///
+    /// - returns: A number by which the wait can be given up.
+    @discardableResult
+    func acquire(_ start: @escaping @Sendable (Slot?) -> Void) -> Int {
+        enqueue(isBarrier: false, start)
+    }
+
+    /// Waits for a slot.
+    func acquire() -> Slot {
+        let semaphore = DispatchSemaphore(value: 0)
+        let result = Mutex<Slot?>(nil)
+        acquire { slot in
+            result.withLock { $0 = slot }
+            semaphore.signal()
+        }
+        semaphore.wait()
+        guard let slot = result.withLock({ $0 }) else { fatalError("a wait that nobody gave up ended without a slot") }
+        return slot
+    }
+
+    /// Waits for a slot, as a part of the current task.
+    ///
+    /// - throws: `CancellationError`.
+    func acquire() async throws -> Slot {
+        let id = Mutex<Int?>(nil)
+        let slot = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Slot?, Never>) in
+                let number = acquire { continuation.resume(returning: $0) }
+                id.withLock { $0 = number }
+                // The cancellation may have come before there was a number.
+                if Task.isCancelled { giveUp(number) }
+            }
+        } onCancel: {
+            if let number = id.withLock({ $0 }) { giveUp(number) }
+        }
+        guard let slot else { throw CancellationError() }
+        return slot
+    }
+
+    /// Waits until no reader is in use, and keeps readers away until the barrier ends.
+    func beginBarrier() {
+        let semaphore = DispatchSemaphore(value: 0)
+        enqueue(isBarrier: true) { _ in semaphore.signal() }
+        semaphore.wait()
+    }
+
+    /// Calls a function when no reader is in use; readers wait until the barrier ends.
+    func beginBarrier(_ start: @escaping @Sendable () -> Void) {
+        enqueue(isBarrier: true) { _ in start() }
+    }
+
+    /// Whether readers are being kept away.
+    var isBarrierRunning: Bool { state.withLock { $0.isBarrierRunning } }
+
+    func endBarrier() {
+        serve { $0.isBarrierRunning = false }
+    }
+
+    @discardableResult
+    private func enqueue(isBarrier: Bool, _ start: @escaping @Sendable (Slot?) -> Void) -> Int {
+        var id = 0
+        serve { state in
+            id = state.nextID
+            state.nextID += 1
+            state.waiters.append(Waiter(id: id, isBarrier: isBarrier, start: start))
+        }
+        return id
+    }
+
+    private func giveUp(_ id: Int) {
+        let waiter = state.withLock { state in
+            state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+        }
+        waiter?.start(nil)
+    }
+
+    /// Changes the state, then starts those whose turn has come.
+    private func serve(_ change: (inout State) -> Void) {
+        let starts = state.withLock { state in
+            change(&state)
+            var starts: [@Sendable () -> Void] = []
+            while let waiter = state.waiters.first, let slot = grant(waiter, &state) {
+                state.waiters.removeFirst()
+                starts.append { waiter.start(slot) }
+            }
+            return starts
+        }
+        for start in starts { start() }
+    }
+
+    private func grant(_ waiter: Waiter, _ state: inout State) -> Slot? {
+        guard !state.isBarrierRunning else { return nil }
+        if waiter.isBarrier {
+            guard state.grantedCount == 0 else { return nil }
+            state.isBarrierRunning = true
+            return Slot(reader: nil, generation: state.generation)
+        }
+        guard state.grantedCount < capacity else { return nil }
+        state.grantedCount += 1
+        let reader = state.idle.popLast()
+        if let reader { state.inUse[ObjectIdentifier(reader)] = reader }
+        return Slot(reader: reader, generation: state.generation)
+    }
+
+    // MARK: Giving back
+
+    /// Notes the connection that was opened for a slot.
+    func opened(_ reader: SerializedDatabase) {
+        let isSuspended = state.withLock { state in
+            state.inUse[ObjectIdentifier(reader)] = reader
+            return state.isSuspended
+        }
+        if isSuspended { reader.suspend() }
+    }
+
+    /// Gives a slot back, with its connection when it can be used again.
+    func release(_ slot: Slot) {
+        serve { state in
+            state.grantedCount -= 1
+            guard let reader = slot.reader else { return }
+            state.inUse[ObjectIdentifier(reader)] = nil
+            // A connection that is not kept closes when its last reference goes.
+            if slot.generation == state.generation { state.idle.append(reader) }
+        }
+    }
+
+    // MARK: All readers
+
+    /// Forgets all connections, so that reads that start from now on open new ones.
+    func invalidate() {
+        let old = state.withLock { state in
+            state.generation += 1
+            defer { state.idle = [] }
+            return state.idle
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// The open connections.
+    var readers: [SerializedDatabase] {
+        state.withLock { $0.idle + $0.inUse.values }
+    }
+
+    /// The connection of the pool that the current thread holds.
+    var heldReader: SerializedDatabase? {
+        readers.first { $0.isHeld }
+    }
+
+    func setSuspended(_ isSuspended: Bool) {
+        state.withLock { $0.isSuspended = isSuspended }
+        for reader in readers { isSuspended ? reader.suspend() : reader.resume() }
+    }
+}

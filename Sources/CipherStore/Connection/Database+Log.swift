@@ -1,0 +1,12 @@
+extension Database {
+    /// Tells what could not be thrown to anybody.
+    static func log(_ error: any Error) {
+        let code = (error as? DatabaseError)?.extendedResultCode ?? .SQLITE_ERROR
+        logError?(code, "\(error)")
+    }
+
+    /// Tells which statement keeps a connection from closing.
+    static func logUnfinalizedStatement(_ sql: String) {
+        logError?(.SQLITE_MISUSE, "unfinalized statement: \(sql)")
+    }
+}

@@ -1,0 +1,112 @@
+// Before each statement, a connection asks whether it may run at all: it may be
+// closed, its task cancelled, its file replaced, or its transaction gone.
+
+extension Database {
+    /// Throws when no statement may run. It costs a load and a comparison.
+    @inline(__always)
+    func checkMayRun(_ sql: @autoclosure () -> String) throws {
+        if interruption.restrictions.isEmpty && !(needsTransaction && !isInsideTransaction) { return }
+        try explainRestriction(sql())
+    }
+
+    /// Throws when the connection is closed.
+    func checkIsOpen(_ sql: String) throws {
+        guard !isClosed else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed", sql: sql)
+        }
+    }
+
+    private func explainRestriction(_ sql: String) throws {
+        let restrictions = interruption.restrictions
+        if restrictions.contains(.closed) {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed", sql: sql)
+        }
+        if restrictions.contains(.replaced) { throw Self.replacedFileError(path: path) }
+        if isProtected { return }
+        let verb = TransactionVerb(sql: sql)
+        if restrictions.contains(.cancelled) && verb != .rollback { throw CancellationError() }
+        if restrictions.contains(.suspended) { try checkSuspension(sql, verb) }
+        if needsTransaction && !isInsideTransaction && verb != .begin && verb != .rollback {
+            throw DatabaseError(
+                resultCode: .SQLITE_ABORT, message: "Transaction was aborted", sql: sql.trimmedSQL)
+        }
+    }
+
+    /// Runs statements that other threads can't stop: the end of a transaction,
+    /// or of a read, which must not fail half-way.
+    func protected<T>(_ body: () throws -> T) rethrows -> T {
+        let wasProtected = isProtected
+        isProtected = true
+        defer { isProtected = wasProtected }
+        return try interruption.withoutInterruption(body)
+    }
+
+    /// Runs the end of a transaction or a read, also when an interruption from
+    /// before is still in effect: SQLite clears it only when no statement is active.
+    func executeProtected(_ sql: String) throws {
+        try protected {
+            do {
+                try execute(sql: sql)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
+                SQLiteHandle.resetStatements(handle)
+                try execute(sql: sql)
+            }
+        }
+    }
+
+    static func replacedFileError(path: String) -> StoreError {
+        StoreError(
+            .replaced, "the file was replaced or removed while it was open; open it again", path: path)
+    }
+}
+
+/// The part that a statement plays in a transaction.
+enum TransactionVerb {
+    case begin, beginImmediate, commit, rollback, savepoint, other
+
+    /// Looks at the first words of a statement, after blanks and comments.
+    init(sql: String) {
+        var words = SQLWords(sql)
+        switch words.next() {
+        case "BEGIN":
+            switch words.next() {
+            case "IMMEDIATE", "EXCLUSIVE": self = .beginImmediate
+            default: self = .begin
+            }
+        case "COMMIT", "END", "RELEASE": self = .commit
+        case "ROLLBACK": self = .rollback
+        case "SAVEPOINT": self = .savepoint
+        default: self = .other
+        }
+    }
+}
+
+/// The leading keywords of a statement, in upper case.
+private struct SQLWords {
+    private var rest: Substring.UTF8View
+
+    init(_ sql: String) { rest = sql[...].utf8 }
+
+    mutating func next() -> String {
+        skipBlanksAndComments()
+        let word = rest.prefix { ($0 | 0x20) >= UInt8(ascii: "a") && ($0 | 0x20) <= UInt8(ascii: "z") }
+        rest = rest.dropFirst(word.count)
+        return String(Substring(word)).uppercased()
+    }
+
+    private mutating func skipBlanksAndComments() {
+        while let first = rest.first {
+            if first <= 0x20 || first == UInt8(ascii: ";") {
+                rest.removeFirst()
+            } else if rest.starts(with: "--".utf8) {
+                rest = rest.drop { $0 != 0x0A }
+            } else if rest.starts(with: "/*".utf8) {
+                rest = rest.dropFirst(2)
+                while !rest.isEmpty && !rest.starts(with: "*/".utf8) { rest.removeFirst() }
+                rest = rest.dropFirst(2)
+            } else {
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Synchronization
+
+/// What may stop the statements of one connection, from any thread.
+///
+/// A connection is used by one thread at a time, but it is interrupted, and its
+/// task is cancelled, from others. Everything that the threads share is here,
+/// under one lock, so that:
+/// - no interrupt reaches a handle that is closed;
+/// - none reaches a commit, a rollback, or the end of a read, which must not
+///   fail half-way (``withoutInterruption(_:)``);
+/// - a task that is cancelled late never stops the statements of the next task
+///   (``CancellableAccess``).
+final class Interruption: Sendable {
+    /// Reasons for which a statement must not start.
+    struct Restrictions: OptionSet {
+        let rawValue: UInt8
+        static let closed = Restrictions(rawValue: 1)
+        static let cancelled = Restrictions(rawValue: 2)
+        static let suspended = Restrictions(rawValue: 4)
+        static let replaced = Restrictions(rawValue: 8)
+    }
+
+    private struct State {
+        // An address instead of a pointer, because pointers are not Sendable.
+        var handle: UInt
+        var protectedSections = 0
+    }
+
+    private let state: Mutex<State>
+    private let flags = Atomic<UInt8>(0)
+
+    init(_ handle: SQLiteConnection) {
+        state = Mutex(State(handle: UInt(bitPattern: handle)))
+    }
+
+    /// The restrictions that apply now. This is read before each statement runs.
+    var restrictions: Restrictions {
+        @inline(__always) get { Restrictions(rawValue: flags.load(ordering: .relaxed)) }
+    }
+
+    func insert(_ restriction: Restrictions) {
+        _ = flags.bitwiseOr(restriction.rawValue, ordering: .sequentiallyConsistent)
+    }
+
+    func remove(_ restriction: Restrictions) {
+        _ = flags.bitwiseAnd(~restriction.rawValue, ordering: .sequentiallyConsistent)
+    }
+
+    /// Stops the statement that runs now, unless it must not be stopped.
+    func interrupt() {
+        state.withLock { state in
+            guard state.protectedSections == 0, let handle = SQLiteConnection(bitPattern: state.handle)
+            else { return }
+            SQLiteHandle.interrupt(handle)
+        }
+    }
+
+    /// Runs statements that no other thread may stop.
+    func withoutInterruption<T>(_ body: () throws -> T) rethrows -> T {
+        state.withLock { $0.protectedSections += 1 }
+        defer { state.withLock { $0.protectedSections -= 1 } }
+        return try body()
+    }
+
+    /// Nobody may interrupt a handle that is being closed.
+    func close() {
+        state.withLock { $0.handle = 0 }
+        insert(.closed)
+    }
+}
