@@ -130,7 +130,7 @@ import Testing
 
 extension DatabaseQueue {
     fileprivate func add(_ captured: some AnyObject & Sendable) {
-        try? inDatabase { db in
+        inDatabase { db in
             db.add(
                 function: DatabaseFunction("captures", argumentCount: 0) { _ in
                     "\(type(of: captured))"
