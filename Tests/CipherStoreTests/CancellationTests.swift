@@ -64,7 +64,9 @@ import Testing
             task.cancel()
             goOn.signal()
             await #expect(throws: CancellationError.self) { try await task.value }
-            let count = try await writer.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t WHERE a = 2") }
+            let count = try await writer.read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM t WHERE a = 2")
+            }
             #expect(count == 0)
         }
     }
@@ -97,7 +99,9 @@ import Testing
                 _ = try? await task.value
             }
             // A transaction that was left open would have trapped.
-            let count = try await writer.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t WHERE a = 3") }
+            let count = try await writer.read {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM t WHERE a = 3")
+            }
             #expect(count == 0)
         }
     }
@@ -151,7 +155,8 @@ import Testing
         for writer in try writers() {
             let error = #expect(throws: DatabaseError.self) {
                 try writer.write { db in
-                    try db.execute(sql: "CREATE TABLE u (a UNIQUE ON CONFLICT ROLLBACK); INSERT INTO u VALUES (1)")
+                    try db.execute(
+                        sql: "CREATE TABLE u (a UNIQUE ON CONFLICT ROLLBACK); INSERT INTO u VALUES (1)")
                     _ = try? db.execute(sql: "INSERT INTO u VALUES (1)")
                     try db.execute(sql: "INSERT INTO t VALUES (4)")
                 }

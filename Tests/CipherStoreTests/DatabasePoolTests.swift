@@ -101,7 +101,7 @@ import Testing
         let pool = try makePool()
         let snapshot = try pool.makeSnapshot()
         try pool.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
-        try pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
         #expect(try snapshot.read(count) == 0)
         #expect(try pool.makeSnapshot().read(count) == 1)
         let error = #expect(throws: DatabaseError.self) {

@@ -21,7 +21,8 @@ import Testing
         ("SAVEPOINT s; CREATE TABLE t (a); ROLLBACK TO s", "RELEASE s", "commit"),
         ("", "CREATE TABLE t (a)", "commit"),
     ])
-    func theEndOfATransactionIsNoticedHoweverItIsWritten(begin: String, end: String, expected: String) throws {
+    func theEndOfATransactionIsNoticedHoweverItIsWritten(begin: String, end: String, expected: String) throws
+    {
         let queue = try makeQueue()
         try queue.writeWithoutTransaction { db in
             var seen: [String] = []
@@ -63,9 +64,13 @@ import Testing
             try db.execute(sql: "CREATE TABLE t (a)")
             try db.readOnly {
                 try db.readOnly {}
-                let error = #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
+                let error = #expect(throws: DatabaseError.self) {
+                    try db.execute(sql: "INSERT INTO t VALUES (1)")
+                }
                 #expect(error?.resultCode == .SQLITE_READONLY)
-                let beginning = #expect(throws: DatabaseError.self) { try db.inTransaction(.immediate) { .commit } }
+                let beginning = #expect(throws: DatabaseError.self) {
+                    try db.inTransaction(.immediate) { .commit }
+                }
                 #expect(beginning?.resultCode == .SQLITE_READONLY)
             }
             try db.execute(sql: "INSERT INTO t VALUES (1)")
@@ -96,7 +101,9 @@ import Testing
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "BEGIN IMMEDIATE; INSERT INTO t VALUES (1)")
             NotificationCenter.default.post(name: Database.suspendNotification, object: nil)
-            let error = #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO t VALUES (2)") }
+            let error = #expect(throws: DatabaseError.self) {
+                try db.execute(sql: "INSERT INTO t VALUES (2)")
+            }
             #expect(error?.resultCode == .SQLITE_ABORT)
             #expect(!db.isInsideTransaction)
         }
