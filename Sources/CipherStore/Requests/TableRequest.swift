@@ -64,7 +64,9 @@ extension TableRequest where Self: FilteredRequest {
     }
 }
 
-extension TableRequest where Self: FilteredRequest & TypedRequest, RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible {
+extension TableRequest
+where Self: FilteredRequest & TypedRequest, RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible
+{
     /// Returns a request for the row with an id: `filter(id: 1)`.
     public func filter(id: RowDecoder.ID) -> Self {
         filter(key: id)
