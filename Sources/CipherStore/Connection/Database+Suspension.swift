@@ -29,7 +29,7 @@ extension Database {
     func checkSuspension(_ sql: String, _ verb: TransactionVerb) throws {
         switch verb {
         case .commit, .rollback: return
-        case .begin, .savepoint where isWAL: return
+        case .begin where isWAL, .savepoint where isWAL: return
         default: break
         }
         if isWAL && verb == .other && isReadonlyStatement(sql) { return }

@@ -60,9 +60,9 @@ public enum StoreCopy {
         }
     }
 
-    /// Copies all pages into a file of another key.
+    /// Copies all pages into a file of another key, or of none.
     static func fill(
-        _ path: String, key: EncryptionKey, from source: Database, progress: StoreProgressHandler?,
+        _ path: String, key: EncryptionKey?, from source: Database, progress: StoreProgressHandler?,
         finishing: ((Database) throws -> Void)?
     ) throws {
         let copy = try Database.open(path: path, key: key)
@@ -88,11 +88,13 @@ public enum StoreCopy {
 }
 
 extension Database {
-    /// Opens a file with a derived key, for the operations of this folder.
-    static func open(path: String, key: EncryptionKey) throws -> Database {
+    /// Opens a file with a derived key, or none, for the operations of this folder.
+    static func open(path: String, key: EncryptionKey?) throws -> Database {
         var configuration = Configuration()
-        configuration.encryption = .required
-        configuration.prepareDatabase { try $0.use(key, isProven: true) }
+        if let key {
+            configuration.encryption = .required
+            configuration.prepareDatabase { try $0.use(key, isProven: true) }
+        }
         return try Database(path: path, configuration: configuration, keyCache: KeyCache())
     }
 }

@@ -1,0 +1,51 @@
+extension DatabaseWriter {
+    /// Erases the content of the database: tables, indexes, views, triggers,
+    /// and the header's `user_version` and `application_id`. The encryption stays.
+    ///
+    /// The file keeps its size until ``vacuum()-(_)``.
+    ///
+    /// - throws: A ``DatabaseError``; the database is then as it was.
+    @_disfavoredOverload public func erase() throws {
+        try barrierWriteWithoutTransaction { try $0.eraseContent() }
+    }
+
+    /// Erases the content of the database, see the method that waits.
+    ///
+    /// - throws: A ``DatabaseError``; `CancellationError`.
+    public func erase() async throws {
+        try await barrierWriteWithoutTransaction { try $0.eraseContent() }
+    }
+
+    /// Rebuilds the database file, in the smallest number of pages.
+    ///
+    /// Related SQLite documentation: <https://www.sqlite.org/lang_vacuum.html>
+    ///
+    /// - throws: A ``DatabaseError``.
+    @_disfavoredOverload public func vacuum() throws {
+        try writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+    }
+
+    /// Rebuilds the database file, see the method that waits.
+    ///
+    /// - throws: A ``DatabaseError``; `CancellationError`.
+    public func vacuum() async throws {
+        try await writeWithoutTransaction { try $0.execute(sql: "VACUUM") }
+    }
+
+    /// Writes a compact copy of the database into a new file. The copy of an
+    /// encrypted database has the same passphrase, and is verified before it
+    /// gets its name.
+    ///
+    /// - parameter filePath: Where the copy goes; no file may be there.
+    /// - throws: A ``StoreError`` or ``DatabaseError``. No file is left then.
+    @_disfavoredOverload public func vacuum(into filePath: String) throws {
+        try writeWithoutTransaction { try $0.vacuum(into: filePath) }
+    }
+
+    /// Writes a compact copy of the database, see the method that waits.
+    ///
+    /// - throws: A ``StoreError`` or ``DatabaseError``; `CancellationError`.
+    public func vacuum(into filePath: String) async throws {
+        try await writeWithoutTransaction { try $0.vacuum(into: filePath) }
+    }
+}

@@ -1,0 +1,68 @@
+extension Database {
+    /// Drops everything in the main schema and in the temporary one, and clears
+    /// the numbers of the file's header that belong to the application.
+    ///
+    /// Objects are dropped one by one in a single transaction, because the
+    /// other ways (the backup of an empty database, `SQLITE_DBCONFIG_RESET_DATABASE`)
+    /// lose the encryption or are not there in old libraries.
+    func eraseContent() throws {
+        // A pragma that has no effect inside of a transaction.
+        let hasForeignKeys = try Bool.fetchOne(self, sql: "PRAGMA foreign_keys") ?? false
+        try execute(sql: "PRAGMA foreign_keys = OFF")
+        defer { if hasForeignKeys { try? execute(sql: "PRAGMA foreign_keys = ON") } }
+        try inTransaction(.exclusive) {
+            try dropObjects(in: "temp")
+            try dropObjects(in: "main")
+            try execute(sql: "PRAGMA main.user_version = 0; PRAGMA main.application_id = 0")
+            return .commit
+        }
+        clearStatementCache()
+    }
+
+    private func dropObjects(in schema: String) throws {
+        let list = schema == "temp" ? "sqlite_temp_master" : "sqlite_master"
+        // Views and triggers first, so that nothing refers to a table that is gone; virtual
+        // tables before others, because they drop their own shadow tables.
+        for type in ["trigger", "view", "table"] {
+            let objects = try Row.fetchAll(
+                self,
+                sql: """
+                    SELECT name FROM \(schema).\(list)
+                    WHERE type = ? AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                    ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC
+                    """, arguments: [type])
+            for object in objects {
+                let name: String = object["name"]
+                let isThere = try Bool.fetchOne(
+                    self, sql: "SELECT EXISTS(SELECT 1 FROM \(schema).\(list) WHERE type = ? AND name = ?)",
+                    arguments: [type, name])
+                guard isThere == true else { continue }
+                try execute(sql: "DROP \(type.uppercased()) \(schema).\(name.quotedDatabaseIdentifier)")
+            }
+        }
+    }
+
+    /// Writes a compact copy into a new file, under the same key.
+    ///
+    /// - throws: A ``StoreError`` when there is a file already or the source is
+    ///   damaged; a ``DatabaseError``. No file is left at `path` then.
+    func vacuum(into path: String) throws {
+        guard FileIdentity(path: path) == nil else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+        let file = try FileReplacement(destination: path, purpose: "vacuum")
+        do {
+            try StoreCopy.fill(file.temporary, key: encryptionKey, from: self, progress: nil) { copy in
+                try copy.execute(sql: "VACUUM")
+            }
+            if let encryptionKey {
+                try StoreVerification.verify(
+                    path: file.temporary, key: encryptionKey, rowCounts: nil, progress: nil)
+            }
+            try file.moveIntoPlace()
+        } catch {
+            file.discard()
+            throw StoreError.explaining(error, path: path)
+        }
+    }
+}
