@@ -17,6 +17,10 @@ public protocol DatabaseValueConvertible: StatementBinding {
 
     /// Makes an instance of a stored value, or returns nil when it does not fit.
     static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self?
+
+    /// Makes an instance for a column that a row does not have, or returns nil
+    /// when a missing column is an error.
+    static func fromMissingColumn() -> Self?
 }
 
 extension DatabaseValueConvertible {
@@ -25,17 +29,31 @@ extension DatabaseValueConvertible {
         databaseValue.bind(to: sqliteStatement, at: index)
     }
 
-    /// Decodes a value or explains why it can't be.
-    static func decode(_ dbValue: DatabaseValue, context: @autoclosure () -> String) throws -> Self {
-        if let value = fromDatabaseValue(dbValue) { return value }
-        throw RowDecodingError(type: "\(Self.self)", value: dbValue, context: context())
-    }
+    /// Returns nil: a missing column is an error.
+    public static func fromMissingColumn() -> Self? { nil }
 }
 
 /// A type that decodes itself from a column without an intermediate value.
 public protocol StatementColumnConvertible {
     /// Decodes a column that is not NULL, or returns nil when it does not fit.
     init?(sqliteStatement: SQLiteStatement, index: CInt)
+
+    /// Decodes a column that may be NULL, or returns nil when it does not fit.
+    ///
+    /// The caller guarantees that the column exists. Types whose initializer
+    /// refuses NULL by itself save a look at the column by calling it at once.
+    static func fromStatement(_ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt) -> Self?
+}
+
+extension StatementColumnConvertible {
+    /// Decodes a column that is not NULL, or returns nil.
+    @inlinable
+    public static func fromStatement(
+        _ sqliteStatement: SQLiteStatement, atUncheckedIndex index: CInt
+    ) -> Self? {
+        if RawColumn.isNull(sqliteStatement, index) { return nil }
+        return self.init(sqliteStatement: sqliteStatement, index: index)
+    }
 }
 
 extension RawRepresentable where Self: DatabaseValueConvertible, RawValue: DatabaseValueConvertible {
@@ -45,33 +63,5 @@ extension RawRepresentable where Self: DatabaseValueConvertible, RawValue: Datab
     /// Makes an instance of a stored raw value.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         RawValue.fromDatabaseValue(dbValue).flatMap(Self.init(rawValue:))
-    }
-}
-
-/// A value of the database that does not have the expected type.
-public struct RowDecodingError: Error, CustomStringConvertible, Sendable {
-    /// The type that was asked for.
-    public let type: String
-
-    /// Where the value was found.
-    public let context: String
-
-    private let storage: String
-
-    init(type: String, value: DatabaseValue, context: String) {
-        self.type = type
-        self.context = context
-        switch value.storage {
-        case .null: storage = "NULL"
-        case .int64: storage = "an integer"
-        case .double: storage = "a floating-point number"
-        case .string: storage = "text"
-        case .blob: storage = "a blob"
-        }
-    }
-
-    /// A text without the value, so that it can be logged.
-    public var description: String {
-        "could not decode \(type) from \(storage) - \(context)"
     }
 }
