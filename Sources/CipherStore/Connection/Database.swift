@@ -70,6 +70,9 @@ public final class Database {
     private(set) var isClosed = false
     var statementCache = StatementCache()
 
+    /// What the connection knows of its schemas.
+    let schema: ConnectionSchema
+
     /// What ``trace(options:_:)`` set.
     let tracer = StatementTracer()
 
@@ -122,6 +125,7 @@ public final class Database {
         try EngineFeatures.current.requireCipher()
         self.path = path
         self.configuration = configuration
+        schema = ConnectionSchema(source: configuration.schemaSource)
         self.keyCache = keyCache
         self.label = configuration.label ?? label
         self.memorySettings = memorySettings
@@ -200,15 +204,6 @@ public final class Database {
 
     /// Whether a transaction is open.
     public var isInsideTransaction: Bool { SQLiteHandle.isInsideTransaction(handle) }
-
-    /// Returns whether a table exists in the main schema. Names have no case.
-    public func tableExists(_ name: String) throws -> Bool {
-        try Bool.fetchOne(
-            self,
-            sql: """
-                SELECT EXISTS(SELECT 1 FROM sqlite_master WHERE type = 'table' AND lower(name) = lower(?))
-                """, arguments: [name]) ?? false
-    }
 }
 
 extension Database: CustomStringConvertible {

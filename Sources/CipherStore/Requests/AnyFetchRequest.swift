@@ -13,6 +13,9 @@ public struct AnyFetchRequest<RowDecoder> {
 }
 
 extension AnyFetchRequest: FetchRequest {
+    /// The hidden request as a subquery.
+    public var sqlSubquery: SQLSubquery { base.sqlSubquery }
+
     /// Returns the statement of the hidden request.
     public func makePreparedRequest(
         _ db: Database, forSingleResult singleResult: Bool

@@ -4,7 +4,7 @@
 /// let request: some FetchRequest<Player> = Player.filter { $0.score > 1000 }
 /// let players = try request.fetchAll(db)
 /// ```
-public protocol FetchRequest<RowDecoder> {
+public protocol FetchRequest<RowDecoder>: SQLSubqueryable {
     /// The type of what is fetched: ``Row``, a value, or a record.
     associatedtype RowDecoder
 
@@ -55,6 +55,9 @@ public struct AdaptedFetchRequest<Base: FetchRequest> {
 extension AdaptedFetchRequest: FetchRequest {
     /// The type of what is fetched.
     public typealias RowDecoder = Base.RowDecoder
+
+    /// The base request as a subquery.
+    public var sqlSubquery: SQLSubquery { base.sqlSubquery }
 
     /// Returns the base request with the adapter.
     public func makePreparedRequest(

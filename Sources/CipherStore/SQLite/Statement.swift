@@ -56,6 +56,9 @@ public final class Statement {
         case failed(DatabaseError)
     }
 
+    /// What running it can do to the schema.
+    @usableFromInline let schemaEffect: SchemaEffect
+
     /// Prepares the first statement of `sql`, from `offset` on.
     ///
     /// - returns: nil when there is nothing but blanks, comments and semicolons.
@@ -104,6 +107,7 @@ public final class Statement {
         self.database = database
         self.sqliteStatement = handle
         self.sql = sql
+        self.schemaEffect = SchemaEffect(sql: sql)
         let parameterCount = sqlite3_bind_parameter_count(handle)
         parameterNames = (0..<parameterCount).map { index in
             guard let name = sqlite3_bind_parameter_name(handle, index + 1) else { return nil }
@@ -166,7 +170,10 @@ public final class Statement {
     @inlinable
     public func step() throws -> Bool {
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
-        if !result { database.noticeStatementEnd() }
+        if !result {
+            database.noticeStatementEnd()
+            if schemaEffect != .none { didChangeSchema() }
+        }
         return result
     }
 
@@ -174,7 +181,12 @@ public final class Statement {
         let error = self.error()
         sqlite3_reset(sqliteStatement)
         database.statementDidEnd()
+        database.didFailStatement()
         return error
+    }
+
+    @usableFromInline func didChangeSchema() {
+        database.didRunStatement(schemaEffect)
     }
 
     /// Runs the statement to its end, dropping the rows it makes.

@@ -23,7 +23,7 @@ public protocol StatementBinding {
 /// ```swift
 /// enum Color: Int, DatabaseValueConvertible { case red, white, rose }
 /// ```
-public protocol DatabaseValueConvertible: StatementBinding {
+public protocol DatabaseValueConvertible: SQLExpressible, StatementBinding {
     /// The value as the database stores it.
     var databaseValue: DatabaseValue { get }
 
