@@ -171,8 +171,8 @@ public final class Statement {
     public func step() throws -> Bool {
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
         if !result {
-            database.noticeStatementEnd()
             if schemaEffect != .none { didChangeSchema() }
+            database.noticeStatementEnd()
         }
         return result
     }
@@ -180,8 +180,8 @@ public final class Statement {
     @usableFromInline func stepError() -> DatabaseError {
         let error = self.error()
         sqlite3_reset(sqliteStatement)
-        database.statementDidEnd()
         database.didFailStatement()
+        database.statementDidEnd()
         return error
     }
 
