@@ -38,6 +38,9 @@ public final class Row {
     /// Rows of other requests that belong to the row.
     var prefetches = PrefetchedRows()
 
+    /// What decodes records of the row, and of the rows after it.
+    var recordDecoders = RecordDecoders()
+
     /// The column that will likely be looked up next in a statement's row.
     private var likelyIndex = 0
 
