@@ -46,6 +46,7 @@ extension Database {
             .localizedUppercase,
         ]
         for function in functions { add(function: function) }
+        if !EngineFeatures.current.supportsJSON { addJSONFunctions() }
         let collations: [DatabaseCollation] = [
             .unicodeCompare, .caseInsensitiveCompare, .localizedCaseInsensitiveCompare, .localizedCompare,
             .localizedStandardCompare,
