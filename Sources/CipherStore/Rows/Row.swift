@@ -183,14 +183,3 @@ extension Row: ExpressibleByDictionaryLiteral {
         self.init(elements)
     }
 }
-
-extension DatabaseValue {
-    /// Makes a value of anything that can be stored, or returns nil.
-    init?(value: Any) {
-        switch value {
-        case let value as any DatabaseValueConvertible: self = value.databaseValue
-        case is NSNull: self = .null
-        default: return nil
-        }
-    }
-}
