@@ -15,7 +15,7 @@
     ]
 
     init(sql: String) {
-        guard let word = SQLScanner.firstWord(sql) else {
+        guard let word = SQLText.firstWord(sql) else {
             self = .none
             return
         }

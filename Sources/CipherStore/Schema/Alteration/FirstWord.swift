@@ -1,5 +1,5 @@
 /// Reads the start of SQL text.
-enum SQLScanner {
+enum SQLText {
     /// The first word of a statement in lower case, after blanks and comments.
     static func firstWord(_ sql: String) -> String? {
         var text = sql.utf8[...]
