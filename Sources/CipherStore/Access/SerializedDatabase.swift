@@ -88,6 +88,7 @@ final class SerializedDatabase: @unchecked Sendable {
     private func access<T>(_ body: (Database) throws -> T) rethrows -> T {
         db.checkFileIdentity()
         defer { requireNoTransaction() }
+        db.clearSchemaCacheIfNeeded()
         return try body(db)
     }
 

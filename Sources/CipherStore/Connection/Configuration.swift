@@ -131,6 +131,9 @@ public struct Configuration: Sendable {
     /// ``Database/resumeNotification``. The default is false.
     public var observesSuspensionNotifications = false
 
+    /// What completes the schema of the database, such as the primary keys of views.
+    public var schemaSource: (any DatabaseSchemaSource)?
+
     private var setups: [@Sendable (Database) throws -> Void] = []
 
     /// Makes the default configuration.

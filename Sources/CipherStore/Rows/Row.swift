@@ -1,3 +1,5 @@
+import Foundation
+
 /// A row of a query's result.
 ///
 /// ```swift
@@ -10,47 +12,115 @@
 /// The rows of a cursor are one object that the cursor moves on: copy a row
 /// with ``copy()`` before you keep it.
 public final class Row {
-    /// The statement whose current row this is; nil for a copied row.
+    /// The statement whose current row this is, when all its columns are shown
+    /// as they are: what reads values at full speed.
     @usableFromInline let sqliteStatement: SQLiteStatement?
-    @usableFromInline let statement: Statement?
-    @usableFromInline let values: [DatabaseValue]
-    private let names: [String]
+
+    /// The run of the statement whose current row this is; nil for a copied
+    /// row. The row keeps it from being reset.
+    let run: StatementRun?
+
+    /// The statement whose current row this is; nil for a copied row.
+    let statement: Statement?
+
+    /// The columns that an adapter shows, or nil when all are shown.
+    let adapted: AdaptedColumns?
+
+    /// The names of all columns, adapted or not.
+    private let allNames: ColumnNames
+
+    /// The values of all columns of a copied row, adapted or not.
+    private let values: [DatabaseValue]
 
     /// The number of columns.
     public let count: Int
 
-    /// Makes the row that follows a statement.
-    init(statement: Statement) {
-        self.statement = statement
-        sqliteStatement = statement.sqliteStatement
-        count = statement.columnCount
-        values = []
-        names = []
+    /// Rows of other requests that belong to the row.
+    var prefetches = PrefetchedRows()
+
+    /// What decodes records of the row, and of the rows after it.
+    var recordDecoders = RecordDecoders()
+
+    /// The column that will likely be looked up next in a statement's row.
+    private var likelyIndex = 0
+
+    private init(
+        run: StatementRun?, names: ColumnNames, values: [DatabaseValue], adapted: AdaptedColumns?
+    ) {
+        self.run = run
+        statement = run?.statement
+        sqliteStatement = adapted == nil ? statement?.sqliteStatement : nil
+        allNames = names
+        self.values = values
+        self.adapted = adapted
+        count = adapted?.indexes.count ?? names.names.count
     }
 
-    private init(names: [String], values: [DatabaseValue]) {
-        statement = nil
-        sqliteStatement = nil
-        count = values.count
-        self.names = names
-        self.values = values
+    /// Makes the row that follows a statement.
+    convenience init(_ run: StatementRun, adapted: AdaptedColumns? = nil) {
+        self.init(run: run, names: run.statement.names, values: [], adapted: adapted)
     }
+
+    /// Makes a row that shows other columns of the same statement or copy.
+    convenience init(viewing row: Row, _ adapted: AdaptedColumns?) {
+        self.init(run: row.run, names: row.allNames, values: row.values, adapted: adapted)
+    }
+
+    /// Makes a row without columns.
+    public convenience init() { self.init([]) }
 
     /// Makes a row of names and values.
     public convenience init(_ columns: [(String, (any DatabaseValueConvertible)?)]) {
-        self.init(names: columns.map(\.0), values: columns.map { $0.1?.databaseValue ?? .null })
+        self.init(
+            run: nil, names: ColumnNames(columns.map(\.0)),
+            values: columns.map { $0.1?.databaseValue ?? .null }, adapted: nil)
+    }
+
+    /// Makes a row of a dictionary, in no particular order.
+    public convenience init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
+        self.init(dictionary.map { ($0, $1) })
+    }
+
+    /// Makes a row of a dictionary, in no particular order.
+    ///
+    /// - returns: nil when a key is no string, or a value can't be stored.
+    public convenience init?(_ dictionary: [AnyHashable: Any]) {
+        var columns: [(String, (any DatabaseValueConvertible)?)] = []
+        for (key, value) in dictionary {
+            guard let name = key as? String, let value = DatabaseValue(value: value) else { return nil }
+            columns.append((name, value))
+        }
+        self.init(columns)
     }
 
     /// Returns a row that stays valid when the statement moves on.
     public func copy() -> Row {
-        guard statement != nil else { return self }
-        return Row(names: Array(columnNames), values: Array(databaseValues))
+        guard let statement else { return self }
+        let handle = statement.sqliteStatement
+        let row = Row(
+            run: nil, names: allNames,
+            values: (0..<CInt(allNames.names.count)).map {
+                DatabaseValue(sqliteStatement: handle, index: $0)
+            },
+            adapted: adapted)
+        row.prefetches = prefetches
+        return row
     }
 
-    /// The names of the columns, in order; duplicates are kept.
-    public var columnNames: [String] { statement?.columnNames ?? names }
+    /// Rows of other requests that belong to the row.
+    public internal(set) var prefetchedRows: PrefetchedRowsView {
+        get { PrefetchedRowsView(root: prefetches) }
+        set { prefetches = newValue.root }
+    }
 
-    /// The values, in order.
+    // MARK: Columns
+
+    private var names: ColumnNames { adapted?.names ?? allNames }
+
+    /// The names of the columns, from left to right; duplicates are kept.
+    public var columnNames: [String] { names.names }
+
+    /// The values, from left to right.
     public var databaseValues: [DatabaseValue] {
         (0..<count).map { databaseValue(atIndex: $0) }
     }
@@ -61,22 +131,44 @@ public final class Row {
     /// Returns whether a value is NULL.
     public func hasNull(atIndex index: Int) -> Bool {
         checkIndex(index)
-        guard let sqliteStatement else { return values[index].isNull }
-        return RawColumn.isNull(sqliteStatement, CInt(index))
+        let index = statementIndex(of: index)
+        guard let statement else { return values[index].isNull }
+        return RawColumn.isNull(statement.sqliteStatement, CInt(index))
+    }
+
+    /// Whether the row, or one of its scopes, has a value that is not NULL, or
+    /// rows of another request.
+    public var containsNonNullValue: Bool {
+        (0..<count).contains { !hasNull(atIndex: $0) }
+            || scopes.contains { $0.row.containsNonNullValue }
+            || prefetches.names.contains { prefetches.rows(named: $0)?.isEmpty == false }
     }
 
     /// The leftmost column of a name, compared without case.
     @usableFromInline func index(ofColumn name: String) -> Int? {
-        if let statement { return statement.index(ofColumn: name) }
-        if let index = names.firstIndex(of: name) { return index }
-        let lowercased = name.lowercased()
-        return names.firstIndex { $0.lowercased() == lowercased }
+        // Copies may be read by several threads at once.
+        if statement == nil { return names.position(of: name) }
+        return names.position(of: name, guess: &likelyIndex)
     }
+
+    /// The position of a column in the statement.
+    func statementIndex(of index: Int) -> Int { adapted?.indexes[index] ?? index }
 
     @usableFromInline func databaseValue(atIndex index: Int) -> DatabaseValue {
         checkIndex(index)
-        guard let sqliteStatement else { return values[index] }
-        return DatabaseValue(sqliteStatement: sqliteStatement, index: CInt(index))
+        let index = statementIndex(of: index)
+        guard let statement else { return values[index] }
+        return DatabaseValue(sqliteStatement: statement.sqliteStatement, index: CInt(index))
+    }
+
+    /// Where to read a column of an adapted row, or nil for a copied row.
+    @usableFromInline func source(atIndex index: Int) -> (statement: SQLiteStatement, index: CInt)? {
+        statement.map { ($0.sqliteStatement, CInt(statementIndex(of: index))) }
+    }
+
+    /// All columns of a row that an adapter shows in part, unless it is a copy.
+    var unadaptedStatementRow: Row? {
+        statement == nil || adapted == nil ? nil : Row(viewing: self, nil)
     }
 
     @inlinable @inline(__always)
@@ -85,44 +177,12 @@ public final class Row {
     }
 }
 
-/// The position of a column in a row.
-///
-/// It is a type of its own, because an integer index gives a value alone.
-public struct RowIndex: Comparable, Strideable, Sendable {
-    let index: Int
+@available(*, unavailable)
+extension Row: Sendable {}
 
-    /// Returns whether one position comes before another.
-    public static func < (left: RowIndex, right: RowIndex) -> Bool { left.index < right.index }
-
-    /// Returns the number of columns between two positions.
-    public func distance(to other: RowIndex) -> Int { other.index - index }
-
-    /// Returns the position that is some columns further.
-    public func advanced(by count: Int) -> RowIndex { RowIndex(index: index + count) }
-}
-
-extension Row: RandomAccessCollection {
-    /// The index of the first column.
-    public var startIndex: RowIndex { RowIndex(index: 0) }
-    /// The index after the last column.
-    public var endIndex: RowIndex { RowIndex(index: count) }
-    /// The name and the value of a column.
-    public subscript(position: RowIndex) -> (String, DatabaseValue) {
-        (columnNames[position.index], databaseValue(atIndex: position.index))
-    }
-}
-
-extension Row: Equatable {
-    /// Returns whether two rows have the same names and values, in the same order.
-    public static func == (left: Row, right: Row) -> Bool {
-        left === right
-            || (left.columnNames == right.columnNames && left.databaseValues == right.databaseValues)
-    }
-}
-
-extension Row: CustomStringConvertible {
-    /// The row as `[name:"Arthur" score:100]`.
-    public var description: String {
-        "[" + map { name, value in "\(name):\(value)" }.joined(separator: " ") + "]"
+extension Row: ExpressibleByDictionaryLiteral {
+    /// Makes a row of names and values; order and duplicates are kept.
+    public convenience init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
+        self.init(elements)
     }
 }

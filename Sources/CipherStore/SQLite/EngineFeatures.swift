@@ -33,6 +33,22 @@ public struct EngineFeatures: Sendable {
     /// Whether `PRAGMA trusted_schema` and the defensive mode are available.
     public let supportsTrustedSchema: Bool
 
+    /// Whether `PRAGMA table_xinfo` is available.
+    public let supportsTableXInfo: Bool
+
+    /// Whether `STRICT` tables are available.
+    public let supportsStrictTables: Bool
+
+    /// Whether generated columns are available.
+    public let supportsGeneratedColumns: Bool
+
+    /// Whether `ALTER TABLE … RENAME COLUMN` is available, and `RENAME TO`
+    /// follows the table's name into views and triggers.
+    public let supportsRenameColumn: Bool
+
+    /// Whether `ALTER TABLE … DROP COLUMN` is available.
+    public let supportsDropColumn: Bool
+
     /// The features of the library that this process runs on.
     public static let current = probe()
 
@@ -59,6 +75,11 @@ public struct EngineFeatures: Sendable {
         supportsUpsert = sqliteVersionNumber >= 3_024_000
         supportsReturning = sqliteVersionNumber >= 3_035_000
         supportsTrustedSchema = sqliteVersionNumber >= 3_031_000
+        supportsTableXInfo = sqliteVersionNumber >= 3_026_000
+        supportsStrictTables = sqliteVersionNumber >= 3_037_000
+        supportsGeneratedColumns = sqliteVersionNumber >= 3_031_000
+        supportsRenameColumn = sqliteVersionNumber >= 3_026_000
+        supportsDropColumn = sqliteVersionNumber >= 3_035_000
         supportsJSON = scratch.map { Self.prepares($0, "SELECT json('1')") } ?? false
         supportsFTS5 = sqlite3_compileoption_used("ENABLE_FTS5") != 0
         if let scratch, major >= 4 {

@@ -13,11 +13,11 @@ enum KeyRedaction {
     /// statement when it is a URI with a key in it.
     static func redacted(_ sql: String) -> String? {
         guard mayHoldKey(sql) else { return nil }
-        var scanner = SQLScanner(sql)
+        var scanner = StatementScanner(sql)
         let redacted = scanner.redact()
         guard sql.hasPrefix("-- ") else { return redacted }
         // It is a comment, or how SQLite shows a statement that another statement runs.
-        scanner = SQLScanner(String((redacted ?? sql).dropFirst(3)))
+        scanner = StatementScanner(String((redacted ?? sql).dropFirst(3)))
         return scanner.redact().map { "-- " + $0 } ?? redacted
     }
 
@@ -29,7 +29,7 @@ enum KeyRedaction {
         var text = text
         return text.withUTF8 { bytes in
             for byte in bytes {
-                if SQLScanner.isWord(byte) {
+                if StatementScanner.isWord(byte) {
                     word.append(byte | 0x20)
                     continue
                 }
@@ -63,7 +63,7 @@ extension [UInt8] {
 }
 
 /// Splits SQL into tokens, as far as it takes to find keys.
-private struct SQLScanner {
+private struct StatementScanner {
     private enum Kind { case word, quoted, unterminated, semicolon, other }
 
     private struct Token {

@@ -165,6 +165,10 @@ enum SQLiteHandle {
         _ = csqlcipher_db_config_flag(handle, option, value ? 1 : 0)
     }
 
+    static func maximumParameterCount(_ handle: SQLiteConnection) -> Int {
+        Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
+    }
+
     static func isInsideTransaction(_ handle: SQLiteConnection) -> Bool {
         sqlite3_get_autocommit(handle) == 0
     }

@@ -1,0 +1,134 @@
+/// The columns that a record writes, and their values.
+///
+/// A record fills one in its ``EncodableRecord/encode(to:)``:
+///
+/// ```swift
+/// func encode(to container: inout PersistenceContainer) {
+///     container["id"] = id
+///     container["name"] = name
+/// }
+/// ```
+///
+/// Columns keep the order in which they were set. Names have no case, as in
+/// SQLite: to set `"NAME"` after `"name"` replaces the value of the one column.
+/// A column that was read back is encoded in the database as the one that was
+/// set, but it is not always of the same Swift type.
+public struct PersistenceContainer: Sendable {
+    /// The names of the columns that were set.
+    ///
+    /// While a record is encoded along the columns of one before it, there may
+    /// be names that wait for their values.
+    @usableFromInline var names: [String]
+
+    /// The values of the first names.
+    @usableFromInline var values: [DatabaseValue]
+
+    /// Whether each column was set in the order of the names that were expected.
+    @usableFromInline var followsExpectation: Bool
+
+    /// The encoder that `Encodable` records use, so that it can be used again.
+    ///
+    /// It is taken out before a container leaves the library.
+    nonisolated(unsafe) var encoder: RecordEncoder?
+
+    /// Whether the encoder of a record is wanted for the next one.
+    var keepsEncoder = false
+
+    /// Makes an empty container.
+    public init() {
+        names = []
+        values = []
+        followsExpectation = false
+    }
+
+    /// Makes an empty container for a record that is expected to set these
+    /// columns, in this order. It may set others.
+    init(expecting names: [String], encoder: RecordEncoder?) {
+        self.names = names
+        values = []
+        values.reserveCapacity(names.count)
+        followsExpectation = true
+        self.encoder = encoder
+        keepsEncoder = true
+    }
+
+    /// Makes a container of what a record encodes.
+    init(_ record: some EncodableRecord) throws {
+        self.init()
+        try record.encode(to: &self)
+    }
+
+    /// The value of a column; nil is NULL.
+    public subscript(_ column: String) -> (any DatabaseValueConvertible)? {
+        get { value(of: column)?.storage.value }
+        set { set(newValue?.databaseValue ?? .null, for: column) }
+    }
+
+    /// The value of a column; nil is NULL.
+    ///
+    /// It is the same as the subscript above for a value whose type is known
+    /// at compile time, without the box.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
+        get { value(of: column).flatMap(Value.fromDatabaseValue) }
+        set { set(newValue?.databaseValue ?? .null, for: column) }
+    }
+
+    /// Sets the value of a column.
+    @inlinable
+    mutating func set(_ value: DatabaseValue, for column: String) {
+        let index = values.count
+        if index < names.count, names[index] == column {
+            values.append(value)
+        } else {
+            setUnexpected(value, for: column)
+        }
+    }
+
+    /// Sets a column that is not the next of those expected.
+    @usableFromInline
+    mutating func setUnexpected(_ value: DatabaseValue, for column: String) {
+        if let index = index(of: column) {
+            values[index] = value
+        } else {
+            followsExpectation = false
+            names.removeSubrange(values.count...)
+            names.append(column)
+            values.append(value)
+        }
+    }
+
+    /// Returns the value of a column, or nil when it was not set.
+    @usableFromInline
+    func value(of column: String) -> DatabaseValue? {
+        index(of: column).map { values[$0] }
+    }
+
+    /// Returns the position of a column that was set.
+    func index(of column: String) -> Int? {
+        if let index = names.firstIndex(of: column) { return index < values.count ? index : nil }
+        return names[..<values.count].firstIndex { $0.isSameName(as: column) }
+    }
+
+    /// The names of the columns that were set, in order.
+    var columns: [String] {
+        names.count == values.count ? names : Array(names[..<values.count])
+    }
+
+    /// The columns and their values.
+    var dictionary: [String: DatabaseValue] {
+        Dictionary(zip(names, values), uniquingKeysWith: { first, _ in first })
+    }
+}
+
+extension String {
+    /// Returns whether two names are the same to SQLite, which ignores the case
+    /// of ASCII letters.
+    func isSameName(as other: String) -> Bool {
+        utf8.elementsEqual(other.utf8) { $0 == $1 || Self.lowercase($0) == Self.lowercase($1) }
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        byte &- 65 < 26 ? byte | 32 : byte
+    }
+}

@@ -1,0 +1,28 @@
+/// A request whose own type is hidden.
+///
+/// ```swift
+/// let request = AnyFetchRequest(Player.all())
+/// ```
+public struct AnyFetchRequest<RowDecoder> {
+    let base: any FetchRequest<RowDecoder>
+
+    /// Hides the type of a request.
+    public init(_ request: some FetchRequest<RowDecoder>) {
+        base = request
+    }
+}
+
+extension AnyFetchRequest: FetchRequest {
+    /// The hidden request as a subquery.
+    public var sqlSubquery: SQLSubquery { base.sqlSubquery }
+
+    /// Returns the statement of the hidden request.
+    public func makePreparedRequest(
+        _ db: Database, forSingleResult singleResult: Bool
+    ) throws -> PreparedRequest {
+        try base.makePreparedRequest(db, forSingleResult: singleResult)
+    }
+
+    /// Returns the number of rows of the hidden request.
+    public func fetchCount(_ db: Database) throws -> Int { try base.fetchCount(db) }
+}

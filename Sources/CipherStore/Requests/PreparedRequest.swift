@@ -1,0 +1,51 @@
+/// A request that is ready to run.
+public struct PreparedRequest {
+    /// The statement, with its arguments.
+    public var statement: Statement
+
+    /// How the rows of the statement are presented, or nil for as they are.
+    public var adapter: (any RowAdapter)?
+
+    /// Completes the fetched rows, which are copies, with the rows of other
+    /// requests, or nil when there is nothing to add.
+    var completion: ((_ db: Database, _ rows: [Row]) throws -> Void)?
+
+    /// Makes a request of a statement.
+    public init(statement: Statement, adapter: (any RowAdapter)? = nil) {
+        self.statement = statement
+        self.adapter = adapter
+    }
+
+    /// Makes a request whose rows are completed after they were fetched.
+    init(
+        statement: Statement, adapter: (any RowAdapter)? = nil,
+        completion: ((_ db: Database, _ rows: [Row]) throws -> Void)?
+    ) {
+        self.init(statement: statement, adapter: adapter)
+        self.completion = completion
+    }
+}
+
+extension PreparedRequest {
+    /// The rows of a request that completes them, or nil for other requests,
+    /// whose rows need no copy.
+    @usableFromInline func completedRows(_ db: Database, limit: Int = .max) throws -> [Row]? {
+        guard let completion else { return nil }
+        let cursor = try Row.fetchCursor(statement, adapter: adapter)
+        let rows = try Array(cursor.prefix(limit).map { $0.copy() })
+        try completion(db, rows)
+        return rows
+    }
+
+    /// Throws when the rows can't be read one by one.
+    func checkAllowsCursor() throws {
+        guard completion != nil else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "a request that prefetches associated rows can't be read by a cursor: use fetchAll",
+            sql: statement.sql)
+    }
+}
+
+@available(*, unavailable)
+extension PreparedRequest: Sendable {}

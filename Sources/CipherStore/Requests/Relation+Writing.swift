@@ -1,0 +1,198 @@
+/// A source of a statement, with its names.
+struct JoinedSource {
+    let relation: Relation
+
+    /// The identity of this use of the relation: one association can be joined twice.
+    let identity = SourceIdentity()
+
+    /// The position of the parent, nil for the first source.
+    let parent: Int?
+    let child: RelationChild?
+    var qualifier: String
+    var isQualified = true
+
+    var writerSource: SQLWriter.Source {
+        SQLWriter.Source(
+            qualifier: qualifier, tableName: relation.source.tableName, isQualified: isQualified,
+            hasAlias: !relation.aliases.isEmpty)
+    }
+}
+
+/// The sources of one SELECT.
+struct JoinedSources {
+    private(set) var sources: [JoinedSource] = []
+
+    /// - parameter taken: Names that statements around this one use.
+    init(_ relation: Relation, avoiding taken: Set<String>) throws {
+        try append(relation, parent: nil, child: nil)
+        assignNames(avoiding: taken)
+    }
+
+    private mutating func append(_ relation: Relation, parent: Int?, child: RelationChild?) throws {
+        let names = Set(relation.aliases.compactMap(\.name))
+        guard names.count < 2 else {
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR,
+                message: "one table has several aliases: \(names.sorted().joined(separator: ", "))")
+        }
+        let index = sources.count
+        // An empty name is one that is still to be found.
+        sources.append(
+            JoinedSource(relation: relation, parent: parent, child: child, qualifier: names.first ?? ""))
+        for child in relation.children where child.kind != .prefetched {
+            try append(child.relation, parent: index, child: child)
+        }
+    }
+
+    /// Gives tables their own names, and numbers where there would be two.
+    private mutating func assignNames(avoiding outer: Set<String>) {
+        var taken = Set(sources.map { $0.qualifier.lowercased() }).union(outer)
+        let unnamed = sources.indices.filter { sources[$0].qualifier.isEmpty }
+        let groups = Dictionary(grouping: unnamed) { sources[$0].relation.source.name.lowercased() }
+        for index in unnamed {
+            let name = sources[index].relation.source.name
+            if groups[name.lowercased()]?.count == 1 && !taken.contains(name.lowercased()) {
+                sources[index].qualifier = name
+                sources[index].isQualified = sources.count > 1
+                continue
+            }
+            let number = (1...).first { !taken.contains("\(name)\($0)".lowercased()) } ?? 0
+            sources[index].qualifier = "\(name)\(number)"
+            taken.insert(sources[index].qualifier.lowercased())
+        }
+    }
+}
+
+extension Relation {
+    /// Writes the relation as a SELECT.
+    func writeSelect(to writer: SQLWriter) throws {
+        try writeQuery(to: writer) { sources in
+            writer.append(isDistinct ? "SELECT DISTINCT " : "SELECT ")
+            try writeSelection(sources, to: writer)
+        }
+    }
+
+    /// Writes a query on the sources of the relation.
+    ///
+    /// - parameter head: Writes everything before `FROM`.
+    func writeQuery(to writer: SQLWriter, head: (JoinedSources) throws -> Void) throws {
+        let joined = try JoinedSources(self, avoiding: writer.outerAliasedQualifiers)
+        let names = joined.sources.flatMap { source in
+            ([source.identity] + source.relation.aliases).map { ($0, source.writerSource) }
+        }
+        try writer.withFrame(names, scope: joined.sources[0].writerSource) {
+            try Self.writeCommonTables(joined.sources.flatMap(\.relation.commonTables), to: writer)
+            try head(joined)
+            writer.append(" FROM ")
+            for source in joined.sources { try Self.writeFrom(source, joined, to: writer) }
+            try writeConditions(joined, to: writer)
+        }
+    }
+
+    private func writeSelection(_ joined: JoinedSources, to writer: SQLWriter) throws {
+        var isFirst = true
+        for source in joined.sources {
+            try writer.withScope(source.identity) {
+                for selection in try source.relation.resolvedSelection(writer.database) {
+                    if !isFirst { writer.append(", ") }
+                    isFirst = false
+                    try selection.write(to: writer)
+                }
+            }
+        }
+        // A SELECT needs a column, and the request may not have asked for any.
+        if isFirst { writer.append("NULL") }
+    }
+
+    static func writeCommonTables(_ tables: [CommonTable], to writer: SQLWriter) throws {
+        guard !tables.isEmpty else { return }
+        // Of two with one name, the last is meant, where the first would be.
+        var unique: [CommonTable] = []
+        for table in tables {
+            if let index = unique.firstIndex(where: { $0.name == table.name }) {
+                unique[index] = table
+            } else {
+                unique.append(table)
+            }
+        }
+        writer.append(unique.contains(where: \.isRecursive) ? "WITH RECURSIVE " : "WITH ")
+        try writer.withoutScope {
+            try writer.appendJoined(unique) { try $0.writeDefinition(to: writer) }
+        }
+        writer.append(" ")
+    }
+
+    private static func writeFrom(
+        _ source: JoinedSource, _ joined: JoinedSources, to writer: SQLWriter
+    ) throws {
+        let relation = source.relation
+        if let child = source.child { writer.append(child.kind == .optional ? " LEFT JOIN " : " JOIN ") }
+        writer.appendQuoted(relation.source.name)
+        if source.qualifier != relation.source.name {
+            writer.append(" ")
+            writer.appendQuoted(source.qualifier)
+        }
+        guard let child = source.child, let parent = source.parent else { return }
+        let left = joined.sources[parent].identity
+        let join = try child.condition(writer.database, left, source.identity)
+        let filter = try relation.condition(writer.database)?.scoped(to: source.identity)
+        let operands = [join, filter].compactMap(\.self)
+        guard !operands.isEmpty else { return }
+        writer.append(" ON ")
+        try SQLExpression.joined(.and, operands.flatMap(\.conjuncts)).write(to: writer)
+    }
+
+    private func writeConditions(_ joined: JoinedSources, to writer: SQLWriter) throws {
+        if let condition = try condition(writer.database) {
+            writer.append(" WHERE ")
+            try condition.write(to: writer)
+        }
+        let groups = try joined.sources.flatMap { source in
+            try source.relation.grouping.flatMap { try $0.expressions(writer.database) }
+                .map { $0.scoped(to: source.identity) }
+        }
+        if !groups.isEmpty {
+            writer.append(" GROUP BY ")
+            try writer.appendJoined(groups) { try $0.write(to: writer) }
+        }
+        let groupFilters = try joined.sources.flatMap { source in
+            try source.relation.groupFilters.map {
+                try $0.resolved(writer.database).scoped(to: source.identity)
+            }
+        }
+        if !groupFilters.isEmpty {
+            writer.append(" HAVING ")
+            try SQLExpression.joined(.and, groupFilters.flatMap(\.conjuncts)).write(to: writer)
+        }
+        try writeOrdering(joined.sources, to: writer)
+        writeLimit(to: writer)
+    }
+
+    private func writeOrdering(_ sources: [JoinedSource], to writer: SQLWriter) throws {
+        let orderings = try sources.flatMap { source in
+            try source.relation.ordering.orderings(writer.database).map {
+                SQLOrdering(.aliased(source.identity, $0))
+            }
+        }
+        guard !orderings.isEmpty else { return }
+        writer.append(" ORDER BY ")
+        try writer.appendJoined(orderings) { try $0.write(to: writer) }
+    }
+
+    func writeLimit(to writer: SQLWriter) {
+        guard let limit else { return }
+        writer.append(" LIMIT \(limit.limit)")
+        if let offset = limit.offset { writer.append(" OFFSET \(offset)") }
+    }
+}
+
+extension SQLExpression {
+    /// The operands of an AND, each in the scope of the whole.
+    var conjuncts: [SQLExpression] {
+        switch node {
+        case .joined(.and, let operands): operands
+        case .aliased(let alias, let expression): expression.conjuncts.map { $0.scoped(to: alias) }
+        default: [self]
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import Foundation
+
+/// Writes SQL for a connection, and collects its arguments.
+///
+/// See the notes at the top of `SQLExpressible.swift`.
+final class SQLWriter {
+    /// What becomes of values.
+    enum ValueStyle {
+        /// A `?`, and an argument.
+        case arguments
+        /// A literal, for the definitions of views, triggers and columns, which
+        /// can have no arguments.
+        case literals
+    }
+
+    /// A table, or what stands for one, in a statement.
+    struct Source {
+        /// How its columns are qualified, when they are.
+        var qualifier: String
+
+        /// The table, or nil for common table expressions and subqueries.
+        var tableName: String?
+
+        /// Whether its columns are qualified in the statement itself. In the
+        /// subqueries of the statement they always are.
+        var isQualified: Bool
+
+        /// Whether an alias stands for it, by which subqueries can refer to it.
+        var hasAlias = false
+
+        /// The frame it belongs to.
+        fileprivate(set) var depth = 0
+    }
+
+    /// One statement or subquery that is being written.
+    private struct Frame {
+        var sources: [ObjectIdentifier: Source] = [:]
+        var aliasedQualifiers: Set<String> = []
+    }
+
+    let database: Database
+    let features = EngineFeatures.current
+    private let style: ValueStyle
+    private var frames: [Frame] = []
+    private(set) var scope: Source?
+    private(set) var sql = ""
+    private(set) var arguments = StatementArguments()
+
+    init(_ database: Database, style: ValueStyle = .arguments) {
+        self.database = database
+        self.style = style
+    }
+
+    // MARK: Text
+
+    func append(_ text: String) { sql += text }
+
+    func appendQuoted(_ name: String) { sql += name.quotedDatabaseIdentifier }
+
+    /// Writes elements with a separator between them.
+    func appendJoined<Elements: Sequence>(
+        _ elements: Elements, separator: String = ", ", _ write: (Elements.Element) throws -> Void
+    ) rethrows {
+        var isFirst = true
+        for element in elements {
+            if !isFirst { sql += separator }
+            isFirst = false
+            try write(element)
+        }
+    }
+
+    func append(_ value: DatabaseValue) {
+        if value.isNull {
+            sql += "NULL"
+        } else if style == .literals {
+            sql += value.sqlLiteral
+        } else {
+            sql += "?"
+            arguments.values.append(value)
+        }
+    }
+
+    /// Writes SQL of the user, whose arguments follow those that are there.
+    func append(_ text: String, arguments added: StatementArguments) throws {
+        sql += text
+        if added.isEmpty { return }
+        guard style == .arguments else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "arguments can't be used here: interpolate the values in an SQL literal", sql: text)
+        }
+        arguments.values += added.values
+        for (name, value) in added.namedValues {
+            if let present = arguments.namedValues.updateValue(value, forKey: name), present != value {
+                throw DatabaseError(
+                    resultCode: .SQLITE_MISUSE,
+                    message: "two values for the statement argument :\(name) in one statement", sql: text)
+            }
+        }
+    }
+
+    // MARK: Sources and scopes
+
+    /// Writes a statement or subquery, with the names of its sources.
+    func withFrame<T>(
+        _ sources: [(SourceIdentity, Source)], scope source: Source?, _ body: () throws -> T
+    ) rethrows -> T {
+        var frame = Frame()
+        for (identity, source) in sources {
+            var source = source
+            source.depth = frames.count + 1
+            frame.sources[ObjectIdentifier(identity)] = source
+            if source.hasAlias { frame.aliasedQualifiers.insert(source.qualifier.lowercased()) }
+        }
+        frames.append(frame)
+        let outer = scope
+        scope = source.map { source in
+            var source = source
+            source.depth = frames.count
+            return source
+        }
+        defer {
+            scope = outer
+            frames.removeLast()
+        }
+        return try body()
+    }
+
+    /// The names of the sources of the statements around this one that can be
+    /// meant here.
+    var outerAliasedQualifiers: Set<String> {
+        frames.reduce(into: []) { $0.formUnion($1.aliasedQualifiers) }
+    }
+
+    /// Writes with bare columns belonging to a source.
+    func withScope<T>(_ identity: SourceIdentity, _ body: () throws -> T) throws -> T {
+        try withScope(source(of: identity), body)
+    }
+
+    /// Writes with bare columns belonging to nothing.
+    func withoutScope<T>(_ body: () throws -> T) rethrows -> T {
+        try withScope(nil, body)
+    }
+
+    private func withScope<T>(_ source: Source?, _ body: () throws -> T) rethrows -> T {
+        let outer = scope
+        scope = source
+        defer { scope = outer }
+        return try body()
+    }
+
+    /// The source that an alias stands for.
+    private func source(of identity: SourceIdentity) throws -> Source {
+        for frame in frames.reversed() {
+            if let source = frame.sources[ObjectIdentifier(identity)] { return source }
+        }
+        if let name = identity.name ?? identity.tableName {
+            return Source(qualifier: name, tableName: identity.tableName, isQualified: true)
+        }
+        throw DatabaseError(
+            resultCode: .SQLITE_ERROR,
+            message: "a table alias is used that stands for no table of the request")
+    }
+
+    /// What qualifies the columns of the scope, or nil.
+    var qualifier: String? {
+        guard let scope, scope.isQualified || scope.depth < frames.count else { return nil }
+        return scope.qualifier
+    }
+
+    func appendColumn(_ name: String) {
+        if let qualifier {
+            appendQuoted(qualifier)
+            sql += "."
+        }
+        appendQuoted(name)
+    }
+
+    /// The table of the scope.
+    ///
+    /// - throws: A ``DatabaseError`` when the scope is not a table.
+    func requireTable() throws -> String {
+        if let table = scope?.tableName { return table }
+        throw DatabaseError(
+            resultCode: .SQLITE_ERROR, message: "the expression can be used in requests from a table only")
+    }
+}
+
+/// The identity of a table in requests.
+final class SourceIdentity: Sendable {
+    /// The name the user gave it.
+    let name: String?
+
+    /// The table, when it is known from the start.
+    let tableName: String?
+
+    init(name: String? = nil, tableName: String? = nil) {
+        self.name = name
+        self.tableName = tableName
+    }
+}
+
+extension DatabaseValue {
+    /// The value as SQL writes it.
+    var sqlLiteral: String {
+        switch storage {
+        case .null: "NULL"
+        case .int64(let value): value.description
+        case .double(let value) where value.isInfinite: value < 0 ? "-9e999" : "9e999"
+        case .double(let value): value.isNaN ? "NULL" : value.description
+        case .string(let value): "'" + value.replacing("'", with: "''") + "'"
+        case .blob(let value): "X'" + value.map { String(format: "%02X", $0) }.joined() + "'"
+        }
+    }
+}

@@ -1,0 +1,167 @@
+extension Database {
+    // MARK: Names
+
+    /// Returns whether a table belongs to SQLite.
+    public static func isSQLiteInternalTable(_ name: String) -> Bool {
+        let name = name.foldedIdentifier
+        return name.hasPrefix("sqlite_") || name.hasPrefix("pragma_")
+    }
+
+    /// Returns whether a table belongs to the library: the names of applied
+    /// migrations, or the change log of synchronization.
+    public static func isGRDBInternalTable(_ name: String) -> Bool {
+        let name = name.foldedIdentifier
+        return name.hasPrefix("grdb_") || name.hasPrefix("_sync_")
+    }
+
+    /// The version of the main schema, which each change of it increments.
+    ///
+    /// Related SQLite documentation: <https://www.sqlite.org/pragma.html#pragma_schema_version>
+    ///
+    /// - throws: A ``DatabaseError``.
+    public func schemaVersion() throws -> Int32 {
+        Int32(truncatingIfNeeded: try version(of: .main))
+    }
+
+    func version(of schemaID: DatabaseSchemaID) throws -> Int64 {
+        // Not a cached statement, because those go when the schema changes.
+        try Int64.fetchOne(
+            self, sql: "PRAGMA \(schemaID.name.quotedDatabaseIdentifier).schema_version") ?? 0
+    }
+
+    // MARK: Existence
+
+    /// Returns whether a table exists. Names have no case.
+    ///
+    /// - parameters:
+    ///     - name: The name of the table.
+    ///     - schemaName: The name of an attached database, `main` or `temp`; when
+    ///       it is nil, all of them are searched.
+    /// - throws: A ``DatabaseError``, also when there is no such schema.
+    public func tableExists(_ name: String, in schemaName: String? = nil) throws -> Bool {
+        try find(.table, name, in: schemaName) != nil
+    }
+
+    /// Returns whether a view exists. Names have no case.
+    ///
+    /// - parameters:
+    ///     - name: The name of the view.
+    ///     - schemaName: As in ``tableExists(_:in:)``.
+    /// - throws: A ``DatabaseError``, also when there is no such schema.
+    public func viewExists(_ name: String, in schemaName: String? = nil) throws -> Bool {
+        try find(.view, name, in: schemaName) != nil
+    }
+
+    /// Returns whether a trigger exists. Names have no case.
+    ///
+    /// - parameters:
+    ///     - name: The name of the trigger.
+    ///     - schemaName: As in ``tableExists(_:in:)``.
+    /// - throws: A ``DatabaseError``, also when there is no such schema.
+    public func triggerExists(_ name: String, in schemaName: String? = nil) throws -> Bool {
+        try find(.trigger, name, in: schemaName) != nil
+    }
+
+    // MARK: Details
+
+    /// Returns the primary key of a table, or of a view that the
+    /// ``schemaSource`` knows.
+    ///
+    /// - parameters:
+    ///     - name: The name of the table or view.
+    ///     - schemaName: As in ``tableExists(_:in:)``.
+    /// - throws: A ``DatabaseError`` when there is no such table, or the view has no key.
+    public func primaryKey(_ name: String, in schemaName: String? = nil) throws -> PrimaryKeyInfo {
+        if let key = cached(name, in: schemaName, { $0.primaryKey(name) }) { return key }
+        for schemaID in try schemaIDs(named: schemaName) {
+            if let key = try primaryKey(name, schemaID) { return key }
+            if let view = try objects(of: schemaID).name(.view, name) {
+                return try primaryKey(ofView: DatabaseObjectID(schemaID: schemaID, name: view))
+            }
+        }
+        throw DatabaseError.noSuchTable(name)
+    }
+
+    /// Returns the columns of a table or a view, hidden ones of virtual tables left out.
+    ///
+    /// - parameters:
+    ///     - name: The name of the table or view.
+    ///     - schemaName: As in ``tableExists(_:in:)``.
+    /// - throws: A ``DatabaseError``, also when there is no such table.
+    public func columns(in name: String, in schemaName: String? = nil) throws -> [ColumnInfo] {
+        if let columns = cached(name, in: schemaName, { $0.columns(in: name) }) { return columns }
+        for schemaID in try schemaIDs(named: schemaName) {
+            if let columns = try columns(in: name, schemaID) { return columns }
+        }
+        throw DatabaseError.noSuchTable(name)
+    }
+
+    /// Returns the indexes on a table. An index on an expression is left out.
+    ///
+    /// - parameters:
+    ///     - name: The name of the table.
+    ///     - schemaName: As in ``tableExists(_:in:)``.
+    /// - throws: A ``DatabaseError``, also when there is no such table.
+    public func indexes(on name: String, in schemaName: String? = nil) throws -> [IndexInfo] {
+        if let indexes = cached(name, in: schemaName, { $0.indexes(on: name) }) { return indexes }
+        for schemaID in try schemaIDs(named: schemaName) {
+            if let indexes = try indexes(on: name, schemaID) { return indexes }
+        }
+        throw DatabaseError.noSuchTable(name)
+    }
+
+    /// Returns the foreign keys of a table.
+    ///
+    /// - parameters:
+    ///     - name: The name of the table.
+    ///     - schemaName: As in ``tableExists(_:in:)``.
+    /// - throws: A ``DatabaseError``, also when there is no such table.
+    public func foreignKeys(on name: String, in schemaName: String? = nil) throws -> [ForeignKeyInfo] {
+        if let keys = cached(name, in: schemaName, { $0.foreignKeys(on: name) }) { return keys }
+        for schemaID in try schemaIDs(named: schemaName) {
+            if let keys = try foreignKeys(on: name, schemaID) { return keys }
+        }
+        throw DatabaseError.noSuchTable(name)
+    }
+
+    /// Returns whether the values of some columns are found in one row at most.
+    ///
+    /// The columns must hold those of the primary key or of a unique index on
+    /// the whole table. `rowid` counts as a column of a table that has it.
+    ///
+    /// - parameters:
+    ///     - name: The name of the table or view.
+    ///     - columns: The names of columns.
+    /// - throws: A ``DatabaseError``, also when there is no such table.
+    public func table(_ name: String, hasUniqueKey columns: some Sequence<String>) throws -> Bool {
+        try self.columns(forUniqueKey: columns, in: name) != nil
+    }
+
+    /// The primary key or unique index that some columns hold, as it is declared.
+    func columns(forUniqueKey columns: some Sequence<String>, in name: String) throws -> [String]? {
+        let given = Set(columns.map(\.foldedIdentifier))
+        let isView = try !tableExists(name) && viewExists(name)
+        if isView && schemaSource == nil { return nil }
+        let key: PrimaryKeyInfo
+        do {
+            key = try primaryKey(name)
+        } catch  where isView {
+            return nil
+        }
+        if key.tableHasRowID, given.contains("rowid") { return ["rowid"] }
+        let unique = try isView ? [] : indexes(on: name).filter { $0.isUnique && !$0.isPartial }
+        return ([key.columns] + unique.map(\.columns)).first { key in
+            !key.isEmpty && key.allSatisfy { given.contains($0.foldedIdentifier) }
+        }
+    }
+}
+
+extension DatabaseError {
+    static func noSuchTable(_ name: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_ERROR, message: "no such table: \(name)")
+    }
+
+    static func noSuchSchema(_ name: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_ERROR, message: "no such schema: \(name)")
+    }
+}

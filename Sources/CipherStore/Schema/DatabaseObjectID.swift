@@ -1,0 +1,82 @@
+/// The name of a schema of a connection: `main`, `temp`, or an attached database.
+public struct DatabaseSchemaID: Hashable, Sendable, CustomStringConvertible {
+    /// The name, as it is written in SQL.
+    public let name: String
+
+    private let key: String
+
+    /// Makes an identifier from a name. Names have no case.
+    public init(_ name: String) {
+        self.name = name
+        key = name.foldedIdentifier
+    }
+
+    /// The database file of the connection.
+    public static let main = DatabaseSchemaID("main")
+
+    /// The temporary objects of the connection.
+    public static let temp = DatabaseSchemaID("temp")
+
+    /// The name.
+    public var description: String { name }
+
+    /// Returns whether two identifiers are the same schema.
+    public static func == (left: DatabaseSchemaID, right: DatabaseSchemaID) -> Bool { left.key == right.key }
+
+    /// Hashes the name without its case.
+    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+
+    /// The table that lists the objects of the schema.
+    var masterTable: String {
+        // Libraries before 3.33 know the temporary one by this name only.
+        self == .temp ? "sqlite_temp_master" : "\(name.quotedDatabaseIdentifier).sqlite_master"
+    }
+}
+
+/// The name of a table, view, index or trigger, with the schema it is in.
+public struct DatabaseObjectID: Hashable, Sendable, CustomStringConvertible {
+    /// The schema of the object.
+    public let schemaID: DatabaseSchemaID
+
+    /// The name of the object, as it was declared.
+    public let name: String
+
+    private let key: String
+
+    /// Makes an identifier. Names have no case.
+    public init(schemaID: DatabaseSchemaID = .main, name: String) {
+        self.schemaID = schemaID
+        self.name = name
+        key = name.foldedIdentifier
+    }
+
+    /// The schema and the name, as in `main.player`.
+    public var description: String { "\(schemaID.name).\(name)" }
+
+    /// Returns whether two identifiers are the same object.
+    public static func == (left: DatabaseObjectID, right: DatabaseObjectID) -> Bool {
+        left.key == right.key && left.schemaID == right.schemaID
+    }
+
+    /// Hashes the identifier without its case.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(schemaID)
+    }
+
+    /// The name for use in SQL.
+    var quoted: String { "\(schemaID.name.quotedDatabaseIdentifier).\(name.quotedDatabaseIdentifier)" }
+}
+
+extension String {
+    /// The name with its ASCII letters in lower case, which is how SQLite compares names.
+    var foldedIdentifier: String {
+        guard utf8.contains(where: { $0 >= 65 && $0 <= 90 }) else { return self }
+        return String(decoding: utf8.map { $0 >= 65 && $0 <= 90 ? $0 | 32 : $0 }, as: UTF8.self)
+    }
+
+    /// Returns whether two names are the same to SQLite.
+    func isSameIdentifier(as other: String) -> Bool {
+        self == other || foldedIdentifier == other.foldedIdentifier
+    }
+}

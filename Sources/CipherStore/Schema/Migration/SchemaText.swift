@@ -1,0 +1,37 @@
+/// The statements that made a schema, for comparing it with another one.
+struct SchemaText: Equatable {
+    private struct Object: Hashable {
+        let type: String
+        let name: String
+        let table: String
+        let sql: String?
+    }
+
+    private let objects: Set<Object>
+
+    /// Reads the main schema, without what belongs to SQLite or to the library.
+    init(_ db: Database) throws {
+        var objects: Set<Object> = []
+        let rows = try Row.fetchCursor(db, sql: "SELECT type, name, tbl_name, sql FROM main.sqlite_master")
+        while let row = try rows.next() {
+            let object = Object(
+                type: try row.decode(atIndex: 0), name: try row.decode(atIndex: 1),
+                table: try row.decode(atIndex: 2), sql: try row.decodeIfPresent(atIndex: 3))
+            let isInternal = [object.name, object.table].contains {
+                Database.isSQLiteInternalTable($0) || Database.isGRDBInternalTable($0)
+            }
+            if !isInternal { objects.insert(object) }
+        }
+        self.objects = objects
+    }
+}
+
+extension Database {
+    /// Opens a new database in memory that is set up as this one.
+    func emptyCopyInMemory() throws -> Database {
+        var configuration = configuration
+        configuration.readonly = false
+        configuration.requiresExistingFile = false
+        return try Database(path: ":memory:", configuration: configuration, keyCache: KeyCache())
+    }
+}

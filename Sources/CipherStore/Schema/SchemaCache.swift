@@ -1,0 +1,152 @@
+/// What a connection found out about its schemas.
+///
+/// Each fact is kept as a ``Fact``, so that "there is no such table" is known too.
+struct SchemaCache {
+    /// The answer to a question, nil when the answer is that there is nothing.
+    struct Fact<Value> {
+        let value: Value?
+    }
+
+    /// The facts of one schema, by folded table name.
+    struct Schema {
+        /// The objects by type and folded name; nil until they are read.
+        var objects: SchemaObjects?
+        /// The version of the schema when the first fact was read.
+        var version: Int64?
+        private var primaryKeys: [String: Fact<PrimaryKeyInfo>] = [:]
+        private var columnInfos: [String: Fact<[ColumnInfo]>] = [:]
+        private var indexInfos: [String: Fact<[IndexInfo]>] = [:]
+        private var foreignKeyInfos: [String: Fact<[ForeignKeyInfo]>] = [:]
+
+        func primaryKey(_ table: String) -> Fact<PrimaryKeyInfo>? { primaryKeys[table.foldedIdentifier] }
+        func columns(in table: String) -> Fact<[ColumnInfo]>? { columnInfos[table.foldedIdentifier] }
+        func indexes(on table: String) -> Fact<[IndexInfo]>? { indexInfos[table.foldedIdentifier] }
+        func foreignKeys(on table: String) -> Fact<[ForeignKeyInfo]>? {
+            foreignKeyInfos[table.foldedIdentifier]
+        }
+
+        mutating func set(primaryKey: PrimaryKeyInfo?, of table: String) {
+            primaryKeys[table.foldedIdentifier] = Fact(value: primaryKey)
+        }
+        mutating func set(columns: [ColumnInfo]?, of table: String) {
+            columnInfos[table.foldedIdentifier] = Fact(value: columns)
+        }
+        mutating func set(indexes: [IndexInfo]?, of table: String) {
+            indexInfos[table.foldedIdentifier] = Fact(value: indexes)
+        }
+        mutating func set(foreignKeys: [ForeignKeyInfo]?, of table: String) {
+            foreignKeyInfos[table.foldedIdentifier] = Fact(value: foreignKeys)
+        }
+    }
+
+    private var schemas: [DatabaseSchemaID: Schema] = [:]
+
+    /// The schemas in the order in which SQLite looks a name up; nil until they are read.
+    var schemaIDs: [DatabaseSchemaID]?
+
+    var isEmpty: Bool { schemas.isEmpty && schemaIDs == nil }
+
+    subscript(schemaID: DatabaseSchemaID) -> Schema {
+        get { schemas[schemaID] ?? Schema() }
+        _modify { yield &schemas[schemaID, default: Schema()] }
+    }
+
+    /// The versions that schemas of files had when they were read.
+    var versions: [(schemaID: DatabaseSchemaID, version: Int64)] {
+        schemas.compactMap { id, schema in schema.version.map { (id, $0) } }
+    }
+}
+
+/// The names of the objects of a schema.
+struct SchemaObjects {
+    /// The types of objects.
+    enum Kind: String {
+        case table
+        case view
+        case index
+        case trigger
+    }
+
+    /// Declared names by kind and folded name.
+    private var names: [Kind: [String: String]] = [:]
+
+    mutating func insert(_ kind: Kind, _ name: String) {
+        names[kind, default: [:]][name.foldedIdentifier] = name
+    }
+
+    /// The declared name of an object, or nil when there is none.
+    func name(_ kind: Kind, _ name: String) -> String? { names[kind]?[name.foldedIdentifier] }
+}
+
+/// What a connection keeps about schemas: the cache, the source and the observers.
+///
+/// It is a class, so that the connection needs one stored property for it.
+final class ConnectionSchema {
+    /// What is known.
+    var cache = SchemaCache()
+
+    /// Whether a statement changed the schema in the open transaction.
+    var hasChangedInTransaction = false
+
+    /// The source that completes what SQLite knows.
+    var source: (any DatabaseSchemaSource)?
+
+    /// Who is told about changes that go through the library.
+    var observers: [any SchemaChangeObserver] = []
+
+    init(source: (any DatabaseSchemaSource)?) { self.source = source }
+}
+
+extension Database {
+    /// The cache of the connection.
+    var schemaCache: SchemaCache {
+        get { schema.cache }
+        _modify { yield &schema.cache }
+    }
+
+    /// Forgets what is known of the schema, and the cached statements.
+    ///
+    /// The library does so itself after each statement that changes the schema,
+    /// and when an access to the database starts and another connection changed
+    /// it. Call it after you changed it by the C API.
+    public func clearSchemaCache() {
+        if !schema.cache.isEmpty { schema.cache = SchemaCache() }
+        clearStatementCache()
+    }
+
+    /// Forgets what is known of the schema if another connection changed it.
+    ///
+    /// It reads the version of each schema that something is known of, which is
+    /// a number in the file's first page. Call it when an access starts, inside
+    /// of its transaction if it has one. It costs nothing while nothing is known.
+    func clearSchemaCacheIfNeeded() {
+        for (schemaID, version) in schema.cache.versions {
+            // A version that can't be read now can't be trusted either.
+            guard let current = try? self.version(of: schemaID), current == version else {
+                clearSchemaCache()
+                return
+            }
+        }
+    }
+
+    /// Notes that a statement that has an effect on the schema has run to its end.
+    func didRunStatement(_ effect: SchemaEffect) {
+        switch effect {
+        case .none:
+            return
+        case .change:
+            schema.hasChangedInTransaction = isInsideTransaction
+        case .rollback:
+            guard schema.hasChangedInTransaction else { return }
+            schema.hasChangedInTransaction = isInsideTransaction
+        }
+        clearSchemaCache()
+    }
+
+    /// Notes that a statement failed, which may have ended the transaction.
+    func didFailStatement() {
+        guard schema.hasChangedInTransaction, !isInsideTransaction else { return }
+        schema.hasChangedInTransaction = false
+        clearSchemaCache()
+    }
+}

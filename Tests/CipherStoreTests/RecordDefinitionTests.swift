@@ -1,0 +1,60 @@
+import CipherStore
+import Foundation
+import Testing
+
+private struct Place: TableRecord, EncodableRecord {
+    var id: Int64?
+    var title: String
+    var created: Date
+    var owner: UUID?
+    var flag = true
+
+    func encode(to container: inout PersistenceContainer) {
+        container["id"] = id
+        container["title"] = title
+        container["created"] = created
+        container["owner"] = owner
+        container["flag"] = flag
+        container["count"] = 1
+        container["none"] = nil
+        container["Title"] = title.uppercased()
+        let boxed: (any DatabaseValueConvertible)? = 1.5
+        container["boxed"] = boxed
+    }
+}
+private struct HTTPRequest: TableRecord {}
+private struct TOEFL: TableRecord {}
+private struct Box<Content>: TableRecord {}
+
+struct RecordDefinitionTests {
+    @Test func tableNamesAreDerivedFromTypeNames() {
+        #expect(Place.databaseTableName == "place")
+        #expect(HTTPRequest.databaseTableName == "httpRequest")
+        #expect(TOEFL.databaseTableName == "toefl")
+        #expect(Box<Int>.databaseTableName == "box")
+    }
+
+    @Test func aContainerKeepsOneValueForNamesThatDifferInCase() throws {
+        let place = Place(title: "Paris", created: Date(timeIntervalSince1970: 0))
+        let dictionary = try place.databaseDictionary
+        #expect(
+            dictionary == [
+                "id": .null, "title": "PARIS".databaseValue,
+                "created": "1970-01-01 00:00:00.000".databaseValue,
+                "owner": .null, "flag": true.databaseValue, "count": 1.databaseValue, "none": .null,
+                "boxed": 1.5.databaseValue,
+            ])
+    }
+
+    @Test func aContainerGivesBackWhatWasSet() {
+        var container = PersistenceContainer()
+        container["a"] = 1
+        container["B"] = nil
+        container["c"] = "x"
+        #expect(container["A"]?.databaseValue == 1.databaseValue)
+        #expect(container["b"] == nil)
+        #expect(container["missing"]?.databaseValue == nil)
+        let text: String? = container["C"]
+        #expect(text == "x")
+    }
+}
