@@ -3,14 +3,26 @@ import Dispatch
 extension DatabasePool {
     // MARK: Waiting
 
+    /// Reads in one snapshot of the database and waits for the result.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError`` when a page that was
+    ///   read is not authentic.
     @_disfavoredOverload public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try withReader { reader in try reader.sync { try $0.readSnapshot(value) } }
     }
 
+    /// Reads, without isolation from writes that come between two statements, and
+    /// waits for the result.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``.
     @_disfavoredOverload public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
         try withReader { reader in try reader.sync(value) }
     }
 
+    /// Reads, without isolation from writes, also from the closure of another
+    /// access, whose connection it then uses.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         if let reader = readerPool.heldReader { return try reader.reentrantSync(value) }
         if writer.isHeld { return try writer.reentrantSync(value) }
@@ -19,7 +31,8 @@ extension DatabasePool {
 
     private func withReader<T>(_ body: (SerializedDatabase) throws -> T) throws -> T {
         if readerPool.heldReader != nil {
-            fatalError("Database methods are not reentrant: use the `db` of the block that is running instead")
+            fatalError(
+                "Database methods are not reentrant: use the `db` of the block that is running instead")
         }
         var slot = readerPool.acquire()
         defer { readerPool.release(slot) }
@@ -38,17 +51,24 @@ extension DatabasePool {
 
     // MARK: Tasks
 
+    /// Reads in one snapshot of the database.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`
+    ///   when the task is cancelled before the end.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await withReader { reader in try await reader.run { try $0.readSnapshot(value) } }
+        try await withReaderOfTask { reader in try await reader.run { try $0.readSnapshot(value) } }
     }
 
+    /// Reads, without isolation from writes that come between two statements.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`.
     public func unsafeRead<T: Sendable>(
         _ value: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        try await withReader { reader in try await reader.run(value) }
+        try await withReaderOfTask { reader in try await reader.run(value) }
     }
 
-    private func withReader<T: Sendable>(
+    private func withReaderOfTask<T: Sendable>(
         _ body: (SerializedDatabase) async throws -> T
     ) async throws -> T {
         var slot = try await readerPool.acquire()
@@ -74,15 +94,21 @@ extension DatabasePool {
 
     // MARK: Callbacks
 
+    /// Schedules a read of one snapshot of the database and returns at once.
+    ///
+    /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         withReader(or: value) { $0.readSnapshot(orFail: value) }
     }
 
+    /// Schedules a read without isolation from writes and returns at once.
+    ///
+    /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         withReader(or: value) { value(.success($0)) }
     }
 
-    private func withReader(
+    func withReader(
         or fail: @escaping @Sendable (Result<Database, any Error>) -> Void,
         _ body: @escaping @Sendable (Database) -> Void
     ) {
@@ -110,68 +136,5 @@ extension DatabasePool {
             body(db)
             readerPool.release(slot)
         }
-    }
-
-    // MARK: Snapshots
-
-    /// Opens a snapshot: a reader that goes on seeing the database as it is now.
-    ///
-    /// A snapshot keeps the WAL from being reset, so don't keep it for long.
-    /// It may be made in a read, and in a write outside of any transaction, whose
-    /// own changes it then sees.
-    ///
-    /// - throws: A ``DatabaseError``, also when it is called inside of a write transaction.
-    public func makeSnapshot() throws -> DatabaseSnapshot {
-        if let db = writer.heldDatabase, db.isInsideTransaction {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "a snapshot can't be made inside of a write transaction, whose changes it would not see")
-        }
-        return try DatabaseSnapshot(connection: makeSnapshotReader())
-    }
-
-    /// Schedules a read of the state that the database has now: see
-    /// ``DatabaseWriter/spawnConcurrentRead(_:)``.
-    public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        asyncConcurrentRead(value)
-    }
-
-    /// Schedules a read of the state that the database has now, and returns as
-    /// soon as writes can't change that state any more.
-    ///
-    /// ```swift
-    /// try dbPool.writeWithoutTransaction { db in
-    ///     try db.inTransaction { … }
-    ///     // Sees the transaction, and nothing of the writes that follow.
-    ///     dbPool.asyncConcurrentRead { result in … }
-    /// }
-    /// ```
-    ///
-    /// It must be called in a write, outside of any transaction.
-    ///
-    /// - parameter value: Called with the connection, or with the reason why there is none.
-    public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        guard let db = writer.heldDatabase else {
-            fatalError("asyncConcurrentRead must be called in a write")
-        }
-        guard !db.isInsideTransaction else {
-            fatalError("asyncConcurrentRead must not be called inside of a transaction")
-        }
-        guard !readerPool.isBarrierRunning else {
-            return value(
-                .failure(
-                    DatabaseError(
-                        resultCode: .SQLITE_MISUSE,
-                        message: "a concurrent read can't start inside of a barrier, which keeps readers away")))
-        }
-        let isReady = DispatchSemaphore(value: 0)
-        let fail: @Sendable (Result<Database, any Error>) -> Void = { result in
-            isReady.signal()
-            value(result)
-        }
-        withReader(or: fail) { db in
-            db.readSnapshot(orFail: value, whenIsolated: { isReady.signal() })
-        }
-        isReady.wait()
     }
 }

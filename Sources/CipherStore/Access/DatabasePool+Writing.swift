@@ -1,20 +1,32 @@
 extension DatabasePool {
+    /// Runs a closure outside of any transaction and waits for the result.
+    ///
+    /// - throws: What the closure throws.
     @_disfavoredOverload public func writeWithoutTransaction<T>(
         _ updates: (Database) throws -> T
     ) rethrows -> T {
         try writer.sync(updates)
     }
 
+    /// Runs a closure outside of any transaction.
+    ///
+    /// - throws: What the closure throws; `CancellationError` when the task is
+    ///   cancelled before the closure starts, or while it runs a statement.
     public func writeWithoutTransaction<T: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         try await writer.run(updates)
     }
 
+    /// Schedules a closure that runs outside of any transaction and returns at once.
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
         writer.async(updates)
     }
 
+    /// Runs a closure outside of any transaction of its own, also from the closure
+    /// of another write.
+    ///
+    /// - throws: What the closure throws.
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
         try writer.reentrantSync(updates)
     }
@@ -31,18 +43,30 @@ extension DatabasePool {
 
     // MARK: Barriers
 
+    /// Runs a closure outside of any transaction, while nobody else uses the
+    /// database through this object, and waits for the result.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError`` when the database is closed.
     @_disfavoredOverload public func barrierWriteWithoutTransaction<T>(
         _ updates: (Database) throws -> T
     ) throws -> T {
         try writer.sync { db in try withBarrier { try updates(db) } }
     }
 
+    /// Runs a closure outside of any transaction, while nobody else uses the
+    /// database through this object.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`.
     public func barrierWriteWithoutTransaction<T: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         try await writer.run { [self] db in try withBarrier { try updates(db) } }
     }
 
+    /// Schedules a closure that runs outside of any transaction, while nobody else
+    /// uses the database through this object, and returns at once.
+    ///
+    /// - parameter updates: Called with the connection, or with the reason why there is none.
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {

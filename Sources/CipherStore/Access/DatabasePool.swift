@@ -232,6 +232,8 @@ extension Database {
         guard let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode"), mode != "wal" else { return }
         throw DatabaseError(
             resultCode: .SQLITE_CANTOPEN,
-            message: "could not activate WAL mode (the journal mode is '\(mode)'): another connection may be using the file, or its file system lacks shared memory")
+            message:
+                "could not activate WAL mode (the journal mode is '\(mode)'): another connection may be using the file, or its file system lacks shared memory"
+        )
     }
 }

@@ -33,7 +33,8 @@ public final class DatabaseQueue: DatabaseWriter {
     ///       which lives as long as one of them. Without a name it is the queue's own.
     ///     - configuration: The configuration; a passphrase has nothing to encrypt here, and does no harm.
     /// - throws: A ``DatabaseError``.
-    public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws {
+    public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws
+    {
         try self.init(
             path: name.map { DatabasePath.named($0) } ?? ":memory:", configuration: configuration,
             keyCache: KeyCache())
@@ -62,8 +63,12 @@ public final class DatabaseQueue: DatabaseWriter {
     /// How many key derivations the queue has paid for.
     package var keyDerivationCount: Int { keyCache.derivationCount }
 
+    /// Closes the connections. Later accesses throw `SQLITE_MISUSE`; closing again does nothing.
+    ///
+    /// - throws: A ``DatabaseError`` of code `SQLITE_BUSY` when a statement or cursor still lives.
     public func close() throws { try connection.close() }
 
+    /// Interrupts the statements that are running: they throw `SQLITE_INTERRUPT`.
     public func interrupt() { connection.interrupt() }
 
     /// Frees as much memory as possible. It waits for the access that is running.
@@ -71,32 +76,57 @@ public final class DatabaseQueue: DatabaseWriter {
 
     // MARK: Reading
 
+    /// Reads in one snapshot of the database and waits for the result.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError`` when a page that was
+    ///   read is not authentic.
     @_disfavoredOverload public func read<T>(_ value: (Database) throws -> T) throws -> T {
         try connection.sync { try $0.readSnapshot(value) }
     }
 
+    /// Reads in one snapshot of the database.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`
+    ///   when the task is cancelled before the end.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
         try await connection.run { try $0.readSnapshot(value) }
     }
 
+    /// Schedules a read of one snapshot of the database and returns at once.
+    ///
+    /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         connection.async { $0.readSnapshot(orFail: value) }
     }
 
+    /// Reads, without isolation from writes that come between two statements, and
+    /// waits for the result.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``.
     @_disfavoredOverload public func unsafeRead<T>(_ value: (Database) throws -> T) throws -> T {
         try connection.sync(value)
     }
 
+    /// Reads, without isolation from writes that come between two statements.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`.
     public func unsafeRead<T: Sendable>(
         _ value: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         try await connection.run(value)
     }
 
+    /// Schedules a read without isolation from writes and returns at once.
+    ///
+    /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         connection.async { value(.success($0)) }
     }
 
+    /// Reads, without isolation from writes, also from the closure of another
+    /// access, whose connection it then uses.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         try connection.reentrantSync(value)
     }
@@ -113,40 +143,64 @@ public final class DatabaseQueue: DatabaseWriter {
         try writeWithoutTransaction { db in try db.inTransaction(kind) { try updates(db) } }
     }
 
+    /// Runs a closure outside of any transaction and waits for the result.
+    ///
+    /// - throws: What the closure throws.
     @_disfavoredOverload public func writeWithoutTransaction<T>(
         _ updates: (Database) throws -> T
     ) rethrows -> T {
         try connection.sync(updates)
     }
 
+    /// Runs a closure outside of any transaction.
+    ///
+    /// - throws: What the closure throws; `CancellationError` when the task is
+    ///   cancelled before the closure starts, or while it runs a statement.
     public func writeWithoutTransaction<T: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         try await connection.run(updates)
     }
 
+    /// Runs a closure outside of any transaction, while nobody else uses the
+    /// database through this object, and waits for the result.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError`` when the database is closed.
     @_disfavoredOverload public func barrierWriteWithoutTransaction<T>(
         _ updates: (Database) throws -> T
     ) throws -> T {
         try connection.sync(updates)
     }
 
+    /// Runs a closure outside of any transaction, while nobody else uses the
+    /// database through this object.
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`.
     public func barrierWriteWithoutTransaction<T: Sendable>(
         _ updates: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
         try await connection.run(updates)
     }
 
+    /// Schedules a closure that runs outside of any transaction, while nobody else
+    /// uses the database through this object, and returns at once.
+    ///
+    /// - parameter updates: Called with the connection, or with the reason why there is none.
     public func asyncBarrierWriteWithoutTransaction(
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
         connection.async { updates(.success($0)) }
     }
 
+    /// Schedules a closure that runs outside of any transaction and returns at once.
     public func asyncWriteWithoutTransaction(_ updates: @escaping @Sendable (Database) -> Void) {
         connection.async(updates)
     }
 
+    /// Runs a closure outside of any transaction of its own, also from the closure
+    /// of another write.
+    ///
+    /// - throws: What the closure throws.
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
         try connection.reentrantSync(updates)
     }
@@ -184,7 +238,7 @@ extension Database {
                 isRunning = true
                 value(.success(db))
             }
-        } catch where !isRunning {
+        } catch  where !isRunning {
             whenIsolated?()
             value(.failure(error))
         } catch {

@@ -55,7 +55,9 @@ final class ReaderPool: Sendable {
             semaphore.signal()
         }
         semaphore.wait()
-        guard let slot = result.withLock({ $0 }) else { fatalError("a wait that nobody gave up ended without a slot") }
+        guard let slot = result.withLock({ $0 }) else {
+            fatalError("a wait that nobody gave up ended without a slot")
+        }
         return slot
     }
 

@@ -54,7 +54,8 @@ final class SerializedDatabase: @unchecked Sendable {
 
     private func requireNotHeld() {
         if isHeld {
-            fatalError("Database methods are not reentrant: use the `db` of the block that is running instead")
+            fatalError(
+                "Database methods are not reentrant: use the `db` of the block that is running instead")
         }
     }
 

@@ -10,8 +10,11 @@ final class SuspensionObserver: @unchecked Sendable {
     init(suspend: @escaping @Sendable () -> Void, resume: @escaping @Sendable () -> Void) {
         let center = NotificationCenter.default
         tokens = [
-            center.addObserver(forName: Database.suspendNotification, object: nil, queue: nil) { _ in suspend() },
-            center.addObserver(forName: Database.resumeNotification, object: nil, queue: nil) { _ in resume() },
+            center.addObserver(forName: Database.suspendNotification, object: nil, queue: nil) { _ in
+                suspend()
+            },
+            center.addObserver(forName: Database.resumeNotification, object: nil, queue: nil) { _ in resume()
+            },
         ]
     }
 

@@ -31,6 +31,7 @@ extension Database {
             // Only this process can open such a database again, so any key will do.
             return try use(.forMemory(memorySettings), isProven: true)
         }
+        setUpPassphrase = passphrase.bytes
         let start = SQLiteHandle.leadingBytes(handle, count: 65_536)
         switch StoreFile(leadingBytes: start) {
         case .empty:
@@ -57,6 +58,33 @@ extension Database {
                 try use(key, isProven: false)
             }
         }
+    }
+
+    /// Applies the key settings that the set-up functions made with pragmas.
+    ///
+    /// SQLCipher derives the key when it first reads a page, so its manual has
+    /// `PRAGMA kdf_iter` and `PRAGMA cipher_page_size` after the key. Here the
+    /// key is derived already, so it is derived again when the number of rounds
+    /// is another one.
+    func applyKeyPragmas() throws {
+        defer { setUpPassphrase = nil }
+        guard let passphrase = setUpPassphrase, let key = encryptionKey else { return }
+        var settings = key.settings
+        settings.pageSize = number("PRAGMA cipher_page_size") ?? settings.pageSize
+        let iterations = number("PRAGMA kdf_iter") ?? settings.effectiveIterations
+        if iterations != settings.effectiveIterations { settings.kdfIterations = iterations }
+        guard settings != key.settings else { return }
+        guard settings.kdfIterations != key.settings.kdfIterations else {
+            encryptionKey = key.with(settings: settings)
+            return
+        }
+        let derived = try keyCache.key(passphrase: passphrase, salt: key.salt, settings: settings)
+        try use(derived, isProven: false)
+        withoutTracing { _ = SQLiteHandle.execute(handle, "PRAGMA kdf_iter = \(iterations)") }
+    }
+
+    private func number(_ pragma: String) -> Int? {
+        withoutTracing { SQLiteHandle.text(handle, pragma).flatMap { Int($0) } }
     }
 
     /// Hands a derived key to the codec.

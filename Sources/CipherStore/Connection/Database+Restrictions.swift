@@ -26,7 +26,7 @@ extension Database {
         let verb = TransactionVerb(sql: sql)
         if restrictions.contains(.cancelled) && verb != .rollback { throw CancellationError() }
         if restrictions.contains(.suspended) { try checkSuspension(sql, verb) }
-        if needsTransaction && !isInsideTransaction && verb != .begin && verb != .rollback {
+        if needsTransaction && !isInsideTransaction && !verb.startsAnew {
             throw DatabaseError(
                 resultCode: .SQLITE_ABORT, message: "Transaction was aborted", sql: sql.trimmedSQL)
         }
@@ -63,6 +63,9 @@ extension Database {
 /// The part that a statement plays in a transaction.
 enum TransactionVerb {
     case begin, beginImmediate, commit, rollback, savepoint, other
+
+    /// Whether the statement makes sense after SQLite has rolled back by itself.
+    var startsAnew: Bool { self == .begin || self == .beginImmediate || self == .rollback }
 
     /// Looks at the first words of a statement, after blanks and comments.
     init(sql: String) {

@@ -13,6 +13,7 @@ extension Database {
         harden()
         addBuiltInFunctions()
         try configuration.setUp(self)
+        try applyKeyPragmas()
         if configuration.encryption == .required && encryptionKey == nil {
             throw StoreError(.keyRequired, "a passphrase is required, and none was given", path: path)
         }

@@ -85,6 +85,9 @@ public final class Database {
     /// that it can be the target of a backup.
     let memorySettings: CipherSettings
 
+    /// The passphrase, until the connection is set up.
+    var setUpPassphrase: SecretBytes?
+
     /// Whether the key was proven by a page's MAC, or a file is still to be made.
     var isKeyProven = false
 
@@ -115,7 +118,8 @@ public final class Database {
     var transactionEnd = TransactionEnd()
 
     init(
-        path: String, configuration: Configuration, keyCache: KeyCache, label: String = "CipherStore.Database",
+        path: String, configuration: Configuration, keyCache: KeyCache,
+        label: String = "CipherStore.Database",
         memorySettings: CipherSettings = .default
     ) throws {
         try EngineFeatures.current.requireCipher()
@@ -158,7 +162,8 @@ public final class Database {
             Self.logUnfinalizedStatement(sql)
             throw DatabaseError(
                 resultCode: .SQLITE_BUSY,
-                message: "unable to close due to unfinalized statements: a statement or cursor is still in use")
+                message:
+                    "unable to close due to unfinalized statements: a statement or cursor is still in use")
         }
         dispose()
     }

@@ -9,7 +9,8 @@ struct DatabasePath {
     static func named(_ name: String) -> String {
         // Everything else means something in a URI: https://www.sqlite.org/uri.html
         let isPlain: (UInt8) -> Bool = { byte in
-            byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
+            byte < 0x80
+                && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)
         }
         let digits = Array("0123456789ABCDEF")
         let escaped = name.utf8.map { byte in

@@ -19,7 +19,8 @@ extension TransactionClock where Self == DefaultTransactionClock {
 
 extension TransactionClock where Self == CustomTransactionClock {
     /// A clock that asks a function.
-    public static func custom(_ now: @escaping @Sendable (Database) throws -> Date) -> CustomTransactionClock {
+    public static func custom(_ now: @escaping @Sendable (Database) throws -> Date) -> CustomTransactionClock
+    {
         CustomTransactionClock(now)
     }
 }

@@ -17,6 +17,32 @@ public struct CipherSettings: Equatable, Sendable {
     /// The size of a page in bytes.
     public var pageSize: Int
 
+    /// The rounds of the key derivation; the format's own number when nil.
+    public var kdfIterations: Int?
+
+    /// Makes settings.
+    ///
+    /// - parameters:
+    ///     - format: The file format.
+    ///     - pageSize: The size of a page in bytes: a power of two from 512 to 65536.
+    ///     - kdfIterations: The rounds of the key derivation; the format's own number when nil.
+    public init(format: Format, pageSize: Int = 4096, kdfIterations: Int? = nil) {
+        self.format = format
+        self.pageSize = pageSize
+        self.kdfIterations = kdfIterations
+    }
+
+    /// The rounds of the key derivation.
+    var effectiveIterations: Int {
+        kdfIterations ?? (format == .version3 ? 64_000 : 256_000)
+    }
+
+    /// Whether pages can be copied as they are between files of two settings,
+    /// each under its own key.
+    func hasPagesLike(_ other: CipherSettings) -> Bool {
+        format == other.format && pageSize == other.pageSize
+    }
+
     /// The settings of new files: the newest format that the library writes,
     /// with pages of 4096 bytes.
     public static var `default`: CipherSettings {

@@ -12,6 +12,11 @@ final class KeyCache: Sendable {
         let fingerprint: Data
         let salt: [UInt8]
         let key: EncryptionKey
+
+        func isFor(_ fingerprint: Data, _ salt: [UInt8], iterations: Int?) -> Bool {
+            self.salt == salt && self.fingerprint == fingerprint
+                && (iterations == nil || iterations == key.settings.effectiveIterations)
+        }
     }
 
     private let nonce = SymmetricKey(size: .bits256)
@@ -27,26 +32,33 @@ final class KeyCache: Sendable {
         return remember(key, KeyDerivation.fingerprint(passphrase, nonce: nonce))
     }
 
+    /// The key that a file has, or will have, with a known salt.
+    func key(passphrase: SecretBytes, salt: [UInt8], settings: CipherSettings) throws -> EncryptionKey {
+        let fingerprint = KeyDerivation.fingerprint(passphrase, nonce: nonce)
+        if let known = known(fingerprint, salt, iterations: settings.effectiveIterations),
+            known.settings.format == settings.format
+        {
+            return known.with(settings: settings)
+        }
+        return remember(try derive(passphrase, salt, settings), fingerprint)
+    }
+
     /// The key of an existing file, with the format and page size that its
     /// first page proves.
     ///
     /// - parameter start: The first bytes of the file, up to the largest page size.
     /// - returns: nil when the passphrase does not authenticate the first page
-    ///   in any format.
+    ///   in any format, with the usual rounds of derivation.
     /// - throws: ``StoreError`` when only a newer SQLCipher can open the file.
     func key(passphrase: SecretBytes, path: String, start: [UInt8]) throws -> EncryptionKey? {
         let fingerprint = KeyDerivation.fingerprint(passphrase, nonce: nonce)
         let salt = Array(start.prefix(CipherSettings.saltByteCount))
-        let known = entries.withLock { entries in
-            entries.first { $0.salt == salt && $0.fingerprint == fingerprint }
-        }
-        if let known { return known.key }
+        if let known = known(fingerprint, salt, iterations: nil) { return known }
         let formats = CipherSettings.Format.allCases.sorted { left, _ in
             left == CipherSettings.default.format
         }
         for format in formats {
-            let probe = CipherSettings(format: format, pageSize: CipherSettings.default.pageSize)
-            let key = try derive(passphrase, salt, probe)
+            let key = try derive(passphrase, salt, CipherSettings(format: format))
             guard let found = Self.settings(authenticating: start, key: key) else { continue }
             guard format == .version3 || EngineFeatures.current.supportsFormat4 else {
                 throw StoreError(
@@ -57,6 +69,13 @@ final class KeyCache: Sendable {
             return remember(key.with(settings: found), fingerprint)
         }
         return nil
+    }
+
+    private func known(_ fingerprint: Data, _ salt: [UInt8], iterations: Int?) -> EncryptionKey? {
+        // The newest first: a file may have been given other settings.
+        entries.withLock { entries in
+            entries.last { $0.isFor(fingerprint, salt, iterations: iterations) }?.key
+        }
     }
 
     private func remember(_ key: EncryptionKey, _ fingerprint: Data) -> EncryptionKey {

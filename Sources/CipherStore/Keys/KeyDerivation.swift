@@ -8,15 +8,16 @@ enum KeyDerivation {
     static func derive(
         passphrase: SecretBytes, salt: [UInt8], settings: CipherSettings
     ) throws -> EncryptionKey {
-        let (function, rounds): (KDF.Insecure.PBKDF2.HashFunction, Int) =
+        let function: KDF.Insecure.PBKDF2.HashFunction =
             switch settings.format {
-            case .version3: (.insecureSHA1, 64_000)
-            case .version4: (.sha512, 256_000)
+            case .version3: .insecureSHA1
+            case .version4: .sha512
             }
         let key = try passphrase.withUnsafeBytes { bytes in
             try KDF.Insecure.PBKDF2.deriveKey(
                 from: BorrowedBytes(bytes), salt: salt, using: function,
-                outputByteCount: EncryptionKey.keyByteCount, unsafeUncheckedRounds: rounds)
+                outputByteCount: EncryptionKey.keyByteCount,
+                unsafeUncheckedRounds: settings.effectiveIterations)
         }
         let count = EncryptionKey.keyByteCount + salt.count
         let secret = try SecretBytes(capacity: count) { buffer in

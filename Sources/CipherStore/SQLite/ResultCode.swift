@@ -39,7 +39,13 @@ public struct ResultCode: RawRepresentable, Equatable, Hashable, CustomStringCon
 
     /// SQLite's English text for the code.
     var errorString: String? {
-        sqlite3_errstr(rawValue).map { String(cString: $0) }
+        sqlite3_errstr(rawValue).map { Self.currentWording(String(cString: $0)) }
+    }
+
+    /// One wording for all versions of the library, which changed this text
+    /// when it changed what the code says.
+    static func currentWording(_ message: String) -> String {
+        message == "file is encrypted or is not a database" ? "file is not a database" : message
     }
 
     /// Returns whether a primary pattern covers a code, or an extended one equals it.

@@ -21,7 +21,7 @@ enum SQLiteHandle {
         var handle: SQLiteConnection?
         let code = sqlite3_open_v2(path, &handle, flags, nil)
         guard code == SQLITE_OK, let handle else {
-            let message = handle.map { String(cString: sqlite3_errmsg($0)) }
+            let message = handle.map { ResultCode.currentWording(String(cString: sqlite3_errmsg($0))) }
             sqlite3_close_v2(handle)
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
         }
@@ -57,6 +57,12 @@ enum SQLiteHandle {
         sqlite3_key_v2(handle, "main", bytes.baseAddress, CInt(bytes.count))
     }
 
+    /// Encrypts all pages anew, in the open transaction. Success says nothing:
+    /// SQLCipher reports it also when the transaction can't be committed.
+    static func rekey(_ handle: SQLiteConnection, _ bytes: UnsafeRawBufferPointer) -> CInt {
+        sqlite3_rekey_v2(handle, "main", bytes.baseAddress, CInt(bytes.count))
+    }
+
     /// Runs statements that return nothing of interest.
     static func execute(_ handle: SQLiteConnection, _ sql: String) -> CInt {
         sqlite3_exec(handle, sql, nil, nil, nil)
@@ -80,7 +86,8 @@ enum SQLiteHandle {
     ) -> DatabaseError {
         DatabaseError(
             resultCode: ResultCode(rawValue: sqlite3_extended_errcode(handle)),
-            message: String(cString: sqlite3_errmsg(handle)), sql: sql, arguments: arguments,
+            message: ResultCode.currentWording(String(cString: sqlite3_errmsg(handle))), sql: sql,
+            arguments: arguments,
             publicStatementArguments: publicArguments)
     }
 
