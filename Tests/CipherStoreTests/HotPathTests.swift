@@ -35,10 +35,10 @@ import Testing
                 let long = String(repeating: "b", count: length)
                 try statement.setArguments(["second": long, "first": "a"])
                 for _ in 0..<2 { #expect(try fetch(statement) == "a" + long) }
-                try statement.setUncheckedArguments(["a", long])
+                statement.setUncheckedArguments(["a", long])
                 for _ in 0..<2 { #expect(try fetch(statement) == "a" + long) }
             }
-            try statement.setUncheckedArguments(["a"])
+            statement.setUncheckedArguments(["a"])
             #expect(try fetch(statement) == nil)
             #expect(throws: DatabaseError.self) { try statement.setArguments(["a"]) }
             #expect(throws: DatabaseError.self) { try statement.setArguments(["a", "b", "c"]) }

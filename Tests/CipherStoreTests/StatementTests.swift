@@ -97,7 +97,11 @@ import Testing
         try queue.read { db in
             let row = try #require(try Row.fetchOne(db, sql: "SELECT name, NULL AS empty FROM player"))
             let error = #expect(throws: RowDecodingError.self) { try row.decode(Int.self, atIndex: 0) }
-            #expect(error?.description == "could not decode Int from text - column: name, column index: 0")
+            #expect(
+                error?.description == """
+                    could not decode Int from database value "Arthur" - column: "name", \
+                    column index: 0, row: [name:"Arthur" empty:NULL]
+                    """)
             #expect(throws: RowDecodingError.self) { try row.decode(String.self, atIndex: 1) }
             #expect(throws: RowDecodingError.self) { try row.decode(String.self, forColumn: "missing") }
             let nothing = try row.decodeIfPresent(String.self, atIndex: 1)

@@ -85,7 +85,7 @@ private struct InsertSite {
             try queue.write { db in
                 let statement = try db.cachedStatement(sql: Reading.insert(verb))
                 for reading in samples.readings {
-                    try statement.setUncheckedArguments(reading.arguments)
+                    statement.setUncheckedArguments(reading.arguments)
                     try statement.execute()
                 }
             }

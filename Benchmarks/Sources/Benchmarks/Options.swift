@@ -6,14 +6,18 @@ enum Figure: String, CaseIterable, Sendable {
     case insert
     /// Rows into a table that is synchronized.
     case tracked
+    /// Rows of mixed types into records.
+    case recordFetch = "record-fetch"
+    /// Records of mixed types into rows.
+    case recordInsert = "record-insert"
     /// Rows from one store to another.
     case sync
 
     /// How many rows are measured unless the command line says otherwise.
     var rowCount: Int {
         switch self {
-        case .fetch: 200_000
-        case .insert, .tracked: 50_000
+        case .fetch, .recordFetch: 200_000
+        case .insert, .tracked, .recordInsert: 50_000
         case .sync: 336_776
         }
     }
@@ -40,7 +44,7 @@ struct Options {
         Measures the library against C loops over the same SQLCipher, side by side in one process,
         on encrypted files in the temporary folder.
 
-          --only NAME   one figure: fetch, insert, tracked or sync
+          --only NAME   one figure: fetch, insert, tracked, record-fetch, record-insert or sync
           --sync        also push rows between two stores
           --runs N      take the median of N runs (default 5; sync is one run)
           --rows N      rows, instead of each figure's own number

@@ -22,6 +22,8 @@ struct Report: Encodable {
             case .fetch: comparisons += try measureFetch(folder, options)
             case .insert: comparisons += try measureInsert(folder, options)
             case .tracked: comparisons += try measureTrackedInsert(folder, options)
+            case .recordFetch: comparisons += try measureRecordFetch(folder, options)
+            case .recordInsert: comparisons += try measureRecordInsert(folder, options)
             case .sync: break
             }
         }

@@ -78,6 +78,22 @@ final class RawConnection {
         return elapsed
     }
 
+    /// Inserts the rows and returns how long it took.
+    func insert(_ samples: VisitSamples) throws -> Elapsed {
+        try withUnsafePointer(to: samples.raw) { raw in
+            try measure { try check(raw_visits_insert(handle, Visit.insert, raw)) }
+        }
+    }
+
+    /// Fetches rows into an array of C structs and returns how long it took, without its release.
+    func fetchVisits(expecting count: Int) throws -> Elapsed {
+        var visits = RawVisits()
+        defer { raw_visits_free(&visits) }
+        let elapsed = try measure { try check(raw_visits_fetch(handle, Visit.select, &visits)) }
+        guard visits.count == count else { throw BenchmarkError(description: "the C loop missed rows") }
+        return elapsed
+    }
+
     private func check(_ code: CInt) throws {
         guard code == 0 else { throw BenchmarkError(description: String(cString: raw_message(handle))) }
     }

@@ -69,9 +69,6 @@ extension Database {
         }
     }
 
-    /// The same for generic code that is compiled into other modules.
-    @usableFromInline func noticeStatementEnd() { statementDidEnd() }
-
     private func noticeTransaction() {
         let wasInsideTransaction = transactionEnd.wasInsideTransaction
         let seen = transactionEnd.seen

@@ -68,7 +68,10 @@ public final class Database {
     let handle: SQLiteConnection
     let keyCache: KeyCache
     private(set) var isClosed = false
-    private var statementCache = StatementCache()
+    var statementCache = StatementCache()
+
+    /// What the connection knows about the tables of record types.
+    let recordPlans = RecordPlans()
 
     /// What the connection knows of its schemas.
     let schema: ConnectionSchema
@@ -158,6 +161,7 @@ public final class Database {
     func close() throws {
         guard !isClosed else { return }
         statementCache.removeAll()
+        recordPlans.removeAll()
         if let sql = SQLiteHandle.firstStatement(handle) {
             Self.logUnfinalizedStatement(sql)
             throw DatabaseError(
@@ -185,73 +189,6 @@ public final class Database {
     func releaseMemory() {
         guard !isClosed else { return }
         SQLiteHandle.releaseMemory(handle)
-        statementCache.removeAll()
-    }
-
-    // MARK: Statements
-
-    /// Prepares a statement.
-    ///
-    /// - throws: A ``DatabaseError``, also when `sql` holds no statement or
-    ///   more than one.
-    public func makeStatement(sql: String) throws -> Statement {
-        var offset = 0
-        guard let statement = try Statement.prepare(database: self, sql: sql, offset: &offset) else {
-            throw DatabaseError(resultCode: .SQLITE_ERROR, message: "empty statement", sql: sql)
-        }
-        guard try Statement.prepare(database: self, sql: sql, offset: &offset) == nil else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: """
-                    Multiple statements found. To execute multiple statements, use \
-                    Database.execute(sql:) instead.
-                    """, sql: sql)
-        }
-        return statement
-    }
-
-    /// Returns a prepared statement, from the connection's cache when it is there.
-    ///
-    /// Don't use the same cached statement for two iterations at once.
-    ///
-    /// - throws: A ``DatabaseError``.
-    public func cachedStatement(sql: String) throws -> Statement {
-        if let statement = statementCache[sql] { return statement }
-        let statement = try makeStatement(sql: sql)
-        statementCache[sql] = statement
-        return statement
-    }
-
-    /// Executes one or more statements.
-    ///
-    /// - parameters:
-    ///     - sql: The statements, separated by semicolons.
-    ///     - arguments: The values of the statements' parameters, in order.
-    /// - throws: A ``DatabaseError``.
-    public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
-        var offset = 0
-        var positional = arguments.values[...]
-        while let statement = try Statement.prepare(database: self, sql: sql, offset: &offset) {
-            var own = arguments
-            own.values = Array(positional.prefix(statement.positionalParameterCount(in: arguments)))
-            positional = positional.dropFirst(own.values.count)
-            try statement.execute(arguments: own)
-        }
-        guard positional.isEmpty else {
-            throw DatabaseError(
-                resultCode: .SQLITE_MISUSE,
-                message: "wrong number of statement arguments: \(arguments.values.count)", sql: sql)
-        }
-    }
-
-    func lastError(sql: String? = nil, arguments: StatementArguments? = nil) -> DatabaseError {
-        SQLiteHandle.lastError(
-            handle, sql: sql, arguments: arguments,
-            publicArguments: configuration.publicStatementArguments)
-    }
-
-    /// Drops the cached statements, which a change of the schema makes stale.
-    func clearStatementCache() {
         statementCache.removeAll()
     }
 

@@ -4,7 +4,10 @@
 /// try db.execute(sql: "INSERT INTO player (name, score) VALUES (?, ?)", arguments: ["Barbara", 550])
 /// try db.execute(sql: "UPDATE player SET score = :score", arguments: ["score": 550])
 /// ```
-public struct StatementArguments: Sendable, Equatable {
+///
+/// Arguments may have positional and named values at once: parameters without a
+/// name, and those whose name is not given, take the positional values in order.
+public struct StatementArguments: Sendable, Hashable {
     /// The positional values.
     public internal(set) var values: [DatabaseValue]
 
@@ -17,14 +20,16 @@ public struct StatementArguments: Sendable, Equatable {
         namedValues = [:]
     }
 
+    // MARK: Positional
+
     /// Makes positional arguments.
-    public init<S: Sequence>(_ sequence: S) where S.Element: DatabaseValueConvertible {
+    public init(_ sequence: some Sequence<some DatabaseValueConvertible>) {
         values = sequence.map(\.databaseValue)
         namedValues = [:]
     }
 
     /// Makes positional arguments; nil is NULL.
-    public init<S: Sequence>(_ sequence: S) where S.Element == (any DatabaseValueConvertible)? {
+    public init(_ sequence: some Sequence<(any DatabaseValueConvertible)?>) {
         values = sequence.map { $0?.databaseValue ?? .null }
         namedValues = [:]
     }
@@ -35,14 +40,85 @@ public struct StatementArguments: Sendable, Equatable {
         namedValues = [:]
     }
 
+    /// Makes positional arguments of values of any type.
+    ///
+    /// - returns: nil when one of them can't be stored.
+    public init?(_ array: [Any]) {
+        values = []
+        namedValues = [:]
+        for element in array {
+            guard let value = DatabaseValue(value: element) else { return nil }
+            values.append(value)
+        }
+    }
+
+    // MARK: Named
+
     /// Makes named arguments; nil is NULL.
     public init(_ dictionary: [String: (any DatabaseValueConvertible)?]) {
+        self.init(dictionary.map { ($0.key, $0.value) })
+    }
+
+    /// Makes named arguments; nil is NULL. Of equal names the last one counts.
+    public init(_ sequence: some Sequence<(String, (any DatabaseValueConvertible)?)>) {
         values = []
-        namedValues = dictionary.mapValues { $0?.databaseValue ?? .null }
+        namedValues = Dictionary(
+            sequence.map { ($0, $1?.databaseValue ?? .null) }, uniquingKeysWith: { _, last in last })
+    }
+
+    /// Makes named arguments of values of any type.
+    ///
+    /// - returns: nil when a key is no string or a value can't be stored.
+    public init?(_ dictionary: [AnyHashable: Any]) {
+        values = []
+        namedValues = [:]
+        for (key, element) in dictionary {
+            guard let name = key as? String, let value = DatabaseValue(value: element) else { return nil }
+            namedValues[name] = value
+        }
     }
 
     /// Whether there is no value.
     public var isEmpty: Bool { values.isEmpty && namedValues.isEmpty }
+
+    // MARK: Joining
+
+    /// Appends the values of other arguments.
+    ///
+    /// - returns: The named values that were replaced.
+    @discardableResult
+    public mutating func append(contentsOf arguments: StatementArguments) -> [String: DatabaseValue] {
+        var replaced: [String: DatabaseValue] = [:]
+        values.append(contentsOf: arguments.values)
+        for (name, value) in arguments.namedValues {
+            if let old = namedValues.updateValue(value, forKey: name) { replaced[name] = old }
+        }
+        return replaced
+    }
+
+    /// Returns the values of both arguments. A name that is in both is a
+    /// programming error: see ``&+(_:_:)``.
+    public static func + (left: StatementArguments, right: StatementArguments) -> StatementArguments {
+        var result = left
+        result += right
+        return result
+    }
+
+    /// Returns the values of both arguments. Of equal names the right one counts.
+    public static func &+ (left: StatementArguments, right: StatementArguments) -> StatementArguments {
+        var result = left
+        result.append(contentsOf: right)
+        return result
+    }
+
+    /// Appends the values of other arguments. A name that is in both is a
+    /// programming error: see ``append(contentsOf:)``.
+    public static func += (left: inout StatementArguments, right: StatementArguments) {
+        let replaced = left.append(contentsOf: right)
+        precondition(
+            replaced.isEmpty,
+            "already defined statement arguments: \(replaced.keys.sorted().joined(separator: ", "))")
+    }
 }
 
 extension StatementArguments: ExpressibleByArrayLiteral {
@@ -63,9 +139,9 @@ extension StatementArguments: ExpressibleByArrayLiteral {
 }
 
 extension StatementArguments: ExpressibleByDictionaryLiteral {
-    /// Makes named arguments.
+    /// Makes named arguments. Of equal names the last one counts.
     public init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
-        self.init(Dictionary(elements, uniquingKeysWith: { _, last in last }))
+        self.init(elements)
     }
 }
 
@@ -76,4 +152,13 @@ extension StatementArguments: CustomStringConvertible {
         let named = namedValues.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }
         return "[" + (named + positional).joined(separator: ", ") + "]"
     }
+}
+
+/// Returns the placeholders of so many parameters: `"?,?,?"`.
+///
+/// ```swift
+/// let sql = "SELECT * FROM player WHERE id IN (\(databaseQuestionMarks(count: ids.count)))"
+/// ```
+public func databaseQuestionMarks(count: Int) -> String {
+    Array(repeating: "?", count: count).joined(separator: ",")
 }

@@ -46,10 +46,7 @@ extension Database {
             .localizedUppercase,
         ]
         for function in functions { add(function: function) }
-        let collations: [DatabaseCollation] = [
-            .unicodeCompare, .caseInsensitiveCompare, .localizedCaseInsensitiveCompare, .localizedCompare,
-            .localizedStandardCompare,
-        ]
-        for collation in collations { add(collation: collation) }
+        if !EngineFeatures.current.supportsJSON { addJSONFunctions() }
+        for collation in DatabaseCollation.builtIns { add(collation: collation) }
     }
 }

@@ -23,7 +23,7 @@ final class ColumnEncoder {
         requiresJSON = false
         do {
             try value.encode(to: self)
-        } catch where requiresJSON {
+        } catch  where requiresJSON {
             return nil
         }
         return requiresJSON ? nil : self.value ?? .null

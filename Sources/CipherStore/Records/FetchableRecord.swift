@@ -1,3 +1,5 @@
+import Foundation
+
 /// A type that decodes itself from a row.
 ///
 /// ```swift
@@ -21,4 +23,19 @@ public protocol FetchableRecord {
     ///
     /// - throws: What decoding throws.
     init(row: Row) throws
+
+    /// What the decoder of a `Decodable` record has in its `userInfo`.
+    static var databaseDecodingUserInfo: [CodingUserInfoKey: Any] { get }
+
+    /// The decoder for a property that is stored as JSON.
+    static func databaseJSONDecoder(for column: String) -> JSONDecoder
+
+    /// How a `Decodable` record reads a `Data` property.
+    static func databaseDataDecodingStrategy(for column: String) -> DatabaseDataDecodingStrategy
+
+    /// How a `Decodable` record reads a `Date` property.
+    static func databaseDateDecodingStrategy(for column: String) -> DatabaseDateDecodingStrategy
+
+    /// How a `Decodable` record finds the column of a coding key.
+    static var databaseColumnDecodingStrategy: DatabaseColumnDecodingStrategy { get }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The columns that a record writes, and their values.
 ///
 /// A record fills one in its ``EncodableRecord/encode(to:)``:
@@ -25,6 +27,9 @@ public struct PersistenceContainer: Sendable {
 
     /// Whether each column was set in the order of the names that were expected.
     @usableFromInline var followsExpectation: Bool
+
+    /// The positions, below 64, at which a UUID was nil: what a new key is made for.
+    @usableFromInline var nilUUIDs: UInt64 = 0
 
     /// The encoder that `Encodable` records use, so that it can be used again.
     ///
@@ -71,7 +76,32 @@ public struct PersistenceContainer: Sendable {
     @inlinable
     public subscript<Value: DatabaseValueConvertible>(_ column: String) -> Value? {
         get { value(of: column).flatMap(Value.fromDatabaseValue) }
-        set { set(newValue?.databaseValue ?? .null, for: column) }
+        set {
+            guard let newValue else {
+                if Value.self == UUID.self { noteNilUUID() }
+                return set(.null, for: column)
+            }
+            set(newValue.databaseValue, for: column)
+        }
+    }
+
+    /// The value of a column; nil is NULL.
+    public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
+        get { self[column.name] }
+        set { self[column.name] = newValue }
+    }
+
+    /// The value of a column; nil is NULL.
+    @inlinable
+    public subscript<Value: DatabaseValueConvertible>(_ column: some ColumnExpression) -> Value? {
+        get { self[column.name] }
+        set { self[column.name] = newValue }
+    }
+
+    /// Notes that the UUID that is set next is nil.
+    @inlinable
+    mutating func noteNilUUID() {
+        if values.count < 64 { nilUUIDs |= 1 << UInt64(values.count) }
     }
 
     /// Sets the value of a column.

@@ -160,7 +160,7 @@ private struct EncodedProperty {
 }
 
 /// Any `Optional`.
-private protocol AnyOptional {}
+protocol AnyOptional {}
 extension Optional: AnyOptional {}
 
 extension RecordEncoder: Encoder {

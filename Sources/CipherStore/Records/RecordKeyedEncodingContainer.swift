@@ -1,3 +1,5 @@
+import Foundation
+
 /// Puts the properties of a record into columns.
 struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     // The encoder has this container, so that it must not be kept by it.
@@ -47,7 +49,9 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
     func encodeIfPresent(_ value: UInt64?, forKey key: Key) { set(value?.databaseValue ?? .null, key) }
 
     func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
-        if let value { try encoder.encode(value, forKey: key) } else { set(.null, key) }
+        if let value { return try encoder.encode(value, forKey: key) }
+        if T.self == UUID.self { encoder.container.noteNilUUID() }
+        set(.null, key)
     }
 
     func nestedContainer<NestedKey: CodingKey>(

@@ -24,3 +24,46 @@ extension Database {
         try columns(in: table).map(\.name)
     }
 }
+
+extension Database {
+    /// The column of a primary key that one value can be.
+    fileprivate func singleColumn(of key: PrimaryKeyInfo, _ table: String) throws -> String {
+        guard key.columns.count == 1 else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "table \(table) has a primary key of several columns; give a dictionary for the key")
+        }
+        return key.columns[0]
+    }
+
+    func singlePrimaryKeyColumn(of table: String) throws -> String {
+        try singleColumn(of: primaryKey(table), table)
+    }
+
+    /// The condition that columns have the values of a key.
+    func condition(onKey key: [String: DatabaseValue], in table: String) throws -> SQLExpression {
+        guard let unique = try columns(forUniqueKey: key.keys, in: table) else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: """
+                    table \(table) has no unique key on column(s) \(key.keys.sorted().joined(separator: ", "))
+                    """)
+        }
+        // The columns of the index first, then the others as the table has them.
+        let names = unique + (try columnNames(of: table))
+        let values = Dictionary(
+            key.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+        var rest = values
+        let conditions = names.compactMap { name in
+            rest.removeValue(forKey: name.lowercased()).map {
+                SQLExpression.equality(.equal, .column(name), .value($0))
+            }
+        }
+        guard rest.isEmpty else {
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR,
+                message: "no such column: \(rest.keys.sorted().joined(separator: ", "))")
+        }
+        return .joined(.and, conditions)
+    }
+}

@@ -26,5 +26,26 @@ public struct PreparedRequest {
     }
 }
 
+extension PreparedRequest {
+    /// The rows of a request that completes them, or nil for other requests,
+    /// whose rows need no copy.
+    @usableFromInline func completedRows(_ db: Database, limit: Int = .max) throws -> [Row]? {
+        guard let completion else { return nil }
+        let cursor = try Row.fetchCursor(statement, adapter: adapter)
+        let rows = try Array(cursor.prefix(limit).map { $0.copy() })
+        try completion(db, rows)
+        return rows
+    }
+
+    /// Throws when the rows can't be read one by one.
+    func checkAllowsCursor() throws {
+        guard completion != nil else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: "a request that prefetches associated rows can't be read by a cursor: use fetchAll",
+            sql: statement.sql)
+    }
+}
+
 @available(*, unavailable)
 extension PreparedRequest: Sendable {}

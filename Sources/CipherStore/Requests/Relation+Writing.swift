@@ -93,7 +93,7 @@ extension Relation {
         var isFirst = true
         for source in joined.sources {
             try writer.withScope(source.identity) {
-                for selection in source.relation.selection {
+                for selection in try source.relation.resolvedSelection(writer.database) {
                     if !isFirst { writer.append(", ") }
                     isFirst = false
                     try selection.write(to: writer)
@@ -147,8 +147,9 @@ extension Relation {
             writer.append(" WHERE ")
             try condition.write(to: writer)
         }
-        let groups = joined.sources.flatMap { source in
-            source.relation.grouping.map { $0.scoped(to: source.identity) }
+        let groups = try joined.sources.flatMap { source in
+            try source.relation.grouping.flatMap { try $0.expressions(writer.database) }
+                .map { $0.scoped(to: source.identity) }
         }
         if !groups.isEmpty {
             writer.append(" GROUP BY ")

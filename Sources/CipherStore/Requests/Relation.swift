@@ -40,7 +40,7 @@ struct Relation: Sendable {
     var ordering = RelationOrdering()
 
     /// The groups; each can be several expressions.
-    var grouping: [SQLExpression] = []
+    var grouping: [RelationGrouping] = []
 
     /// The conditions on groups that all hold.
     var groupFilters: [SQLExpression] = []
@@ -102,6 +102,20 @@ struct RelationChild: Sendable {
     var condition:
         @Sendable (_ db: Database, _ left: SourceIdentity, _ right: SourceIdentity) throws -> SQLExpression?
     var relation: Relation
+}
+
+/// A part of a relation's groups.
+enum RelationGrouping: Sendable {
+    case expression(SQLExpression)
+    /// What only the connection knows.
+    case deferred(@Sendable (Database) throws -> [SQLExpression])
+
+    func expressions(_ db: Database) throws -> [SQLExpression] {
+        switch self {
+        case .expression(let expression): [expression]
+        case .deferred(let make): try make(db)
+        }
+    }
 }
 
 /// The order of a relation's rows.

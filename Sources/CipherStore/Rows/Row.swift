@@ -1,5 +1,3 @@
-import Foundation
-
 /// A row of a query's result.
 ///
 /// ```swift
@@ -15,6 +13,10 @@ public final class Row {
     /// The statement whose current row this is, when all its columns are shown
     /// as they are: what reads values at full speed.
     @usableFromInline let sqliteStatement: SQLiteStatement?
+
+    /// The run of the statement whose current row this is; nil for a copied
+    /// row. The row keeps it from being reset.
+    let run: StatementRun?
 
     /// The statement whose current row this is; nil for a copied row.
     let statement: Statement?
@@ -34,13 +36,17 @@ public final class Row {
     /// Rows of other requests that belong to the row.
     var prefetches = PrefetchedRows()
 
+    /// What decodes records of the row, and of the rows after it.
+    var recordDecoders = RecordDecoders()
+
     /// The column that will likely be looked up next in a statement's row.
     private var likelyIndex = 0
 
     private init(
-        statement: Statement?, names: ColumnNames, values: [DatabaseValue], adapted: AdaptedColumns?
+        run: StatementRun?, names: ColumnNames, values: [DatabaseValue], adapted: AdaptedColumns?
     ) {
-        self.statement = statement
+        self.run = run
+        statement = run?.statement
         sqliteStatement = adapted == nil ? statement?.sqliteStatement : nil
         allNames = names
         self.values = values
@@ -49,13 +55,13 @@ public final class Row {
     }
 
     /// Makes the row that follows a statement.
-    convenience init(statement: Statement, adapted: AdaptedColumns? = nil) {
-        self.init(statement: statement, names: statement.names, values: [], adapted: adapted)
+    convenience init(_ run: StatementRun, adapted: AdaptedColumns? = nil) {
+        self.init(run: run, names: run.statement.names, values: [], adapted: adapted)
     }
 
     /// Makes a row that shows other columns of the same statement or copy.
     convenience init(viewing row: Row, _ adapted: AdaptedColumns?) {
-        self.init(statement: row.statement, names: row.allNames, values: row.values, adapted: adapted)
+        self.init(run: row.run, names: row.allNames, values: row.values, adapted: adapted)
     }
 
     /// Makes a row without columns.
@@ -64,7 +70,7 @@ public final class Row {
     /// Makes a row of names and values.
     public convenience init(_ columns: [(String, (any DatabaseValueConvertible)?)]) {
         self.init(
-            statement: nil, names: ColumnNames(columns.map(\.0)),
+            run: nil, names: ColumnNames(columns.map(\.0)),
             values: columns.map { $0.1?.databaseValue ?? .null }, adapted: nil)
     }
 
@@ -90,7 +96,7 @@ public final class Row {
         guard let statement else { return self }
         let handle = statement.sqliteStatement
         let row = Row(
-            statement: nil, names: allNames,
+            run: nil, names: allNames,
             values: (0..<CInt(allNames.names.count)).map {
                 DatabaseValue(sqliteStatement: handle, index: $0)
             },
@@ -176,16 +182,5 @@ extension Row: ExpressibleByDictionaryLiteral {
     /// Makes a row of names and values; order and duplicates are kept.
     public convenience init(dictionaryLiteral elements: (String, (any DatabaseValueConvertible)?)...) {
         self.init(elements)
-    }
-}
-
-extension DatabaseValue {
-    /// Makes a value of anything that can be stored, or returns nil.
-    init?(value: Any) {
-        switch value {
-        case let value as any DatabaseValueConvertible: self = value.databaseValue
-        case is NSNull: self = .null
-        default: return nil
-        }
     }
 }

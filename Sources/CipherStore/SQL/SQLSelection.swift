@@ -83,6 +83,17 @@ extension SQLSelectable where Self == AllColumnsExcluding {
 }
 
 extension SQLSelection {
+    /// The selections that a connection makes of it.
+    func resolved(_ db: Database) throws -> [SQLSelection] {
+        switch node {
+        case .deferred(let make):
+            try make(db).flatMap { try $0.resolved(db) }
+        case .aliased(let alias, let selection):
+            try selection.resolved(db).map { SQLSelection(.aliased(alias, $0)) }
+        default: [self]
+        }
+    }
+
     func write(to writer: SQLWriter) throws {
         switch node {
         case .allColumns:

@@ -41,6 +41,14 @@ enum KeyRedaction {
         }
     }
 
+    /// Returns whether a message quotes a literal of some SQL, and not the SQL
+    /// around it from which one could tell that it is no key. SQLite before
+    /// 3.26 has such messages: `near "'abc'": syntax error`.
+    static func quotesLiteral(_ message: String) -> Bool {
+        guard !message.contains(" in \"") else { return false }
+        return ["\"'", "\"\"", "\"x'", "\"X'"].contains { message.contains($0) }
+    }
+
     /// Returns the message of an error of SQL that was redacted, or nil when it
     /// may quote the SQL.
     static func message(_ message: String?) -> String? {

@@ -159,10 +159,16 @@ enum SQLiteHandle {
 
     static let enableLoadExtensionFlag = CInt(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION)
 
+    static let enableTriggersFlag = CInt(SQLITE_DBCONFIG_ENABLE_TRIGGER)
+
     static func setFlag(_ handle: SQLiteConnection, _ option: CInt, _ value: Bool) {
         // Older libraries answer that they do not know the flag, which is all
         // that can be done there.
         _ = csqlcipher_db_config_flag(handle, option, value ? 1 : 0)
+    }
+
+    static func maximumParameterCount(_ handle: SQLiteConnection) -> Int {
+        Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
     }
 
     static func isInsideTransaction(_ handle: SQLiteConnection) -> Bool {

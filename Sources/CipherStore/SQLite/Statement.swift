@@ -16,34 +16,52 @@ public final class Statement {
     /// The raw statement, for use with the C API.
     public let sqliteStatement: SQLiteStatement
 
-    /// The SQL of the statement.
+    /// The SQL of the statement, without blanks and semicolons around it.
     public let sql: String
 
     /// The connection the statement belongs to.
     @usableFromInline unowned let database: Database
 
     /// The number of columns of its rows.
-    public let columnCount: Int
+    public var columnCount: Int { names.names.count }
 
     /// The names of its columns.
     public var columnNames: [String] { names.names }
 
-    private(set) lazy var names = ColumnNames(
-        (0..<CInt(columnCount)).map { index in
-            sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
-        })
+    /// The names of its columns, and their positions by name.
+    private(set) lazy var names = ColumnNames(readColumnNames())
 
     /// What running it can do to the schema.
-    @usableFromInline let schemaEffect: SchemaEffect
+    private let schemaEffect: SchemaEffect
 
-    private let parameterNames: [String?]
-    private let argumentBuffer: ArgumentBuffer
-    private var boundArguments = StatementArguments()
-    private var needsArguments: Bool
+    /// Where SQLite keeps the first name, which tells when it has prepared the
+    /// statement again.
+    private lazy var firstName = sqlite3_column_name(sqliteStatement, 0)
+
+    /// The run that a cursor follows. A run that goes away removes itself.
+    private unowned(unsafe) var currentRun: StatementRun?
+
+    /// The names of the parameters, without their prefix; nil for those without a name.
+    let parameterNames: [String?]
+    let argumentBuffer: ArgumentBuffer
+    var boundArguments = StatementArguments()
+    var binding: Binding
+
+    /// What the parameters of a statement hold.
+    enum Binding {
+        /// The arguments.
+        case current
+        /// Nothing, because no arguments were given.
+        case missing
+        /// Nothing, because the arguments were for one run.
+        case cleared
+        /// Not the arguments, because of an error that the next run reports.
+        case failed(DatabaseError)
+    }
 
     /// Prepares the first statement of `sql`, from `offset` on.
     ///
-    /// - returns: nil when there is nothing but blanks and comments.
+    /// - returns: nil when there is nothing but blanks, comments and semicolons.
     static func prepare(
         database: Database, sql: String, offset: inout Int
     ) throws -> Statement? {
@@ -54,27 +72,35 @@ public final class Statement {
     static func prepareUnchecked(
         database: Database, sql: String, offset: inout Int
     ) throws -> Statement? {
-        var handle: SQLiteStatement?
-        var text = ""
         var sql = sql
-        let start = offset
-        var end = start
-        let code = sql.withUTF8 { utf8 -> CInt in
-            // The count of the remaining bytes, not a terminator, ends the text.
-            let rest = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(utf8)[start...])
-            guard let base = rest.baseAddress, !rest.isEmpty else { return SQLITE_OK }
-            guard rest.count <= Int(CInt.max) else { return SQLITE_TOOBIG }
-            let characters = base.assumingMemoryBound(to: CChar.self)
-            var tail: UnsafePointer<CChar>?
-            let code = sqlite3_prepare_v2(database.handle, characters, CInt(rest.count), &handle, &tail)
-            let consumed = tail.map { characters.distance(to: $0) } ?? rest.count
-            text = String(decoding: rest.prefix(consumed), as: UTF8.self)
-            end = start + consumed
-            return code
+        return try sql.withUTF8 { utf8 in
+            while offset < utf8.count {
+                let rest = UnsafeBufferPointer(rebasing: utf8[offset...])
+                var handle: SQLiteStatement?
+                var consumed = 0
+                // The count of the bytes, not a terminator, ends the text.
+                let code = rest.withMemoryRebound(to: CChar.self) { rest in
+                    guard rest.count <= Int(CInt.max), let start = rest.baseAddress else {
+                        return SQLITE_TOOBIG
+                    }
+                    var tail: UnsafePointer<CChar>?
+                    let code = sqlite3_prepare_v2(
+                        database.handle, start, CInt(rest.count), &handle, &tail)
+                    consumed = tail.map { start.distance(to: $0) } ?? rest.count
+                    return code
+                }
+                guard code == SQLITE_OK else {
+                    throw database.lastError(sql: String(decoding: rest, as: UTF8.self).trimmedSQL)
+                }
+                // Nothing is prepared for a lone semicolon.
+                offset += max(consumed, 1)
+                if let handle {
+                    let text = String(decoding: rest.prefix(consumed).trimmedSQL, as: UTF8.self)
+                    return Statement(database: database, handle: handle, sql: text)
+                }
+            }
+            return nil
         }
-        guard code == SQLITE_OK else { throw database.lastError(sql: sql) }
-        offset = end
-        return handle.map { Statement(database: database, handle: $0, sql: text) }
     }
 
     private init(database: Database, handle: SQLiteStatement, sql: String) {
@@ -82,13 +108,13 @@ public final class Statement {
         self.sqliteStatement = handle
         self.sql = sql
         self.schemaEffect = SchemaEffect(sql: sql)
-        self.columnCount = Int(sqlite3_column_count(handle))
         let parameterCount = sqlite3_bind_parameter_count(handle)
-        self.parameterNames = (0..<parameterCount).map { index in
-            sqlite3_bind_parameter_name(handle, index + 1).map { String(cString: $0 + 1) }
+        parameterNames = (0..<parameterCount).map { index in
+            guard let name = sqlite3_bind_parameter_name(handle, index + 1) else { return nil }
+            return name[0] == CChar(UInt8(ascii: "?")) ? nil : String(cString: name + 1)
         }
-        self.argumentBuffer = ArgumentBuffer(capacity: parameterCount > 0 ? 1024 : 0)
-        self.needsArguments = parameterCount > 0
+        argumentBuffer = ArgumentBuffer(capacity: parameterCount > 0 ? 1024 : 0)
+        binding = parameterCount > 0 ? .missing : .current
     }
 
     deinit {
@@ -103,100 +129,38 @@ public final class Statement {
         names.position(of: name)
     }
 
-    // MARK: Arguments
-
-    /// The arguments of the statement. Setting arguments that do not fit is a
-    /// programming error; ``setArguments(_:)`` throws instead.
-    public var arguments: StatementArguments {
-        get { boundArguments }
-        set {
-            do {
-                try setArguments(newValue)
-            } catch {
-                preconditionFailure("\(error)")
-            }
+    private func readColumnNames() -> [String] {
+        (0..<sqlite3_column_count(sqliteStatement)).map { index in
+            sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
         }
     }
 
-    /// Checks that the arguments fit the statement's parameters.
+    /// Reads the names of the columns again when the schema has changed.
     ///
-    /// - throws: A ``DatabaseError`` of code `SQLITE_MISUSE`.
-    public func validateArguments(_ arguments: StatementArguments) throws {
-        _ = try resolve(arguments)
-    }
-
-    /// Sets the arguments after checking that they fit the parameters.
-    ///
-    /// - throws: A ``DatabaseError`` of code `SQLITE_MISUSE` when they don't.
-    public func setArguments(_ arguments: StatementArguments) throws {
-        // Positional values, the usual case, are bound where they are.
-        let isPositional = arguments.namedValues.isEmpty && arguments.values.count == parameterNames.count
-        let values = isPositional ? arguments.values : try resolve(arguments)
-        reset()
-        try check(argumentBuffer.bind(values, to: sqliteStatement))
-        boundArguments = arguments
-        needsArguments = false
-    }
-
-    /// Sets positional arguments without checking that there is one for each
-    /// parameter: those that are not set are NULL.
-    public func setUncheckedArguments(_ arguments: StatementArguments) throws {
-        reset()
-        sqlite3_clear_bindings(sqliteStatement)
-        try check(argumentBuffer.bind(arguments.values, to: sqliteStatement))
-        if !arguments.namedValues.isEmpty {
-            for (index, name) in parameterNames.enumerated() {
-                guard let name, let value = arguments.namedValues[name] else { continue }
-                try check(value.bind(to: sqliteStatement, at: CInt(index + 1)))
-            }
-        }
-        boundArguments = arguments
-        needsArguments = false
-    }
-
-    /// How many positional values the statement takes of the arguments.
-    func positionalParameterCount(in arguments: StatementArguments) -> Int {
-        parameterNames.count { name in
-            guard let name else { return true }
-            return arguments.namedValues[name] == nil
-        }
-    }
-
-    private func resolve(_ arguments: StatementArguments) throws -> [DatabaseValue] {
-        var positional = arguments.values[...]
-        var values: [DatabaseValue] = []
-        values.reserveCapacity(parameterNames.count)
-        for name in parameterNames {
-            if let name, let value = arguments.namedValues[name] {
-                values.append(value)
-            } else if let value = positional.popFirst() {
-                values.append(value)
-            } else if let name {
-                throw misuse("missing statement argument: \(name)")
-            } else {
-                throw misuse("wrong number of statement arguments: \(arguments.values.count)")
-            }
-        }
-        guard positional.isEmpty else {
-            throw misuse("wrong number of statement arguments: \(arguments.values.count)")
-        }
-        return values
-    }
-
-    private func misuse(_ message: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql)
-    }
-
-    private func check(_ code: CInt) throws {
-        guard code == SQLITE_OK else { throw error() }
+    /// SQLite prepares a statement again at its first step after a change of
+    /// the schema, by this connection or another, and `SELECT *` may give other
+    /// columns then. The new names are allocated before the old ones are freed,
+    /// so that their address differs.
+    @usableFromInline func noticeNewColumns() {
+        let name = sqlite3_column_name(sqliteStatement, 0)
+        guard name != firstName else { return }
+        firstName = name
+        names = ColumnNames(readColumnNames())
     }
 
     // MARK: Running
+
+    /// Whether somebody is reading the rows of the statement.
+    var isInUse: Bool { currentRun != nil || sqlite3_stmt_busy(sqliteStatement) != 0 }
 
     /// Makes the statement ready to run again; its arguments stay.
     public func reset() {
         // The code of a reset repeats the error of the last step.
         sqlite3_reset(sqliteStatement)
+        if let run = currentRun {
+            currentRun = nil
+            run.isReplaced()
+        }
     }
 
     /// Moves to the next row.
@@ -206,32 +170,39 @@ public final class Statement {
     @inlinable
     public func step() throws -> Bool {
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
-        if !result {
-            if schemaEffect != .none { didChangeSchema() }
-            database.noticeStatementEnd()
-        }
+        if !result { didRun() }
         return result
     }
 
     @usableFromInline func stepError() -> DatabaseError {
         let error = self.error()
-        reset()
-        database.didFailStatement()
-        database.statementDidEnd()
+        sqlite3_reset(sqliteStatement)
+        didFail()
         return error
     }
 
-    @usableFromInline func didChangeSchema() {
-        database.didRunStatement(schemaEffect)
+    /// Tells the connection that the statement has come to its end.
+    @usableFromInline func didRun() {
+        if schemaEffect != .none { database.didRunStatement(schemaEffect) }
+        database.statementDidEnd()
+    }
+
+    /// Tells the connection that the statement has failed, and was reset.
+    func didFail() {
+        database.didFailStatement()
+        database.statementDidEnd()
     }
 
     /// Runs the statement to its end, dropping the rows it makes.
     ///
+    /// - parameter arguments: Arguments for this run and the next ones, or nil
+    ///   for those that were set.
     /// - throws: A ``DatabaseError``.
     public func execute(arguments: StatementArguments? = nil) throws {
         try prepareToRun(arguments)
         while try step() {}
-        reset()
+        sqlite3_reset(sqliteStatement)
+        if arguments != nil { clearBindings() }
     }
 
     /// Sets arguments, checks that none is missing, and rewinds.
@@ -239,8 +210,24 @@ public final class Statement {
         try database.checkMayRun(sql)
         // Setting arguments rewinds too.
         if let arguments { return try setArguments(arguments) }
-        if needsArguments { _ = try resolve(boundArguments) }
-        reset()
+        switch binding {
+        case .current: reset()
+        case .missing: _ = try resolve(boundArguments)
+        case .cleared: try setArguments(boundArguments)
+        case .failed(let error): throw error
+        }
+    }
+
+    /// Makes the statement follow a run.
+    func begin(_ run: StatementRun) {
+        currentRun = run
+    }
+
+    /// Ends a run and rewinds.
+    func end(_ run: StatementRun) {
+        guard currentRun === run else { return }
+        currentRun = nil
+        sqlite3_reset(sqliteStatement)
     }
 
     /// The error of a step that was made through ``RawStep``.
@@ -251,7 +238,23 @@ public final class Statement {
     }
 }
 
+@available(*, unavailable)
+extension Statement: Sendable {}
+
 extension Statement: CustomStringConvertible {
     /// The SQL of the statement.
     public var description: String { sql }
+}
+
+extension Slice<UnsafeBufferPointer<UInt8>> {
+    /// The bytes of a statement without the blanks and semicolons around them.
+    fileprivate var trimmedSQL: Self {
+        func isKept(_ byte: UInt8) -> Bool {
+            !(byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) || byte == UInt8(ascii: ";"))
+        }
+        guard let first = firstIndex(where: isKept), let last = lastIndex(where: isKept) else {
+            return self[startIndex..<startIndex]
+        }
+        return self[first...last]
+    }
 }

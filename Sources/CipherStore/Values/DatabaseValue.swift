@@ -2,7 +2,18 @@ import Foundation
 
 /// A value as SQLite stores it: NULL, an integer, a floating-point number,
 /// text, or a blob.
-public struct DatabaseValue: Hashable, Sendable {
+///
+/// ```swift
+/// let dbValue: DatabaseValue = row[0]
+/// if dbValue.isNull {
+///     // NULL
+/// } else if let grape = Grape.fromDatabaseValue(dbValue) {
+///     // A known grape
+/// } else {
+///     // Something else
+/// }
+/// ```
+public struct DatabaseValue: Sendable {
     /// The storage of a value.
     public enum Storage: Hashable, Sendable {
         /// NULL.
@@ -30,7 +41,7 @@ public struct DatabaseValue: Hashable, Sendable {
 
     /// The same as `Storage`, except that 16 bytes, which most keys are, are
     /// always in place, where they cost no allocation.
-    enum Content: Hashable, Sendable {
+    enum Content: Sendable {
         case null
         case int64(Int64)
         case double(Double)
@@ -98,6 +109,14 @@ public struct DatabaseValue: Hashable, Sendable {
         if case .null = content { true } else { false }
     }
 
+    /// Makes the database value of a value of any type that has one.
+    ///
+    /// - returns: nil when the type is not ``DatabaseValueConvertible``.
+    public init?(value: Any) {
+        guard let value = value as? any DatabaseValueConvertible else { return nil }
+        self = value.databaseValue
+    }
+
     /// Binds the value to a statement's parameter, counted from 1.
     ///
     /// - returns: An SQLite result code.
@@ -111,6 +130,43 @@ public struct DatabaseValue: Hashable, Sendable {
             value.withUnsafeBytes { RawBinding.blob(sqliteStatement, index, $0) }
         case .sixteenBytes(let first, let second):
             withUnsafeBytes(of: (first, second)) { RawBinding.blob(sqliteStatement, index, $0) }
+        }
+    }
+}
+
+extension DatabaseValue: Hashable {
+    /// Returns whether two values are the same.
+    ///
+    /// As in SQLite, an integer and a floating-point number are equal when they
+    /// are the same number, and texts are compared by their bytes: `"é"` in one
+    /// scalar and in two are different. NULL equals NULL.
+    public static func == (left: DatabaseValue, right: DatabaseValue) -> Bool {
+        switch (left.content, right.content) {
+        case (.null, .null): true
+        case (.int64(let left), .int64(let right)): left == right
+        case (.double(let left), .double(let right)): left == right
+        case (.int64(let integer), .double(let double)), (.double(let double), .int64(let integer)):
+            Int64(exactly: double) == integer
+        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.blob(let left), .blob(let right)): left == right
+        case (.sixteenBytes(let left1, let left2), .sixteenBytes(let right1, let right2)):
+            left1 == right1 && left2 == right2
+        default: false
+        }
+    }
+
+    /// Feeds the value to a hasher, so that equal numbers have one hash.
+    public func hash(into hasher: inout Hasher) {
+        switch content {
+        case .null: hasher.combine(0 as UInt8)
+        case .int64(let value): hasher.combine(value)
+        case .double(let value):
+            if let integer = Int64(exactly: value) { hasher.combine(integer) } else { hasher.combine(value) }
+        case .string(let value): hasher.combine(value)
+        case .blob(let value): hasher.combine(value)
+        case .sixteenBytes(let first, let second):
+            hasher.combine(first)
+            hasher.combine(second)
         }
     }
 }
@@ -130,7 +186,7 @@ extension DatabaseValue: CustomStringConvertible {
         case .null: "NULL"
         case .int64(let value): value.description
         case .double(let value): value.description
-        case .string(let value): "\"\(value)\""
+        case .string(let value): value.debugDescription
         case .blob(let value): "Data(\(value.count) bytes)"
         }
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A type that binds itself to a parameter of a statement.
 public protocol StatementBinding {
     /// Binds the value to a parameter, counted from 1.
@@ -11,6 +13,16 @@ public protocol StatementBinding {
 /// ```swift
 /// let name = try String.fetchOne(db, sql: "SELECT name FROM player WHERE id = ?", arguments: [1])
 /// ```
+///
+/// These types need no implementation of their own:
+///
+/// - A `RawRepresentable` type, such as an enum, is stored as its raw value.
+/// - A `Codable` type is stored as the one value it encodes, or else as JSON
+///   text; see ``databaseJSONEncoder()``.
+///
+/// ```swift
+/// enum Color: Int, DatabaseValueConvertible { case red, white, rose }
+/// ```
 public protocol DatabaseValueConvertible: SQLExpressible, StatementBinding {
     /// The value as the database stores it.
     var databaseValue: DatabaseValue { get }
@@ -18,9 +30,15 @@ public protocol DatabaseValueConvertible: SQLExpressible, StatementBinding {
     /// Makes an instance of a stored value, or returns nil when it does not fit.
     static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self?
 
-    /// Makes an instance for a column that a row does not have, or returns nil
-    /// when a missing column is an error.
+    /// Returns the value of a column that a row does not have, or nil when that
+    /// is an error. Only optional types have one, unless a type provides it.
     static func fromMissingColumn() -> Self?
+
+    /// Returns the decoder of types that are stored as JSON text.
+    static func databaseJSONDecoder() -> JSONDecoder
+
+    /// Returns the encoder of types that are stored as JSON text.
+    static func databaseJSONEncoder() -> JSONEncoder
 }
 
 extension DatabaseValueConvertible {
@@ -34,8 +52,16 @@ extension DatabaseValueConvertible {
 }
 
 /// A type that decodes itself from a column without an intermediate value.
+///
+/// The types that come with the library decode a column as SQLite's own
+/// accessors do: a number is read from text, and text from a number. This is
+/// more than `fromDatabaseValue` accepts. A number that is out of range does not
+/// decode on either path.
 public protocol StatementColumnConvertible {
     /// Decodes a column that is not NULL, or returns nil when it does not fit.
+    ///
+    /// - parameter sqliteStatement: A statement with a current row.
+    /// - parameter index: The position of the column, counted from 0.
     init?(sqliteStatement: SQLiteStatement, index: CInt)
 
     /// Decodes a column that may be NULL, or returns nil when it does not fit.
@@ -53,15 +79,5 @@ extension StatementColumnConvertible {
     ) -> Self? {
         if RawColumn.isNull(sqliteStatement, index) { return nil }
         return self.init(sqliteStatement: sqliteStatement, index: index)
-    }
-}
-
-extension RawRepresentable where Self: DatabaseValueConvertible, RawValue: DatabaseValueConvertible {
-    /// The raw value as the database stores it.
-    public var databaseValue: DatabaseValue { rawValue.databaseValue }
-
-    /// Makes an instance of a stored raw value.
-    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
-        RawValue.fromDatabaseValue(dbValue).flatMap(Self.init(rawValue:))
     }
 }

@@ -1,6 +1,9 @@
-// Integers convert only when nothing is lost, as GRDB documents: a value out of
-// range does not decode. Floating-point columns that hold a whole number decode
-// as integers.
+import Foundation
+
+// A database value converts to a number only when it is a number, and only when
+// it is in range; a fraction is cut off. A column is also read from text, as
+// SQLite's own accessors do it: the digits at the start count, and a text that
+// does not begin with a number is zero.
 
 extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
     /// The integer.
@@ -8,7 +11,7 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Decodes integers, and floating-point numbers that are in range.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Int64? {
-        switch dbValue.storage {
+        switch dbValue.content {
         case .int64(let value): value
         case .double(let value): Int64(inRange: value)
         default: nil
@@ -25,12 +28,18 @@ extension Int64: DatabaseValueConvertible, StatementColumnConvertible {
         let column = RawValue(sqliteStatement, index)
         if column.storageClass == RawColumn.integerClass {
             self = column.int64
-            return
+        } else {
+            self.init(converting: column)
         }
-        guard
-            let value = Int64.fromDatabaseValue(DatabaseValue(sqliteStatement: sqliteStatement, index: index))
-        else { return nil }
-        self = value
+    }
+
+    /// Decodes a column that is no integer.
+    @usableFromInline init?(converting column: RawValue) {
+        switch column.storageClass {
+        case RawColumn.nullClass: return nil
+        case RawColumn.realClass: self.init(inRange: column.double)
+        default: self = column.int64
+        }
     }
 
     /// Binds the integer.
@@ -60,13 +69,34 @@ extension Int: DatabaseValueConvertible, StatementColumnConvertible {
     }
 }
 
-extension DatabaseValueConvertible where Self: FixedWidthInteger {
-    /// The integer, which must fit in 64 bits with a sign.
-    public var databaseValue: DatabaseValue { Int64(self).databaseValue }
+// `Codable` is named because the types have its conversions too.
+extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
+    /// The integer.
+    ///
+    /// It is a fatal error when it is greater than `Int64.max`, because SQLite
+    /// has no such integers.
+    public var databaseValue: DatabaseValue { Int64(inDatabase: self).databaseValue }
 
     /// Decodes integers that are in range.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         Int64.fromDatabaseValue(dbValue).flatMap { Self(exactly: $0) }
+    }
+
+    /// Binds the integer.
+    ///
+    /// It is a fatal error when it is greater than `Int64.max`, because SQLite
+    /// has no such integers.
+    @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        RawBinding.int64(sqliteStatement, index, Int64(inDatabase: self))
+    }
+}
+
+extension Int64 {
+    @inlinable init(inDatabase value: some FixedWidthInteger) {
+        guard let value = Int64(exactly: value) else {
+            fatalError("SQLite can't store an integer that is out of the range of Int64")
+        }
+        self = value
     }
 }
 
@@ -93,7 +123,7 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Decodes numbers: zero is false, every other number is true.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Bool? {
-        switch dbValue.storage {
+        switch dbValue.content {
         case .int64(let value): value != 0
         case .double(let value): value != 0
         default: nil
@@ -105,8 +135,8 @@ extension Bool: DatabaseValueConvertible, StatementColumnConvertible {
         let column = RawValue(sqliteStatement, index)
         switch column.storageClass {
         case RawColumn.integerClass: self = column.int64 != 0
-        case RawColumn.realClass: self = column.double != 0
-        default: return nil
+        case RawColumn.nullClass: return nil
+        default: self = column.double != 0
         }
     }
 
@@ -122,7 +152,7 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Decodes numbers.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Double? {
-        switch dbValue.storage {
+        switch dbValue.content {
         case .int64(let value): Double(value)
         case .double(let value): value
         default: nil
@@ -132,10 +162,8 @@ extension Double: DatabaseValueConvertible, StatementColumnConvertible {
     /// Decodes a column.
     @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = RawValue(sqliteStatement, index)
-        switch column.storageClass {
-        case RawColumn.integerClass, RawColumn.realClass: self = column.double
-        default: return nil
-        }
+        if column.storageClass == RawColumn.nullClass { return nil }
+        self = column.double
     }
 
     /// Binds the number.
@@ -157,5 +185,31 @@ extension Float: DatabaseValueConvertible, StatementColumnConvertible {
     @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         guard let value = Double(sqliteStatement: sqliteStatement, index: index) else { return nil }
         self.init(value)
+    }
+
+    /// Binds the number.
+    @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        RawBinding.double(sqliteStatement, index, Double(self))
+    }
+}
+
+extension CGFloat: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The number.
+    public var databaseValue: DatabaseValue { Double(self).databaseValue }
+
+    /// Decodes numbers.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> CGFloat? {
+        Double.fromDatabaseValue(dbValue).map { CGFloat($0) }
+    }
+
+    /// Decodes a column.
+    @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        guard let value = Double(sqliteStatement: sqliteStatement, index: index) else { return nil }
+        self.init(value)
+    }
+
+    /// Binds the number.
+    @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        RawBinding.double(sqliteStatement, index, Double(self))
     }
 }

@@ -13,20 +13,65 @@ extension String: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Decodes a column.
+    /// Decodes a column. Numbers are written as SQLite writes them, and invalid
+    /// UTF-8 is repaired.
     @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = RawValue(sqliteStatement, index)
         switch column.storageClass {
-        case RawColumn.textClass: self = column.string
-        case RawColumn.blobClass:
-            self.init(data: Data(column.blob), encoding: .utf8)
-        default: return nil
+        case RawColumn.nullClass: return nil
+        case RawColumn.blobClass: self.init(decoding: column.blob, as: UTF8.self)
+        default: self = column.string
         }
     }
 
     /// Binds the text.
     @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
         RawBinding.string(sqliteStatement, index, self)
+    }
+}
+
+extension Substring: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The text.
+    public var databaseValue: DatabaseValue { String(self).databaseValue }
+
+    /// Decodes text, and blobs that hold UTF-8.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Substring? {
+        String.fromDatabaseValue(dbValue).map { $0[...] }
+    }
+
+    /// Decodes a column as a string does.
+    @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        guard let text = String(sqliteStatement: sqliteStatement, index: index) else { return nil }
+        self = text[...]
+    }
+
+    /// Binds the text.
+    @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        var text = self
+        return text.withUTF8 { RawBinding.text(sqliteStatement, index, UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension URL: DatabaseValueConvertible, StatementColumnConvertible {
+    /// The absolute URL as text.
+    public var databaseValue: DatabaseValue { absoluteString.databaseValue }
+
+    /// Decodes text, and blobs that hold UTF-8.
+    ///
+    /// - returns: nil for text that is no URL, such as an empty one.
+    public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> URL? {
+        String.fromDatabaseValue(dbValue).flatMap { URL(string: $0) }
+    }
+
+    /// Decodes a column.
+    public init?(sqliteStatement: SQLiteStatement, index: CInt) {
+        guard let text = String(sqliteStatement: sqliteStatement, index: index) else { return nil }
+        self.init(string: text)
+    }
+
+    /// Binds the absolute URL as text.
+    public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
+        absoluteString.bind(to: sqliteStatement, at: index)
     }
 }
 
@@ -43,13 +88,13 @@ extension Data: DatabaseValueConvertible, StatementColumnConvertible {
         }
     }
 
-    /// Decodes a column.
+    /// Decodes a column. Numbers are the bytes of their text.
     @inlinable public init?(sqliteStatement: SQLiteStatement, index: CInt) {
         let column = RawValue(sqliteStatement, index)
         switch column.storageClass {
+        case RawColumn.nullClass: return nil
         case RawColumn.blobClass: self = Data(column.blob)
-        case RawColumn.textClass: self = Data(column.text)
-        default: return nil
+        default: self = Data(column.text)
         }
     }
 

@@ -63,4 +63,7 @@ int raw_fetch(struct sqlite3 *connection, const char *sql, RawReadings *readings
 // Runs a statement with ten parameters once for each row, in one transaction.
 int raw_insert(struct sqlite3 *connection, const char *sql, const RawReadings *readings);
 
+
+#include "RawVisits.h"
+
 #endif

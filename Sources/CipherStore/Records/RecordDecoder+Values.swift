@@ -1,0 +1,156 @@
+import Foundation
+
+// Decoding properties of types that are known at run time only. The unsafe
+// casts are between a type and itself, where the compiler does not know it.
+
+extension RecordDecoder {
+    /// Decodes a property.
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: some CodingKey) throws -> Value {
+        let property = property(key)
+        let column = properties[property].column
+        if column >= 0 {
+            if type == Date.self {
+                return unsafeBitCast(try dateStrategy(property).decode(row, at: column), to: type)
+            }
+            if type == UUID.self {
+                return unsafeBitCast(try row.decode(UUID.self, atIndex: column), to: type)
+            }
+            if type == Data.self {
+                return unsafeBitCast(try dataStrategy(property).decode(row, at: column), to: type)
+            }
+        }
+        switch kind(of: property, type) {
+        case .column(let type):
+            guard column >= 0 else { throw missingColumn(key) }
+            return try open(type, column)
+        case .value(let type):
+            guard column >= 0 else { throw missingColumn(key) }
+            return try openValue(type, column)
+        case .complex, .decodable:
+            return try decodeComplex(type, property, key)
+        }
+    }
+
+    /// Decodes a property, or returns nil when it is NULL or missing.
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: some CodingKey) throws -> Value? {
+        let property = property(key)
+        let column = properties[property].column
+        if column >= 0 {
+            if row.hasNull(atIndex: column), scope(property) == nil { return nil }
+            if type == Date.self {
+                return unsafeBitCast(try dateStrategy(property).decode(row, at: column), to: type)
+            }
+            if type == UUID.self {
+                return unsafeBitCast(try row.decode(UUID.self, atIndex: column), to: type)
+            }
+            if type == Data.self {
+                return unsafeBitCast(try dataStrategy(property).decode(row, at: column), to: type)
+            }
+        }
+        switch kind(of: property, type) {
+        case .column(let type):
+            return column < 0 || row.hasNull(atIndex: column) ? nil : try open(type, column)
+        case .value(let type):
+            return column < 0 || row.hasNull(atIndex: column) ? nil : try openValue(type, column)
+        case .complex, .decodable:
+            if let scope = scope(property) {
+                return scope.containsNonNullValue ? try decodeScope(type, scope, property, key) : nil
+            }
+            if prefetchedRows(key.stringValue) == nil, column < 0 || row.hasNull(atIndex: column) {
+                return nil
+            }
+            return try decodeComplex(type, property, key)
+        }
+    }
+
+    /// Returns how values of a type are decoded.
+    private func kind<Value: Decodable>(of property: Int, _ type: Value.Type) -> DecodedKind.Source {
+        if let kind = properties[property].kind, kind.type == ObjectIdentifier(type) { return kind.source }
+        let kind = DecodedKind(type)
+        properties[property].kind = kind
+        return kind.source
+    }
+
+    private func open<Other: DatabaseValueConvertible & StatementColumnConvertible, Value>(
+        _ type: Other.Type, _ column: Int
+    ) throws -> Value {
+        unsafeBitCast(try row.decode(type, atIndex: column), to: Value.self)
+    }
+
+    private func openValue<Other: DatabaseValueConvertible, Value>(
+        _ type: Other.Type, _ column: Int
+    ) throws -> Value {
+        unsafeBitCast(try row.decode(type, atIndex: column), to: Value.self)
+    }
+
+    /// Decodes what is not a value: a scope, prefetched rows, JSON, or the row itself.
+    private func decodeComplex<Value: Decodable>(
+        _ type: Value.Type, _ property: Int, _ key: some CodingKey
+    ) throws -> Value {
+        if let scope = scope(property) { return try decodeScope(type, scope, property, key) }
+        if let rows = prefetchedRows(key.stringValue) {
+            return try type.init(from: rowsDecoder(rows, forKey: key))
+        }
+        let column = properties[property].column
+        if column >= 0 { return try decodeColumn(type, column, property, key) }
+        try takeRoot(for: key)
+        return try decodeRow(type, row, property, key)
+    }
+
+    private func decodeScope<Value: Decodable>(
+        _ type: Value.Type, _ scope: Row, _ property: Int, _ key: some CodingKey
+    ) throws -> Value {
+        try decodeRow(type, scope, property, key)
+    }
+
+    /// Decodes a record, or another type that decodes from columns.
+    private func decodeRow<Value: Decodable>(
+        _ type: Value.Type, _ row: Row, _ property: Int, _ key: some CodingKey
+    ) throws -> Value {
+        if case .complex(let record) = kind(of: property, type) { return try openRecord(record, row) }
+        return try type.init(from: decoder(of: row, forKey: key))
+    }
+
+    private func openRecord<Record: FetchableRecord, Value>(_ type: Record.Type, _ row: Row) throws -> Value {
+        unsafeBitCast(try Record(row: row), to: Value.self)
+    }
+
+    private func decodeColumn<Value: Decodable>(
+        _ type: Value.Type, _ column: Int, _ property: Int, _ key: some CodingKey
+    ) throws -> Value {
+        if properties[property].kind?.isJSON != true {
+            if let value = try decodeColumn(type, at: column, property: property, key: key) { return value }
+            properties[property].kind?.isJSON = true
+        }
+        return try jsonDecoder(property).decode(type, from: row.decode(Data.self, atIndex: column))
+    }
+
+    /// A decoder of a row that belongs to a property.
+    func decoder(of row: Row, forKey key: some CodingKey) -> RecordDecoder {
+        RecordDecoder(
+            Void.self, row: row, recordType: recordType, codingPath: codingPath + [key], userInfo: userInfo)
+    }
+
+    /// A decoder of the rows of another request.
+    func rowsDecoder(_ rows: [Row], forKey key: some CodingKey) -> RowsDecoder {
+        RowsDecoder(rows: rows, recordType: recordType, codingPath: codingPath + [key], userInfo: userInfo)
+    }
+}
+
+/// Decodes what a record decodes from itself as a whole.
+struct RowSingleValueContainer: SingleValueDecodingContainer, RefusingDecodedScalars {
+    let decoder: RecordDecoder
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    func decodeNil() -> Bool { !decoder.row.containsNonNullValue }
+
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
+        guard let record = type as? any FetchableRecord.Type else { return try type.init(from: decoder) }
+        return try open(record)
+    }
+
+    private func open<Record: FetchableRecord, Value>(_ type: Record.Type) throws -> Value {
+        unsafeBitCast(try Record(row: decoder.row), to: Value.self)
+    }
+}

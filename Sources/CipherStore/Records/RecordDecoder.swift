@@ -1,0 +1,320 @@
+import Foundation
+
+/// Decodes the properties of a `Decodable` record from a row.
+///
+/// The rows of a cursor are one object, which keeps the decoder. What it finds
+/// out for the first row, such as the column of each coding key, it remembers
+/// for the others: the keys of a type are mostly asked for in one order, so
+/// that each is found where it was expected.
+final class RecordDecoder {
+    /// The row, while it is decoded: a row that keeps its decoder is not kept by it.
+    private var currentRow: Row?
+    let recordType: any FetchableRecord.Type
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any]
+    private let columnStrategy: DatabaseColumnDecodingStrategy
+
+    /// The type that is decoded.
+    fileprivate let type: ObjectIdentifier
+    /// Whether the decoder is kept for other rows.
+    private let isKept: Bool
+    /// Whether it is in use: a record may contain another of its type.
+    private var isBusy = false
+
+    var properties: [DecodedProperty] = []
+    private var nextProperty = 0
+    private var keyedContainer: Any?
+    /// The property that is decoded from the columns of the row itself.
+    private var rootKey: String?
+    private lazy var columnDecoder = ColumnDecoder(self)
+    private lazy var convertedKeys = convertKeys()
+
+    init(
+        _ type: Any.Type, row: Row, recordType: any FetchableRecord.Type, codingPath: [any CodingKey],
+        userInfo: [CodingUserInfoKey: Any], isKept: Bool = false
+    ) {
+        self.type = ObjectIdentifier(type)
+        currentRow = isKept ? nil : row
+        self.recordType = recordType
+        self.codingPath = codingPath
+        self.userInfo = userInfo
+        self.isKept = isKept
+        columnStrategy = recordType.databaseColumnDecodingStrategy
+    }
+
+    /// Decodes a record.
+    static func decode<Record: FetchableRecord & Decodable>(
+        _ type: Record.Type, from row: Row
+    ) throws -> Record {
+        let decoder = row.recordDecoders.decoder(for: type, row)
+        decoder.isBusy = true
+        decoder.currentRow = row
+        decoder.nextProperty = 0
+        decoder.rootKey = nil
+        defer {
+            decoder.isBusy = false
+            decoder.currentRow = nil
+        }
+        return try Record(from: decoder)
+    }
+
+    /// The row that is decoded.
+    @inline(__always)
+    var row: Row {
+        guard let currentRow else { fatalError("a decoder was used after its record was decoded") }
+        return currentRow
+    }
+
+    // MARK: Properties
+
+    /// Returns the position of a property in `properties`.
+    @inline(__always)
+    func property(_ key: some CodingKey) -> Int {
+        let name = key.stringValue
+        let next = nextProperty
+        if next < properties.count, properties[next].key == name {
+            nextProperty = next + 1
+            return next
+        }
+        return unexpectedProperty(name)
+    }
+
+    private func unexpectedProperty(_ name: String) -> Int {
+        let index = properties.firstIndex { $0.key == name } ?? properties.count
+        if index == properties.count {
+            properties.append(DecodedProperty(key: name, column: column(of: name)))
+        }
+        nextProperty = index + 1
+        return index
+    }
+
+    /// The column of a key, or nil when the row has none.
+    func column(of key: String) -> Int? {
+        switch columnStrategy {
+        case .useDefaultKeys: row.index(ofColumn: key)
+        default: convertedKeys[key]
+        }
+    }
+
+    /// The columns by the keys that they are converted to.
+    private func convertKeys() -> [String: Int] {
+        Dictionary(
+            zip(row.columnNames.map(key(ofColumn:)), 0...), uniquingKeysWith: { leftmost, _ in leftmost })
+    }
+
+    /// The key of a column.
+    func key(ofColumn name: String) -> String {
+        switch columnStrategy {
+        case .useDefaultKeys: name
+        case .convertFromSnakeCase: name.convertedFromSnakeCase
+        case .custom(let key): key(name).stringValue
+        }
+    }
+
+    /// The column of a property, which must be there.
+    @inline(__always)
+    func column(_ key: some CodingKey) throws -> Int {
+        let property = property(key)
+        let column = properties[property].column
+        if column >= 0 { return column }
+        throw missingColumn(key)
+    }
+
+    func missingColumn(_ key: some CodingKey) -> RowDecodingError {
+        RowDecodingError(.keyNotFound(.column(key.stringValue)), type: "a value", row: row)
+    }
+
+    /// Remembers the property that the row itself is decoded as.
+    ///
+    /// A record that is made of a record and of its associated records, which
+    /// are scopes, finds that one record in the columns around them. More than
+    /// one would be ambiguous.
+    func takeRoot(for key: some CodingKey) throws {
+        let name = key.stringValue
+        guard let rootKey, rootKey != name else {
+            rootKey = name
+            return
+        }
+        throw DecodingError.keyNotFound(
+            key,
+            DecodingError.Context(
+                codingPath: codingPath, debugDescription: "No such key: \(rootKey) or \(name)"))
+    }
+
+    /// Decodes a single value from a column.
+    ///
+    /// - returns: nil when the type needs JSON.
+    func decodeColumn<Value: Decodable>(
+        _ type: Value.Type, at index: Int, property: Int, key: some CodingKey
+    ) throws -> Value? {
+        try columnDecoder.decode(type, at: index, name: properties[property].strategyColumn(row), key: key)
+    }
+
+    // MARK: Strategies
+
+    func dateStrategy(_ property: Int) -> DatabaseDateDecodingStrategy {
+        if let strategy = properties[property].dateStrategy { return strategy }
+        let strategy = recordType.databaseDateDecodingStrategy(for: properties[property].strategyColumn(row))
+        properties[property].dateStrategy = strategy
+        return strategy
+    }
+
+    func dataStrategy(_ property: Int) -> DatabaseDataDecodingStrategy {
+        if let strategy = properties[property].dataStrategy { return strategy }
+        let strategy = recordType.databaseDataDecodingStrategy(for: properties[property].strategyColumn(row))
+        properties[property].dataStrategy = strategy
+        return strategy
+    }
+
+    func jsonDecoder(_ property: Int) -> JSONDecoder {
+        if let decoder = properties[property].jsonDecoder { return decoder }
+        let decoder = recordType.databaseJSONDecoder(for: properties[property].strategyColumn(row))
+        properties[property].jsonDecoder = decoder
+        return decoder
+    }
+
+    // MARK: Scopes
+
+    /// The row of a scope, or nil.
+    func scope(_ property: Int) -> Row? {
+        guard row.adapted?.scopes.isEmpty == false else { return nil }
+        switch properties[property].scope {
+        case .unknown: break
+        case .none: return nil
+        case .row(let row): return row
+        }
+        let scope = row.scopesTree[properties[property].key]
+        // The scopes of a statement's row move on with it.
+        if isKept { properties[property].scope = scope.map { .row($0) } ?? .none }
+        return scope
+    }
+
+    /// The rows of another request, or nil.
+    func prefetchedRows(_ key: String) -> [Row]? {
+        row.prefetches.isEmpty ? nil : row.prefetches.rows(named: key)
+    }
+}
+
+/// What is known about a property.
+struct DecodedProperty {
+    enum Scope {
+        case unknown
+        case none
+        case row(Row)
+    }
+
+    let key: String
+    /// The column, or -1.
+    let column: Int
+    /// How values of a type are decoded.
+    var kind: DecodedKind?
+    var dateStrategy: DatabaseDateDecodingStrategy?
+    var dataStrategy: DatabaseDataDecodingStrategy?
+    var jsonDecoder: JSONDecoder?
+    var scope = Scope.unknown
+
+    init(key: String, column: Int?) {
+        self.key = key
+        self.column = column ?? -1
+    }
+
+    /// The name that strategies are asked about.
+    func strategyColumn(_ row: Row) -> String {
+        guard column >= 0 else { return key }
+        let name = row.columnNames[column]
+        return name.isSameName(as: key) ? key : name
+    }
+}
+
+/// How values of a type are decoded.
+struct DecodedKind {
+    enum Source {
+        /// From a column, without an intermediate value.
+        case column(any (DatabaseValueConvertible & StatementColumnConvertible).Type)
+        /// From a database value.
+        case value(any DatabaseValueConvertible.Type)
+        /// From a scope, from prefetched rows, from JSON, or from the row itself.
+        case complex(any FetchableRecord.Type)
+        /// The same, for a type that decodes itself.
+        case decodable
+    }
+
+    let type: ObjectIdentifier
+    let source: Source
+    /// Whether a column of the type holds JSON.
+    var isJSON = false
+
+    init(_ type: any Decodable.Type) {
+        self.type = ObjectIdentifier(type)
+        if type is any AnyOptional.Type {
+            // It gives the type of its value to the decoder, which knows the strategies.
+            source = .decodable
+        } else if let type = type as? any (DatabaseValueConvertible & StatementColumnConvertible).Type {
+            source = .column(type)
+        } else if let type = type as? any DatabaseValueConvertible.Type {
+            source = .value(type)
+        } else if let type = type as? any FetchableRecord.Type {
+            source = .complex(type)
+        } else {
+            source = .decodable
+        }
+    }
+}
+
+/// The decoders that a row keeps.
+struct RecordDecoders {
+    private var keeper: Keeper?
+
+    /// Breaks the cycles of decoders and containers when the row goes.
+    private final class Keeper {
+        var decoders: [RecordDecoder] = []
+        deinit {
+            for decoder in decoders { decoder.releaseContainer() }
+        }
+    }
+
+    /// Returns a decoder for a record of a row.
+    mutating func decoder<Record: FetchableRecord & Decodable>(
+        for type: Record.Type, _ row: Row
+    ) -> RecordDecoder {
+        let identifier = ObjectIdentifier(type)
+        if let keeper {
+            for decoder in keeper.decoders where decoder.type == identifier && !decoder.isInUse {
+                return decoder
+            }
+        }
+        // A copied row is decoded once, and may be read by several threads.
+        let isKept = row.statement != nil
+        let decoder = RecordDecoder(
+            type, row: row, recordType: type, codingPath: [], userInfo: type.databaseDecodingUserInfo,
+            isKept: isKept)
+        if isKept {
+            if keeper == nil { keeper = Keeper() }
+            keeper?.decoders.append(decoder)
+        }
+        return decoder
+    }
+}
+
+extension RecordDecoder: Decoder {
+    fileprivate var isInUse: Bool { isBusy }
+    fileprivate func releaseContainer() { keyedContainer = nil }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        if let container = keyedContainer as? KeyedDecodingContainer<Key> { return container }
+        let container = KeyedDecodingContainer(RecordKeyedDecodingContainer<Key>(decoder: self))
+        // Each record of a type asks for the same container.
+        if isKept { keyedContainer = container }
+        return container
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        throw DecodingError.typeMismatch(
+            [Any].self,
+            DecodingError.Context(codingPath: codingPath, debugDescription: "a row is not an array"))
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        RowSingleValueContainer(decoder: self)
+    }
+}

@@ -1,0 +1,115 @@
+// Deleting and updating the rows of a relation.
+
+extension Relation {
+    /// A change of rows.
+    enum Change {
+        case delete
+        case update([ColumnAssignment], Database.ConflictResolution)
+    }
+
+    /// Writes a DELETE or UPDATE of the relation's rows.
+    ///
+    /// - parameter returning: What the statement returns of the changed rows.
+    func writeChange(
+        _ change: Change, returning selection: [SQLSelection] = [], to writer: SQLWriter
+    ) throws {
+        let table = try requireTable()
+        let source = SQLWriter.Source(
+            qualifier: table, tableName: table, isQualified: false, hasAlias: !aliases.isEmpty)
+        let isDirect = !needsSubqueryForChanges
+        try writer.withFrame(isDirect ? aliases.map { ($0, source) } : [], scope: source) {
+            try Self.writeCommonTables(commonTables, to: writer)
+            try change.write(table, to: writer)
+            if isDirect {
+                try writeDirectConditions(to: writer)
+            } else {
+                writer.append(" WHERE ")
+                try identification(table).write(to: writer)
+            }
+            guard !selection.isEmpty else { return }
+            writer.append(" RETURNING ")
+            try writer.appendJoined(selection.flatMap { try $0.resolved(writer.database) }) {
+                try $0.write(to: writer)
+            }
+        }
+    }
+
+    /// A request for the rows that a change is about, one by one, even when they
+    /// are joined to others.
+    func changedRows(selecting selection: [SQLSelection]) throws -> Relation {
+        var relation = self
+        if needsSubqueryForChanges {
+            relation = Relation(source: source)
+            relation.commonTables = commonTables
+            relation.filters = [try identification(requireTable())]
+        }
+        relation.selection = selection
+        relation.isDistinct = false
+        return relation
+    }
+
+    /// `id IN (SELECT id …)`
+    private func identification(_ table: String) -> SQLExpression {
+        var rows = self
+        rows.selection = [.fastPrimaryKey(of: table)]
+        rows.isDistinct = false
+        rows.commonTables = []
+        for index in rows.children.indices { rows.children[index].removeSelection() }
+        if limit == nil { rows.removeOrdering() }
+        return SQLExpression(
+            .isIn(.fastPrimaryKey, .subquery(SQLSubquery(.relation(rows))), isNegated: false))
+    }
+
+    /// Whether the rows are not those of a plain WHERE clause.
+    private var needsSubqueryForChanges: Bool {
+        children.contains { $0.kind != .prefetched } || !grouping.isEmpty || !groupFilters.isEmpty
+            || limit != nil && !EngineFeatures.supportsLimitedChanges
+    }
+
+    private func writeDirectConditions(to writer: SQLWriter) throws {
+        if let condition = try condition(writer.database) {
+            writer.append(" WHERE ")
+            try condition.write(to: writer)
+        }
+        guard limit != nil else { return }
+        let orderings = try ordering.orderings(writer.database)
+        if !orderings.isEmpty {
+            writer.append(" ORDER BY ")
+            try writer.appendJoined(orderings) { try $0.write(to: writer) }
+        }
+        writeLimit(to: writer)
+    }
+}
+
+extension RelationChild {
+    fileprivate mutating func removeSelection() {
+        relation.selection = []
+        for index in relation.children.indices { relation.children[index].removeSelection() }
+    }
+}
+
+extension Relation.Change {
+    fileprivate func write(_ table: String, to writer: SQLWriter) throws {
+        switch self {
+        case .delete:
+            writer.append("DELETE FROM ")
+            writer.appendQuoted(table)
+        case .update(let assignments, let conflictResolution):
+            writer.append("UPDATE ")
+            if conflictResolution != .abort { writer.append("OR \(conflictResolution.rawValue) ") }
+            writer.appendQuoted(table)
+            writer.append(" SET ")
+            try writer.appendJoined(assignments) { try $0.write(to: writer) }
+        }
+    }
+}
+
+extension SQLSelection {
+    /// The columns that find a row of a table fastest.
+    static func fastPrimaryKey(of table: String) -> SQLSelection {
+        SQLSelection(
+            .deferred { db in
+                try db.fastPrimaryKeyColumns(of: table).map { .expression(.column($0)) }
+            })
+    }
+}

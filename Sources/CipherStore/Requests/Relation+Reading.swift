@@ -1,0 +1,109 @@
+// What a relation tells about its rows.
+
+extension Relation {
+    /// What is selected, with what only the connection knows.
+    func resolvedSelection(_ db: Database) throws -> [SQLSelection] {
+        try selection.flatMap { try $0.resolved(db) }
+    }
+
+    /// Whether joins can repeat a row.
+    private var hasToManyJoin: Bool {
+        children.contains { $0.kind != .prefetched && (!$0.isToOne || $0.relation.hasToManyJoin) }
+    }
+
+    private var hasJoin: Bool { children.contains { $0.kind != .prefetched } }
+
+    /// Whether there can't be two rows.
+    func hasOneRowAtMost(_ db: Database) throws -> Bool {
+        if !hasJoin && grouping.isEmpty {
+            let selection = try resolvedSelection(db)
+            if !selection.isEmpty && selection.allSatisfy(\.isAggregate) { return true }
+        }
+        guard let table = source.tableName, !hasToManyJoin, let condition = try condition(db) else {
+            return false
+        }
+        let columns = try RowIdentification(db, table: table, aliases: aliases).fixedColumns(condition)
+        return try !columns.isEmpty && db.table(table, hasUniqueKey: columns)
+    }
+
+    /// The rowids of the rows that there can be, or nil when they are not known.
+    func rowIDs(_ db: Database) throws -> Set<Int64>? {
+        guard let table = source.tableName, let condition = try condition(db) else { return nil }
+        return try RowIdentification(db, table: table, aliases: aliases).rowIDs(condition)
+    }
+
+    // MARK: Counting
+
+    func fetchCount(_ db: Database) throws -> Int {
+        let writer = SQLWriter(db)
+        try writeCount(to: writer)
+        return try Int.fetchOne(db, sql: writer.sql, arguments: writer.arguments) ?? 0
+    }
+
+    private func writeCount(to writer: SQLWriter) throws {
+        var relation = self
+        relation.removeOrdering()
+        guard let counted = try relation.countedExpression(writer.database) else {
+            return try SQL("SELECT COUNT(*) FROM (\(SQLSubquery(.relation(relation))))").write(to: writer)
+        }
+        try relation.writeQuery(to: writer) { joined in
+            writer.append("SELECT ")
+            try writer.withScope(joined.sources[0].identity) { try counted.write(to: writer) }
+        }
+    }
+
+    /// What counts the rows in the query itself, or nil when the query must
+    /// become a subquery.
+    private func countedExpression(_ db: Database) throws -> SQLExpression? {
+        guard limit == nil, grouping.isEmpty, groupFilters.isEmpty else { return nil }
+        let selection = try resolvedSelection(db)
+        if isDistinct {
+            guard !hasJoin, selection.count == 1, let expression = selection[0].countedExpression else {
+                return nil
+            }
+            return count(distinct: expression)
+        }
+        // An aggregate makes one row, and the filter may use a selected name.
+        guard !selection.contains(where: { $0.isAggregate || $0.hasName && !filters.isEmpty }) else {
+            return nil
+        }
+        return SQL(sql: "COUNT(*)").sqlExpression
+    }
+}
+
+extension Relation {
+    // MARK: Ordering
+
+    mutating func removeOrdering() {
+        ordering = RelationOrdering()
+        for index in children.indices { children[index].relation.removeOrdering() }
+    }
+
+    mutating func reverse() {
+        ordering.isReversed.toggle()
+        for index in children.indices { children[index].relation.reverse() }
+    }
+
+    mutating func stabilizeOrdering() {
+        let source = source
+        let selection = selection
+        ordering.append(.deferred { db in try Self.stableOrderings(source, selection, db) })
+        for index in children.indices { children[index].relation.stabilizeOrdering() }
+    }
+
+    private static func stableOrderings(
+        _ source: Source, _ selection: [SQLSelection], _ db: Database
+    ) throws -> [SQLOrdering] {
+        if let table = source.tableName, let key = try db.existingPrimaryKey(of: table) {
+            return key.columns.map { .expression(.column($0)) }
+        }
+        // Without a key, rows with equal columns can't be told apart.
+        var relation = Relation(source: source, selection: selection)
+        relation.limit = Limit(limit: 0)
+        let writer = SQLWriter(db)
+        try relation.writeSelect(to: writer)
+        return (1...max(1, try db.makeStatement(sql: writer.sql).columnCount)).map {
+            SQLOrdering(.literal(SQL(sql: "\($0)")))
+        }
+    }
+}

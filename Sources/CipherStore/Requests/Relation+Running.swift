@@ -1,0 +1,108 @@
+// Running changes, and fetching the rows that they change.
+
+extension Relation {
+    /// Changes the rows, and returns how many there were.
+    func run(_ change: Change, _ db: Database) throws -> Int {
+        let writer = SQLWriter(db)
+        try writeChange(change, to: writer)
+        try db.cachedStatement(sql: writer.sql).execute(arguments: writer.arguments)
+        return db.changesCount
+    }
+
+    /// Returns the statement that changes rows and returns them.
+    ///
+    /// - throws: A ``DatabaseError``, also when the engine has no RETURNING clause.
+    func statement(
+        _ change: Change, _ db: Database, returning selection: [SQLSelection]
+    ) throws -> Statement {
+        guard EngineFeatures.current.supportsReturning else {
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR,
+                message: """
+                    statements and cursors of changed rows need the RETURNING clause of SQLite 3.35; \
+                    fetch an array or a set instead
+                    """)
+        }
+        let writer = SQLWriter(db)
+        try writeChange(change, returning: selection, to: writer)
+        return try db.makeStatement(sql: writer.sql, arguments: writer.arguments)
+    }
+
+    /// Changes rows and fetches them, as they were before a deletion or as they
+    /// are after an update.
+    ///
+    /// - parameter fetch: Reads all the rows of a statement.
+    func run<Result>(
+        _ change: Change, _ db: Database, returning selection: [SQLSelection],
+        _ fetch: (Statement) throws -> Result
+    ) throws -> Result {
+        if EngineFeatures.current.supportsReturning {
+            return try fetch(statement(change, db, returning: selection))
+        }
+        var result: Result?
+        try db.inSavepoint {
+            switch change {
+            case .delete:
+                result = try fetch(changedRows(selecting: selection).selectStatement(db))
+                _ = try run(change, db)
+            case .update(let assignments, _):
+                try requireUnchangedKey(assignments, db)
+                result = try withChangedKeys(db) { changed in
+                    _ = try changed.run(change, db)
+                    var updated = changed
+                    updated.selection = selection
+                    return try fetch(updated.selectStatement(db))
+                }
+            }
+            return .commit
+        }
+        guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
+        return result
+    }
+
+    /// Runs a block with the rows of the relation as they are now, whatever the
+    /// block does to the columns by which they are filtered.
+    private func withChangedKeys<Result>(
+        _ db: Database, _ body: (Relation) throws -> Result
+    ) throws -> Result {
+        let table = try requireTable()
+        let keys = "_cipherstore_changed"
+        let writer = SQLWriter(db)
+        writer.append("CREATE TEMP TABLE \(keys) AS ")
+        try changedRows(selecting: [.fastPrimaryKey(of: table)]).writeSelect(to: writer)
+        try db.execute(sql: writer.sql, arguments: writer.arguments)
+        var changed = Relation(source: source)
+        changed.filters = [SQLExpression(.isIn(.fastPrimaryKey, .table(keys), isNegated: false))]
+        let result = try body(changed)
+        // After an error, the savepoint takes the table away.
+        try db.execute(sql: "DROP TABLE temp.\(keys)")
+        return result
+    }
+
+    private func requireUnchangedKey(_ assignments: [ColumnAssignment], _ db: Database) throws {
+        let key = try db.fastPrimaryKeyColumns(of: requireTable())
+        let isChanged = assignments.contains { assignment in
+            key.contains { $0.isSameName(as: assignment.column) }
+        }
+        guard !isChanged else {
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR,
+                message: "to fetch rows whose primary key is updated needs SQLite 3.35")
+        }
+    }
+
+    private func selectStatement(_ db: Database) throws -> Statement {
+        let writer = SQLWriter(db)
+        try writeSelect(to: writer)
+        return try db.makeStatement(sql: writer.sql, arguments: writer.arguments)
+    }
+}
+
+extension Database {
+    /// Prepares a statement with its arguments.
+    func makeStatement(sql: String, arguments: StatementArguments) throws -> Statement {
+        let statement = try makeStatement(sql: sql)
+        try statement.setArguments(arguments)
+        return statement
+    }
+}

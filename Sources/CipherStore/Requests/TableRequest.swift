@@ -1,0 +1,105 @@
+/// A request for rows of a table.
+public protocol TableRequest {
+    /// The name of the table.
+    var databaseTableName: String { get }
+
+    /// Returns a request whose table has an alias, by which expressions can refer to it.
+    func aliased<AliasDecoder>(_ alias: TableAlias<AliasDecoder>) -> Self
+}
+
+extension TableRequest where Self: FilteredRequest {
+    /// Returns a request for the row with a primary key.
+    ///
+    /// ```swift
+    /// // SELECT * FROM country WHERE code = 'FR'
+    /// let request = Country.all().filter(key: "FR")
+    /// ```
+    ///
+    /// NULL is no key: there are no rows then. When it is fetched, the request
+    /// throws unless the primary key of the table is one column, or the rowid.
+    public func filter(key: some DatabaseValueConvertible) -> Self {
+        filter(keys: CollectionOfOne(key.databaseValue))
+    }
+
+    /// Returns a request for the rows with primary keys.
+    ///
+    /// ```swift
+    /// // SELECT * FROM country WHERE code IN ('FR', 'US')
+    /// let request = Country.all().filter(keys: ["FR", "US"])
+    /// ```
+    public func filter<Keys: Collection>(keys: Keys) -> Self where Keys.Element: DatabaseValueConvertible {
+        let keys = keys.map(\.databaseValue).filter { !$0.isNull }
+        let table = databaseTableName
+        return filterWhenConnected { db in
+            // Nothing needs to be known of the table to find no row in it.
+            if keys.isEmpty { return false.databaseValue }
+            return try SQLExpression.isIn(
+                keys.map { .value($0) }, .column(db.singlePrimaryKeyColumn(of: table)))
+        }
+    }
+
+    /// Returns a request for the row with a unique key.
+    ///
+    /// ```swift
+    /// let request = Citizenship.all().filter(key: ["citizenId": 1, "countryCode": "FR"])
+    /// ```
+    ///
+    /// - parameter key: The values of a primary key or a unique index, and maybe
+    ///   of other columns; nil for no rows. Without such a key, the request
+    ///   throws when it is fetched.
+    public func filter(key: [String: (any DatabaseValueConvertible)?]?) -> Self {
+        guard let key else { return none() }
+        return filter(keys: [key])
+    }
+
+    /// Returns a request for the rows with unique keys.
+    ///
+    /// - parameter keys: As in ``filter(key:)``.
+    public func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> Self {
+        let keys = keys.map { $0.mapValues { $0?.databaseValue ?? .null } }
+        let table = databaseTableName
+        return filterWhenConnected { db in
+            try SQLExpression.joined(.or, keys.map { try db.condition(onKey: $0, in: table) })
+        }
+    }
+}
+
+extension TableRequest
+where Self: FilteredRequest & TypedRequest, RowDecoder: Identifiable, RowDecoder.ID: DatabaseValueConvertible
+{
+    /// Returns a request for the row with an id: `filter(id: 1)`.
+    public func filter(id: RowDecoder.ID) -> Self {
+        filter(key: id)
+    }
+
+    /// Returns a request for the rows with some ids: `filter(ids: [1, 2, 3])`.
+    public func filter<IDs: Collection>(ids: IDs) -> Self where IDs.Element == RowDecoder.ID {
+        filter(keys: ids)
+    }
+}
+
+extension TableRequest where Self: OrderedRequest {
+    /// Returns a request that is sorted by primary key.
+    public func orderByPrimaryKey() -> Self {
+        let table = databaseTableName
+        return orderWhenConnected { db in try db.primaryKey(table).columns.map { Column($0) } }
+    }
+}
+
+extension TableRequest where Self: AggregatingRequest {
+    /// Returns a request with a group for each row of the table, which makes
+    /// sense for joined requests.
+    public func groupByPrimaryKey() -> Self {
+        groupWhenConnected { _ in [SQLExpression.fastPrimaryKey] }
+    }
+}
+
+extension TableRequest where Self: FilteredRequest {
+    /// Returns a request for the rows of a full-text table that match a pattern.
+    ///
+    /// - parameter pattern: A pattern; nil matches nothing.
+    public func matching(_ pattern: (any DatabaseValueConvertible)?) -> Self {
+        guard let pattern, !pattern.databaseValue.isNull else { return none() }
+        return filter(SQLExpression(.tableMatch(.value(pattern.databaseValue))))
+    }
+}

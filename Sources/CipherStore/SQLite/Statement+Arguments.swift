@@ -1,0 +1,118 @@
+import CSQLCipher
+
+extension Statement {
+    /// The arguments of the statement. Setting arguments that do not fit is a
+    /// programming error; ``setArguments(_:)`` throws instead.
+    public var arguments: StatementArguments {
+        get { boundArguments }
+        set {
+            do {
+                try setArguments(newValue)
+            } catch {
+                fatalError("\(error)")
+            }
+        }
+    }
+
+    /// Checks that the arguments fit the statement's parameters.
+    ///
+    /// - throws: A ``DatabaseError`` of code `SQLITE_MISUSE`.
+    public func validateArguments(_ arguments: StatementArguments) throws {
+        _ = try resolve(arguments)
+    }
+
+    /// Sets the arguments after checking that they fit the parameters.
+    ///
+    /// - throws: A ``DatabaseError`` of code `SQLITE_MISUSE` when they don't.
+    ///   The arguments are as before then.
+    public func setArguments(_ arguments: StatementArguments) throws {
+        // Positional values, the usual case, are bound where they are.
+        let isPositional = arguments.namedValues.isEmpty && arguments.values.count == parameterNames.count
+        let values = isPositional ? arguments.values : try resolve(arguments)
+        reset()
+        try check(argumentBuffer.bind(values, to: sqliteStatement))
+        boundArguments = arguments
+        binding = .current
+    }
+
+    /// Sets arguments without checking that there is one for each parameter:
+    /// those that are not set are NULL.
+    ///
+    /// A value that is too large to be bound is reported by the next run.
+    public func setUncheckedArguments(_ arguments: StatementArguments) {
+        reset()
+        sqlite3_clear_bindings(sqliteStatement)
+        boundArguments = arguments
+        binding = .current
+        do {
+            let values = arguments.namedValues.isEmpty ? arguments.values : unchecked(arguments)
+            try check(argumentBuffer.bind(Array(values.prefix(parameterNames.count)), to: sqliteStatement))
+        } catch let error as DatabaseError {
+            binding = .failed(error)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    /// Forgets the arguments, as a statement does that is used for something else.
+    func forgetArguments() {
+        guard !parameterNames.isEmpty else { return }
+        boundArguments = StatementArguments()
+        binding = .missing
+    }
+
+    /// Empties the parameters after a run that had arguments of its own, so
+    /// that their values are not kept. With many parameters it costs more than
+    /// it is worth.
+    func clearBindings() {
+        guard !parameterNames.isEmpty, parameterNames.count <= 20 else { return }
+        sqlite3_clear_bindings(sqliteStatement)
+        binding = .cleared
+    }
+
+    /// How many positional values the statement takes of the arguments.
+    func positionalParameterCount(in arguments: StatementArguments) -> Int {
+        parameterNames.count { name in
+            guard let name else { return true }
+            return arguments.namedValues[name] == nil
+        }
+    }
+
+    /// The value of each parameter.
+    func resolve(_ arguments: StatementArguments) throws -> [DatabaseValue] {
+        var positional = arguments.values[...]
+        var values: [DatabaseValue] = []
+        values.reserveCapacity(parameterNames.count)
+        for name in parameterNames {
+            if let name, let value = arguments.namedValues[name] {
+                values.append(value)
+            } else if let value = positional.popFirst() {
+                values.append(value)
+            } else if let name, arguments.values.isEmpty, !arguments.namedValues.isEmpty {
+                throw misuse("missing statement argument: \(name)")
+            } else {
+                throw misuse("wrong number of statement arguments: \(arguments.values.count)")
+            }
+        }
+        guard positional.isEmpty else {
+            throw misuse("wrong number of statement arguments: \(arguments.values.count)")
+        }
+        return values
+    }
+
+    private func unchecked(_ arguments: StatementArguments) -> [DatabaseValue] {
+        var positional = arguments.values[...]
+        return parameterNames.map { name in
+            if let name, let value = arguments.namedValues[name] { return value }
+            return positional.popFirst() ?? .null
+        }
+    }
+
+    private func misuse(_ message: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql)
+    }
+
+    private func check(_ code: CInt) throws {
+        guard code == SQLITE_OK else { throw error() }
+    }
+}

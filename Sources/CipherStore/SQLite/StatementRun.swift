@@ -1,0 +1,78 @@
+import CSQLCipher
+
+/// One run of a statement, from its first row on.
+///
+/// A statement has one run at a time. A run that ends, or that nobody needs any
+/// longer, resets the statement, so that no lock is held for it.
+public final class StatementRun {
+    let statement: Statement
+    @usableFromInline let sqliteStatement: SQLiteStatement
+
+    /// Whether the statement has a current row.
+    @usableFromInline var hasRow = false
+
+    private var isNew = true
+
+    /// Why the run is over, unless it came to its end.
+    private var failure: DatabaseError?
+
+    init(_ statement: Statement, arguments: StatementArguments?) throws {
+        self.statement = statement
+        sqliteStatement = statement.sqliteStatement
+        try statement.prepareToRun(arguments)
+        statement.begin(self)
+    }
+
+    deinit { statement.end(self) }
+
+    /// Moves to the next row.
+    ///
+    /// - returns: Whether there is one.
+    /// - throws: A ``DatabaseError``, and the same one each time after.
+    @inlinable
+    func step() throws -> Bool {
+        guard hasRow else { return try stepWithoutRow() }
+        let result = RawStep.next(sqliteStatement)
+        if result == true { return true }
+        return try end(failed: result == nil)
+    }
+
+    /// The first step, and those after the end.
+    @usableFromInline func stepWithoutRow() throws -> Bool {
+        if let failure { throw failure }
+        guard isNew else { return false }
+        isNew = false
+        hasRow = true
+        let result = RawStep.next(sqliteStatement)
+        guard result == true else { return try end(failed: result == nil) }
+        statement.noticeNewColumns()
+        return true
+    }
+
+    /// Ends the run after a step that came to the end or failed.
+    @usableFromInline func end(failed: Bool) throws -> Bool {
+        hasRow = false
+        // The error is gone once the statement is reset.
+        failure = failed ? statement.error() : nil
+        statement.end(self)
+        guard let failure else {
+            statement.didRun()
+            return false
+        }
+        statement.didFail()
+        throw failure
+    }
+
+    /// Ends the run because the statement is used for something else.
+    func isReplaced() {
+        if isNew || hasRow {
+            failure = DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "the statement of the cursor was used for something else", sql: statement.sql)
+        }
+        hasRow = false
+    }
+}
+
+@available(*, unavailable)
+extension StatementRun: Sendable {}

@@ -1,0 +1,126 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CipherStore
+
+/// What trace events, errors and the error log show, and what they hide.
+@Suite struct TraceTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test(arguments: [
+        ("PRAGMA key = 'MARKER'", "PRAGMA key = '<hidden>'"),
+        ("pragma main.\"rekey\"=\"x'MARKER'\"; SELECT 1", "pragma main.\"rekey\" = '<hidden>'; SELECT 1"),
+        ("/* a */ PRAGMA hexkey('MARKER')", "/* a */ PRAGMA hexkey = '<hidden>'"),
+        ("-- a\nPRAGMA key = MARKER", "-- a\nPRAGMA key = '<hidden>'"),
+        ("-- PRAGMA key = 'MARKER'", "-- PRAGMA key = '<hidden>'"),
+        ("EXPLAIN PRAGMA key = 'a;MARKER'", "EXPLAIN PRAGMA key = '<hidden>'"),
+        ("ATTACH 'a.db' AS b KEY 'MAR''KER'", "ATTACH 'a.db' AS b KEY '<hidden>'"),
+        ("ATTACH DATABASE ? AS b KEY x'MARKER';DETACH b", "ATTACH DATABASE ? AS b KEY '<hidden>';DETACH b"),
+        ("ATTACH 'file:a.db?key=MARKER' AS b", "ATTACH '<hidden>' AS b"),
+        ("ATTACH 'file:a?hexkey=MARKER' AS b KEY ''", "ATTACH '<hidden>' AS b KEY '<hidden>'"),
+        ("ATTACH 'a' AS [b] KEY 'MARKER", "ATTACH 'a' AS [b] KEY '<hidden>'"),
+        ("ATTACH 'a MARKER KEY", "'<hidden>'"),
+    ]) func keysAreHidden(sql: String, expected: String) {
+        let text = KeyRedaction.redacted(sql)
+        #expect(text == expected)
+        #expect(text?.contains("MARKER") == false)
+    }
+
+    @Test(arguments: [
+        "SELECT * FROM attach WHERE key = 1", "PRAGMA foreign_keys = ON", "PRAGMA foreign_key_list(key)",
+        "CREATE TABLE t (id INTEGER PRIMARY KEY)", "PRAGMA key", "ATTACH 'a' AS b", "SELECT 'PRAGMA key = 1'",
+    ]) func otherStatementsStayAsTheyAre(sql: String) {
+        #expect(KeyRedaction.redacted(sql) == nil)
+    }
+
+    @Test func noEventShowsAKey() throws {
+        let events = Mutex<[String]>([])
+        var configuration = Configuration()
+        configuration.publicStatementArguments = true
+        configuration.prepareDatabase { db in
+            db.trace(options: [.statement, .profile]) { event in
+                events.withLock { $0 += [event.description, event.expandedDescription] }
+            }
+            try db.usePassphrase("MARKER one")
+        }
+        let queue = try DatabaseQueue(path: folder.file("a.db"), configuration: configuration)
+        try queue.inDatabase { db in
+            try db.execute(
+                sql: "ATTACH DATABASE ? AS other KEY ?", arguments: [folder.file("b.db"), "MARKER two"])
+            try db.execute(sql: "ATTACH DATABASE '\(folder.file("c.db"))' AS third KEY 'MARKER three'")
+            try db.execute(
+                sql: "CREATE TABLE other.t (a); INSERT INTO other.t VALUES (?)", arguments: ["shown"])
+            try db.execute(sql: "PRAGMA third.cipher_version; PRAGMA key = 'MARKER four'")
+        }
+        let shown = events.withLock { $0 }
+        #expect(shown.contains { $0.hasSuffix("KEY '<hidden>'") })
+        #expect(shown.contains("INSERT INTO other.t VALUES ('shown')"))
+        #expect(!shown.contains { $0.contains("MARKER") })
+    }
+
+    @Test func theLibrarysOwnStatementsAreNotTraced() throws {
+        let events = Mutex<[String]>([])
+        var configuration = Configuration.keyed("secret")
+        configuration.prepareDatabase { db in
+            db.trace { event in events.withLock { $0.append(event.description) } }
+        }
+        let queue = try DatabaseQueue(path: folder.file("a.db"), configuration: configuration)
+        #expect(events.withLock { $0 } == [])
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+        #expect(
+            events.withLock { $0 } == [
+                "BEGIN IMMEDIATE TRANSACTION", "CREATE TABLE t (a)", "COMMIT TRANSACTION",
+                "SELECT count(*) FROM t",
+            ])
+    }
+
+    @Test func anEventThatIsKeptShowsNoArguments() throws {
+        var kept: [Database.TraceEvent] = []
+        try DatabaseQueue().inDatabase { db in
+            db.trace { kept.append($0) }
+            try db.execute(sql: "SELECT ?", arguments: ["secret"])
+            db.trace(options: [])
+            try db.execute(sql: "SELECT 2")
+        }
+        #expect(kept.map(\.expandedDescription) == ["SELECT ?"])
+    }
+
+    @Test func errorsShowNoKey() throws {
+        let path = folder.file("a.db")
+        try DatabaseQueue(path: path, configuration: .keyed("right")).write {
+            try $0.execute(sql: "CREATE TABLE t (a)")
+        }
+        try DatabaseQueue().inDatabase { db in
+            for sql in [
+                "ATTACH '\(path)' AS a KEY 'MARKER'; SELECT * FROM a.t", "ATTACH '\(path)' AS a KEY MARKER",
+                "ATTACH 'x' AS a KEY 'MARKER", "PRAGMA key = 'MARKER' 'MARKER'",
+            ] {
+                let error = #expect(throws: DatabaseError.self, "\(sql)") { try db.execute(sql: sql) }
+                let texts = [error?.expandedDescription, error?.sql, error?.message, error.map { "\($0)" }]
+                #expect(!texts.contains { $0?.contains("MARKER") == true }, "\(sql)")
+            }
+            let error = #expect(throws: DatabaseError.self) {
+                try db.execute(sql: "ATTACH ? AS a KEY ?", arguments: [path, "MARKER"])
+            }
+            #expect(error?.arguments == nil)
+        }
+    }
+
+    @Test func theErrorLogIsReceivedWithoutKeys() throws {
+        let messages = Mutex<[String]>([])
+        Database.logError = { code, message in messages.withLock { $0.append("\(code.rawValue) \(message)") }
+        }
+        defer { Database.logError = nil }
+        try DatabaseQueue().inDatabase { db in
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "SELECT Abracadabra_7") }
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "PRAGMA key = 'MARKER_7' 'MARKER_7'") }
+        }
+        let log = messages.withLock { $0 }
+        #expect(log.contains { $0.hasPrefix("1 ") && $0.contains("Abracadabra_7") })
+        #expect(!log.contains { $0.contains("MARKER_7") })
+    }
+}
