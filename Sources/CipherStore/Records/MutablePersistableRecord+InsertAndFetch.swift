@@ -39,7 +39,8 @@ extension MutablePersistableRecord {
         try withoutActuallyEscaping(fetch) { fetch in
             let returning = Returning(selection, fetch)
             return try self.savingAndFetching(db) { record in
-                let (success, value) = try record.insertWithCallbacks(db, onConflict: conflictResolution, returning)
+                let (success, value) = try record.insertWithCallbacks(
+                    db, onConflict: conflictResolution, returning)
                 return (PersistenceSuccess(success), value)
             }
         }
@@ -122,7 +123,8 @@ extension PersistableRecord {
             let returning = Returning(selection, fetch)
             var record = self
             return try record.savingAndFetching(db) { record in
-                let (success, value) = try record.insertWithCallbacks(db, onConflict: conflictResolution, returning)
+                let (success, value) = try record.insertWithCallbacks(
+                    db, onConflict: conflictResolution, returning)
                 return (PersistenceSuccess(success), value)
             }
         }

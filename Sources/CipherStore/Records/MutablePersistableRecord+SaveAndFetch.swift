@@ -42,7 +42,8 @@ extension MutablePersistableRecord {
                 try record.updateOrInsert(db) {
                     try $0.updateWithCallbacks(db, conflictResolution, columns: nil, returning)
                 } insert: { record in
-                    let (success, value) = try record.insertWithCallbacks(db, onConflict: conflictResolution, returning)
+                    let (success, value) = try record.insertWithCallbacks(
+                        db, onConflict: conflictResolution, returning)
                     return (PersistenceSuccess(success), value)
                 }
             }
@@ -129,7 +130,8 @@ extension PersistableRecord {
                 try record.updateOrInsert(db) {
                     try $0.updateWithCallbacks(db, conflictResolution, columns: nil, returning)
                 } insert: { record in
-                    let (success, value) = try record.insertWithCallbacks(db, onConflict: conflictResolution, returning)
+                    let (success, value) = try record.insertWithCallbacks(
+                        db, onConflict: conflictResolution, returning)
                     return (PersistenceSuccess(success), value)
                 }
             }

@@ -130,7 +130,7 @@ final class RecordPlan {
         inserts.insert(plan, at: 0)
     }
 
-    private func insertSQL(_ columns: [String], _ conflict: Database.ConflictResolution) -> String {
+    func insertSQL(_ columns: [String], _ conflict: Database.ConflictResolution) -> String {
         let table = tableName.quotedDatabaseIdentifier
         let verb = "INSERT" + conflict.clause
         guard !columns.isEmpty else { return "\(verb) INTO \(table) DEFAULT VALUES" }

@@ -136,7 +136,8 @@ extension MutablePersistableRecord {
     ) throws -> (InsertionSuccess, Value) {
         var value: Value?
         let success = try inserting(db) { record in
-            let (success, read) = try record.insertWithoutCallbacks(db, onConflict: conflictResolution, returning)
+            let (success, read) = try record.insertWithoutCallbacks(
+                db, onConflict: conflictResolution, returning)
             value = read
             return success
         }
