@@ -110,13 +110,6 @@ extension Database {
         for index in indexes { try drop(index: index.name) }
     }
 
-    /// Builds all indexes anew that use a collation.
-    ///
-    /// - throws: A ``DatabaseError``.
-    public func reindex(collation: CollationName) throws {
-        try execute(sql: "REINDEX \(collation.rawValue)")
-    }
-
     // MARK: Views
 
     /// Drops a view.
