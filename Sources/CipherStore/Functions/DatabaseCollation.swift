@@ -114,18 +114,9 @@ extension Database {
     ///
     /// - throws: A ``DatabaseError``, also when there is no such collation.
     public func reindex(collation: DatabaseCollation) throws {
-        try reindex(collation: CollationName(collation.name))
-    }
-
-    /// Rebuilds the indexes that use a collation, see ``reindex(collation:)-(DatabaseCollation)``.
-    ///
-    /// - throws: A ``DatabaseError``, also when there is no such collation.
-    public func reindex(collation: CollationName) throws {
-        let name = collation.rawValue
-        let isBuiltIn =
-            DatabaseCollation.builtIns.contains { $0.name == name }
-            || [CollationName.binary, .nocase, .rtrim].contains(collation)
+        let isBuiltIn = DatabaseCollation.builtIns.contains(collation)
         // The name of another one may be a keyword.
-        try execute(sql: "REINDEX \(isBuiltIn ? name : name.quotedDatabaseIdentifier)")
+        let name = isBuiltIn ? collation.name : collation.name.quotedDatabaseIdentifier
+        try execute(sql: "REINDEX \(name)")
     }
 }
