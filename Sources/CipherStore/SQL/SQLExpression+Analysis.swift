@@ -17,7 +17,7 @@ extension SQLExpression {
             operand.isAggregate || lower.isAggregate || upper.isAggregate
         case .joined(_, let operands), .rowValue(let operands):
             operands.contains(where: \.isAggregate)
-        case .value, .column, .literal, .subquery, .exists, .fastPrimaryKey, .deferred:
+        case .value, .column, .literal, .subquery, .exists, .fastPrimaryKey, .rowExists, .deferred:
             false
         }
     }

@@ -57,6 +57,9 @@ public struct SQLExpression: Sendable {
         case exists(SQLSubquery, isNegated: Bool)
         /// The rowid, or the primary key of a table without one.
         case fastPrimaryKey
+        /// Whether there is a row of the source in scope, which an optional join
+        /// may lack.
+        case rowExists(isNegated: Bool)
         /// Whether a count is zero.
         case isEmpty(SQLExpression, isNegated: Bool)
         /// `table MATCH pattern`, of the source in scope.
