@@ -130,7 +130,7 @@ final class RecordPlan {
         inserts.insert(plan, at: 0)
     }
 
-    private func insertSQL(_ columns: [String], _ conflict: Database.ConflictResolution) -> String {
+    func insertSQL(_ columns: [String], _ conflict: Database.ConflictResolution) -> String {
         let table = tableName.quotedDatabaseIdentifier
         let verb = "INSERT" + conflict.changeClause
         guard !columns.isEmpty else { return "\(verb) INTO \(table) DEFAULT VALUES" }
@@ -262,6 +262,10 @@ final class RecordPlans {
     private var plans: [ObjectIdentifier: RecordPlan] = [:]
     private var last: (type: ObjectIdentifier, plan: RecordPlan)?
 
+    /// Whether upserts and `RETURNING` are done by other statements. They are
+    /// where the engine lacks one of the two.
+    var emulatesReturning = !EngineFeatures.current.supportsReturning
+
     func plan<Record: EncodableRecord & TableRecord>(
         _ db: Database, for type: Record.Type
     ) throws -> RecordPlan {
@@ -298,5 +302,14 @@ extension Database {
                 SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
                 """, arguments: [table])
         return !names.isEmpty && names.allSatisfy { $0.hasPrefix("_sync_") }
+    }
+}
+
+extension Database {
+    /// Whether upserts and `RETURNING` are done by other statements, which
+    /// tests force to compare the two.
+    package var emulatesReturning: Bool {
+        get { recordPlans.emulatesReturning }
+        set { recordPlans.emulatesReturning = newValue }
     }
 }

@@ -43,6 +43,8 @@ extension SQLExpression {
             try writer.withoutScope { try expression.write(to: writer) }
         case .json(let expression):
             try expression.write(to: writer)
+        case .jsonAccess(let json, let path, let isJSON):
+            try Self.writeJSONAccess(json, path, isJSON: isJSON, to: writer)
         case .deferred(let make):
             try make(writer.database).write(to: writer, isOperand: isOperand)
         case .literal(let literal):

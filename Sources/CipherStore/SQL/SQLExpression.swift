@@ -65,6 +65,8 @@ public struct SQLExpression: Sendable {
         case rowValue([SQLExpression])
         /// An expression that is JSON, and stays so in JSON functions.
         case json(SQLExpression)
+        /// `json ->> path`, or `json -> path`, whose value is JSON.
+        case jsonAccess(SQLExpression, SQLExpression, isJSON: Bool)
         /// A fact of the generated tree that only the connection knows.
         case deferred(@Sendable (Database) throws -> SQLExpression)
     }

@@ -80,6 +80,12 @@ struct ColumnDropping {
         guard text.occurrences(of: column).allSatisfy(own.contains) else {
             throw refusal("error in table \(table) after drop column: no such column: \(info.name)")
         }
+        // A trigger on updates of the column would not be compiled any more, and so not be found.
+        for trigger in entries where trigger.type == "trigger" && !trigger.name.hasPrefix("_sync_") {
+            guard let row = rowOfTrigger(SQLTokens(trigger.sql ?? "").tokens) else { continue }
+            throw refusal(
+                "error in trigger \(trigger.name) after drop column: no such column: \(row).\(info.name)")
+        }
         for index in entries where index.type == "index" {
             guard let sql = index.sql.map(SQLTokens.init),
                 let open = sql.tokens.firstIndex(where: { $0.isSymbol("(") })
@@ -88,6 +94,18 @@ struct ColumnDropping {
                 throw refusal("error in index \(index.name) after drop column: no such column: \(info.name)")
             }
         }
+    }
+
+    /// `OLD` or `NEW`, when a trigger reads the column from one of them.
+    private func rowOfTrigger(_ tokens: [SQLToken]) -> String? {
+        for index in tokens.indices.dropFirst(2) where tokens[index].isName(column) {
+            let row = tokens[index - 2]
+            guard tokens[index - 1].isSymbol("."), row.isKeyword("old") || row.isKeyword("new") else {
+                continue
+            }
+            return row.text
+        }
+        return nil
     }
 
     private func refusal(_ message: String) -> DatabaseError {

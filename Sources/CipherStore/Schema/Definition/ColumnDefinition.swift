@@ -187,16 +187,16 @@ public final class ColumnDefinition {
         if let type { parts.append(type.rawValue) }
         if let primaryKey {
             parts.append("PRIMARY KEY")
-            parts += primaryKey.conflict.clause
+            parts += primaryKey.conflict.constraintClauses
             if primaryKey.isAutoIncremented { parts.append("AUTOINCREMENT") }
         }
         if let conflict = notNullConflict ?? (isInPrimaryKey ? .abort : nil) {
             parts.append("NOT NULL")
-            parts += conflict.clause
+            parts += conflict.constraintClauses
         }
         if case .unique(let conflict) = index {
             parts.append("UNIQUE")
-            parts += conflict.clause
+            parts += conflict.constraintClauses
         }
         for check in checks { parts.append("CHECK (\(try check(db)))") }
         if let defaultValue { parts.append("DEFAULT \(try defaultValue(db))") }
@@ -240,8 +240,8 @@ struct ForeignKeyOptions {
 }
 
 extension Database.ConflictResolution {
-    /// The clause of a constraint, which abort needs none for.
-    var clause: [String] { self == .abort ? [] : ["ON CONFLICT \(rawValue)"] }
+    /// The clauses of a constraint: none for abort, which is the default.
+    var constraintClauses: [String] { self == .abort ? [] : ["ON CONFLICT \(rawValue)"] }
 }
 
 extension [String] {

@@ -5,7 +5,7 @@ enum TableConstraint {
         let conflict: Database.ConflictResolution
 
         var sql: String {
-            (["UNIQUE (\(columns.quotedList))"] + conflict.clause).joined(separator: " ")
+            (["UNIQUE (\(columns.quotedList))"] + conflict.constraintClauses).joined(separator: " ")
         }
     }
 

@@ -261,7 +261,7 @@ public final class TableDefinition {
                 ?? part.columns.map { try $0.sql(db, in: context, isInPrimaryKey: item.isInPrimaryKey) }
         }
         if hasPrimaryKeyClause {
-            let clause = ["PRIMARY KEY (\(key.map(\.name).quotedList))"] + primaryKeyConflict.clause
+            let clause = ["PRIMARY KEY (\(key.map(\.name).quotedList))"] + primaryKeyConflict.constraintClauses
             lines.append(clause.joined(separator: " "))
         }
         lines += uniqueKeys.map(\.sql)

@@ -94,21 +94,3 @@ extension Database {
         case stored = "STORED"
     }
 }
-
-extension Database {
-    /// What happens when a row breaks a constraint.
-    ///
-    /// Related SQLite documentation: <https://www.sqlite.org/lang_conflict.html>
-    public enum ConflictResolution: String, Sendable {
-        /// The transaction is rolled back.
-        case rollback = "ROLLBACK"
-        /// The statement is undone and fails.
-        case abort = "ABORT"
-        /// The statement fails; the rows that it changed before stay changed.
-        case fail = "FAIL"
-        /// The row is skipped.
-        case ignore = "IGNORE"
-        /// The rows that stand in the way are deleted.
-        case replace = "REPLACE"
-    }
-}
