@@ -32,7 +32,8 @@ import Testing
 
     @Test func quotedValuesAreTheSameWhenTheyAreRead() throws {
         let values: [DatabaseValue] = [
-            .null, Int64.min.databaseValue, 1e300.databaseValue, 5e-324.databaseValue, 0.1.databaseValue,
+            .null, Int64.min.databaseValue, 1e300.databaseValue, Double.leastNonzeroMagnitude.databaseValue,
+            0.1.databaseValue,
             Double.infinity.databaseValue, (-Double.infinity).databaseValue, "it's".databaseValue,
             Data([0, 255]).databaseValue,
         ]
