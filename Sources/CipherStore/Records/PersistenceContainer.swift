@@ -57,7 +57,7 @@ public struct PersistenceContainer: Sendable {
     }
 
     /// The value of a column; nil is NULL.
-    public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
+    @_disfavoredOverload public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
         get { self[column.name] }
         set { self[column.name] = newValue }
     }
