@@ -46,7 +46,7 @@ extension AggregatingRequest {
     /// ```swift
     /// Player.select(max(Column("score"))).group(Column("teamId")).having(count(Column("id")) > 10)
     /// ```
-    public func having(_ predicate: some SQLExpressible) -> Self {
+    public func having(_ predicate: some SQLSpecificExpressible) -> Self {
         let predicate = predicate.sqlExpression
         return havingWhenConnected { _ in predicate }
     }
