@@ -200,7 +200,7 @@ extension FetchRequest {
     @Test func aLimitedUpdateWorksWithoutRowids() throws {
         try makeQueue().write { db in
             let request = Table("pair").order(Column("n").desc).limit(2)
-            let firstResult = try request.updateAll(db, [Column("n") += 10])
+            let firstResult = try request.updateAll(db, [Column("n").set(to: Column("n") + 10)])
             #expect(firstResult == 2)
             let secondResult = try Table("pair").select(Column("n"), as: Int.self).order(Column("n"))
                 .fetchAll(db)
@@ -228,7 +228,9 @@ extension FetchRequest {
             #expect(updated.map(\.id).sorted() == [2, 3])
             #expect(updated.allSatisfy { $0.score == 1000 })
             // The next one finds no remains of the first.
-            let again = try Player.filter { $0.score == 1000 }.updateAndFetchSet(db) { [$0.score -= 1] }
+            let again = try Player.filter { $0.score == 1000 }.updateAndFetchSet(db) {
+                [$0.score.set(to: $0.score - 1)]
+            }
             #expect(again.map(\.score) == [999, 999])
         }
     }
