@@ -100,6 +100,11 @@ extension Database {
             let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode")
             if mode == "wal" { try execute(sql: "PRAGMA synchronous = NORMAL") }
         }
+        try useRecursiveTriggersIfTracked()
+    }
+
+    /// Sees to it that tracking sees every change, if the store is tracked.
+    func useRecursiveTriggersIfTracked() throws {
         // REPLACE fires the delete triggers that track a table only with
         // recursive triggers, so every connection to a tracked store has them.
         let isTracked =

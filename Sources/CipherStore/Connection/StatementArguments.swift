@@ -153,3 +153,12 @@ extension StatementArguments: CustomStringConvertible {
         return "[" + (named + positional).joined(separator: ", ") + "]"
     }
 }
+
+/// Returns the placeholders of so many parameters: `"?,?,?"`.
+///
+/// ```swift
+/// let sql = "SELECT * FROM player WHERE id IN (\(databaseQuestionMarks(count: ids.count)))"
+/// ```
+public func databaseQuestionMarks(count: Int) -> String {
+    Array(repeating: "?", count: count).joined(separator: ",")
+}

@@ -47,10 +47,6 @@ extension Database {
         ]
         for function in functions { add(function: function) }
         if !EngineFeatures.current.supportsJSON { addJSONFunctions() }
-        let collations: [DatabaseCollation] = [
-            .unicodeCompare, .caseInsensitiveCompare, .localizedCaseInsensitiveCompare, .localizedCompare,
-            .localizedStandardCompare,
-        ]
-        for collation in collations { add(collation: collation) }
+        for collation in DatabaseCollation.builtIns { add(collation: collation) }
     }
 }

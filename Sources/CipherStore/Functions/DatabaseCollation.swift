@@ -83,6 +83,14 @@ extension DatabaseCollation {
     }
 }
 
+extension DatabaseCollation {
+    /// The collations that every connection has.
+    static let builtIns: [DatabaseCollation] = [
+        .unicodeCompare, .caseInsensitiveCompare, .localizedCaseInsensitiveCompare, .localizedCompare,
+        .localizedStandardCompare,
+    ]
+}
+
 extension Database {
     /// Adds a collation to the connection, in the place of one of the same name.
     ///
@@ -106,7 +114,18 @@ extension Database {
     ///
     /// - throws: A ``DatabaseError``, also when there is no such collation.
     public func reindex(collation: DatabaseCollation) throws {
-        let name = collation.name.replacingOccurrences(of: "\"", with: "\"\"")
-        try execute(sql: "REINDEX \"\(name)\"")
+        try reindex(collation: CollationName(collation.name))
+    }
+
+    /// Rebuilds the indexes that use a collation, see ``reindex(collation:)-(DatabaseCollation)``.
+    ///
+    /// - throws: A ``DatabaseError``, also when there is no such collation.
+    public func reindex(collation: CollationName) throws {
+        let name = collation.rawValue
+        let isBuiltIn =
+            DatabaseCollation.builtIns.contains { $0.name == name }
+            || [CollationName.binary, .nocase, .rtrim].contains(collation)
+        // The name of another one may be a keyword.
+        try execute(sql: "REINDEX \(isBuiltIn ? name : name.quotedDatabaseIdentifier)")
     }
 }

@@ -143,7 +143,7 @@ final class RecordPlan {
 
     func insertSQL(_ columns: [String], _ conflict: Database.ConflictResolution) -> String {
         let table = tableName.quotedDatabaseIdentifier
-        let verb = "INSERT" + conflict.clause
+        let verb = "INSERT" + conflict.changeClause
         guard !columns.isEmpty else { return "\(verb) INTO \(table) DEFAULT VALUES" }
         let names = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
         let marks = Array(repeating: "?", count: columns.count).joined(separator: ",")
@@ -182,7 +182,7 @@ final class RecordPlan {
         if updated.isEmpty { updated = keyPositions }
         let quoted = names.map { declaredName(of: $0).quotedDatabaseIdentifier }
         let sql =
-            "UPDATE\(conflict.clause) \(tableName.quotedDatabaseIdentifier) SET "
+            "UPDATE\(conflict.changeClause) \(tableName.quotedDatabaseIdentifier) SET "
             + updated.map { "\(quoted[$0])=?" }.joined(separator: ", ") + " WHERE "
             + keyPositions.map { "\(quoted[$0])=?" }.joined(separator: " AND ")
         let plan = UpdatePlan(
@@ -258,7 +258,7 @@ private struct KeyedStatement {
 
 extension Database.ConflictResolution {
     /// The clause after `INSERT` or `UPDATE`.
-    var clause: String { self == .abort ? "" : " OR \(rawValue)" }
+    var changeClause: String { self == .abort ? "" : " OR \(rawValue)" }
 }
 
 extension ColumnInfo {

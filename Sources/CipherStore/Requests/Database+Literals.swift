@@ -19,7 +19,8 @@ extension Database {
     public func makeStatement(literal: SQL) throws -> Statement {
         let (sql, arguments) = try literal.build(self)
         let statement = try makeStatement(sql: sql)
-        try statement.setArguments(arguments)
+        // The caller gives the arguments of a literal that has placeholders.
+        if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
 
@@ -30,7 +31,8 @@ extension Database {
     public func cachedStatement(literal: SQL) throws -> Statement {
         let (sql, arguments) = try literal.build(self)
         let statement = try cachedStatement(sql: sql)
-        try statement.setArguments(arguments)
+        // The caller gives the arguments of a literal that has placeholders.
+        if !arguments.isEmpty { try statement.setArguments(arguments) }
         return statement
     }
 }

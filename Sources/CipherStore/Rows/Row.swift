@@ -1,5 +1,3 @@
-import Foundation
-
 /// A row of a query's result.
 ///
 /// ```swift

@@ -183,14 +183,14 @@ public final class Statement {
 
     /// Tells the connection that the statement has come to its end.
     @usableFromInline func didRun() {
-        database.statementDidEnd()
         if schemaEffect != .none { database.didRunStatement(schemaEffect) }
+        database.statementDidEnd()
     }
 
     /// Tells the connection that the statement has failed, and was reset.
     func didFail() {
-        database.statementDidEnd()
         database.didFailStatement()
+        database.statementDidEnd()
     }
 
     /// Runs the statement to its end, dropping the rows it makes.

@@ -72,7 +72,7 @@ private final class SingleValueEncoder: Encoder {
         let encoder = SingleValueEncoder()
         do {
             try instance.encode(to: encoder)
-        } catch where encoder.needsJSON {
+        } catch  where encoder.needsJSON {
             return nil
         }
         return encoder.needsJSON ? nil : encoder.value

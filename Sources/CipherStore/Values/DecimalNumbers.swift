@@ -8,10 +8,15 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
     }
 
     /// Decodes numbers, and text that is a decimal number.
+    ///
+    /// A floating-point number is the shortest decimal number that stands for
+    /// it: 10.1 is 10.1, and not 10.0999999999999996.
+    ///
+    /// - returns: nil for what `Decimal` has no value for, such as infinity.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Decimal? {
         switch dbValue.storage {
         case .int64(let value): Decimal(value)
-        case .double(let value): Decimal(finite: value)
+        case .double(let value): Decimal(number: value.description)
         case .string(let text): Decimal(number: text)
         case .null, .blob: nil
         }
@@ -22,17 +27,10 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
         let column = RawValue(sqliteStatement, index)
         switch column.storageClass {
         case RawColumn.integerClass: self.init(column.int64)
-        case RawColumn.realClass: self.init(finite: column.double)
+        case RawColumn.realClass: self.init(number: column.double.description)
         case RawColumn.textClass: self.init(number: column.string)
         default: return nil
         }
-    }
-
-    /// `Decimal` has no infinity, and stops the program when it gets one.
-    private init?(finite value: Double) {
-        guard value.isFinite else { return nil }
-        self.init(value)
-        if isNaN { return nil }
     }
 
     /// Parses a whole text, where `Decimal(string:)` is content with its start.
@@ -74,6 +72,7 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
     var numericDatabaseValue: DatabaseValue {
         if isNaN { return .null }
         if let integer = Int64(description) { return integer.databaseValue }
-        return NSDecimalNumber(decimal: self).doubleValue.databaseValue
+        // Foundation's own conversion is not always the nearest number.
+        return Double(description)?.databaseValue ?? .null
     }
 }

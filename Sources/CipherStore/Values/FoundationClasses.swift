@@ -86,15 +86,20 @@ extension NSNumber: DatabaseValueConvertible {
     /// Decodes numbers, and text that is a decimal number, which gives a
     /// `NSDecimalNumber`.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
+        let isDecimal = Self.self is NSDecimalNumber.Type
+        let number: NSNumber
         switch dbValue.storage {
-        case .int64(let value): NSNumber(value: value) as? Self ?? decimal(dbValue)
-        case .double(let value): NSNumber(value: value) as? Self ?? decimal(dbValue)
-        case .string: decimal(dbValue)
-        case .null, .blob: nil
+        case .int64(let value):
+            number = isDecimal ? NSDecimalNumber(value: value) : NSNumber(value: value)
+        case .double(let value):
+            if isDecimal, !value.isFinite { return nil }
+            number = isDecimal ? NSDecimalNumber(value: value) : NSNumber(value: value)
+        case .string:
+            guard let decimal = Decimal.fromDatabaseValue(dbValue) else { return nil }
+            number = NSDecimalNumber(decimal: decimal)
+        case .null, .blob:
+            return nil
         }
-    }
-
-    private static func decimal(_ dbValue: DatabaseValue) -> Self? {
-        Decimal.fromDatabaseValue(dbValue).flatMap { NSDecimalNumber(decimal: $0) as? Self }
+        return number as? Self
     }
 }
