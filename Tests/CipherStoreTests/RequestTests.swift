@@ -159,6 +159,31 @@ extension FetchRequest {
         }
     }
 
+    @Test func jsonIsReadByPathOnEveryEngine() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE document (info TEXT);
+                    INSERT INTO document VALUES ('{"name": "Arthur", "tags": ["a", "b"], "none": null}');
+                    """)
+            let info = JSONColumn("info")
+            let alias = TableAlias(name: "d")
+            let request = Table("document").aliased(alias).select(
+                info["name"], info["$.tags[1]"], info.jsonRepresentation(atPath: "tags"), info["missing"],
+                alias[info].jsonRepresentation(atPath: "tags").jsonExtract(atPath: "$[0]"))
+            let row = try request.fetchOne(db)
+            let values = try #require(row).databaseValues
+            #expect(
+                values == [
+                    "Arthur".databaseValue, "b".databaseValue, #"["a","b"]"#.databaseValue, .null,
+                    "a".databaseValue,
+                ])
+            let count = try Table("document").filter(info["name"] == "Arthur").fetchCount(db)
+            #expect(count == 1)
+        }
+    }
+
     @Test func literalsCanStandInDefinitions() throws {
         try makeQueue().write { db in
             let request = Player.filter { $0.name != "O'Brien" && $0.score != 1.5 }
