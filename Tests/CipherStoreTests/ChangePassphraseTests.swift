@@ -124,4 +124,6 @@ final class LockedBox<Value: Sendable>: @unchecked Sendable {
         get { lock.withLock { storage } }
         set { lock.withLock { storage = newValue } }
     }
+
+    func change(_ body: (inout Value) -> Void) { lock.withLock { body(&storage) } }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 
 @testable import CipherStore
@@ -159,13 +158,13 @@ import Testing
 
 /// The writes that were acknowledged.
 private final class WriteJournal: Sendable {
-    private let entries = Mutex<Set<String>>([])
+    private let entries = LockedBox<Set<String>>([])
 
     func add(_ writer: Int, _ number: Int) {
-        entries.withLock { _ = $0.insert("\(writer)-\(number)") }
+        entries.change { _ = $0.insert("\(writer)-\(number)") }
     }
 
-    var committed: Set<String> { entries.withLock { $0 } }
+    var committed: Set<String> { entries.value }
 }
 
 /// SplitMix64, so that a seed gives the same choices everywhere.

@@ -74,7 +74,7 @@ import Testing
         #expect(
             events.withLock { $0 } == [
                 "BEGIN IMMEDIATE TRANSACTION", "CREATE TABLE t (a)", "COMMIT TRANSACTION",
-                "SELECT count(*) FROM t",
+                "BEGIN DEFERRED TRANSACTION", "SELECT count(*) FROM t", "COMMIT TRANSACTION",
             ])
     }
 

@@ -3,9 +3,6 @@ public final class AnyDatabaseReader: DatabaseReader {
     private let base: any DatabaseReader
 
     /// Wraps a reader.
-    public init(_ base: some DatabaseReader) { self.base = base }
-
-    /// Wraps a reader.
     public init(_ base: any DatabaseReader) { self.base = base }
 
     /// The configuration of its connections.

@@ -3,9 +3,6 @@ public final class AnyDatabaseWriter: DatabaseWriter {
     private let base: any DatabaseWriter
 
     /// Wraps a writer.
-    public init(_ base: some DatabaseWriter) { self.base = base }
-
-    /// Wraps a writer.
     public init(_ base: any DatabaseWriter) { self.base = base }
 
     /// The configuration of its connections.

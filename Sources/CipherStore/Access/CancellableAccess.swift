@@ -1,4 +1,3 @@
-import Synchronization
 
 /// One access of a task to a connection, from the moment it is asked for.
 ///
@@ -15,7 +14,7 @@ final class CancellableAccess: Sendable {
         case cancelled
     }
 
-    private let state = Mutex(State.waiting)
+    private let state = Lock(State.waiting)
 
     /// Cancels the access. It may be called from any thread.
     func cancel() {

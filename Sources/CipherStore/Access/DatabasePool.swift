@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import Synchronization
 
 /// A pool of connections to one file: one that writes, and readers beside it
 /// that never wait for the writer.
@@ -23,7 +22,7 @@ public final class DatabasePool: DatabaseWriter {
     let keyCache = KeyCache()
     private let fileIdentity: FileIdentity?
     private let suspension: SuspensionObserver?
-    private let counters = Mutex(Counters())
+    private let counters = Lock(Counters())
 
     private struct Counters {
         var reader = 0

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// The reading connections of a pool, and the queue of those who wait for one.
 ///
@@ -31,7 +30,7 @@ final class ReaderPool: Sendable {
         var isSuspended = false
     }
 
-    private let state = Mutex(State())
+    private let state = Lock(State())
     private let capacity: Int
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
@@ -49,7 +48,7 @@ final class ReaderPool: Sendable {
     /// Waits for a slot.
     func acquire() -> Slot {
         let semaphore = DispatchSemaphore(value: 0)
-        let result = Mutex<Slot?>(nil)
+        let result = Lock<Slot?>(nil)
         acquire { slot in
             result.withLock { $0 = slot }
             semaphore.signal()
@@ -65,7 +64,7 @@ final class ReaderPool: Sendable {
     ///
     /// - throws: `CancellationError`.
     func acquire() async throws -> Slot {
-        let id = Mutex<Int?>(nil)
+        let id = Lock<Int?>(nil)
         let slot = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Slot?, Never>) in
                 let number = acquire { continuation.resume(returning: $0) }

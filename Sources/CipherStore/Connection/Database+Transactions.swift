@@ -131,7 +131,7 @@ extension Database {
     /// it with the check that ``Configuration/verifiesReads`` describes.
     func readSnapshot<T>(_ body: (Database) throws -> T) throws -> T {
         try readOnly {
-            try withoutTracing { try beginTransaction(.deferred) }
+            try beginTransaction(.deferred)
             clearSchemaCacheIfNeeded()
             return try finishingSnapshot { try body(self) }
         }
@@ -147,10 +147,10 @@ extension Database {
             try protected { try withoutTracing { try verifyReads() } }
             // From here on the access has succeeded, and a cancellation comes too late.
             currentAccess?.finish()
-            if isInsideTransaction { try withoutTracing { try executeProtected("COMMIT TRANSACTION") } }
+            if isInsideTransaction { try executeProtected("COMMIT TRANSACTION") }
             return value
         } catch {
-            withoutTracing { try? rollback() }
+            try? rollback()
             throw error
         }
     }

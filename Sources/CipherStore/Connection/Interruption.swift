@@ -26,11 +26,11 @@ final class Interruption: Sendable {
         var protectedSections = 0
     }
 
-    private let state: Mutex<State>
+    private let state: Lock<State>
     private let flags = Atomic<UInt8>(0)
 
     init(_ handle: SQLiteConnection) {
-        state = Mutex(State(handle: UInt(bitPattern: handle)))
+        state = Lock(State(handle: UInt(bitPattern: handle)))
     }
 
     /// The restrictions that apply now. This is read before each statement runs.

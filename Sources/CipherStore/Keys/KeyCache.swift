@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import Synchronization
 
 /// The keys that the connections of one queue or pool have derived, so that
 /// all but the first connection open without a derivation.
@@ -20,8 +19,8 @@ final class KeyCache: Sendable {
     }
 
     private let nonce = SymmetricKey(size: .bits256)
-    private let entries = Mutex<[Entry]>([])
-    private let derivations = Mutex(0)
+    private let entries = Lock<[Entry]>([])
+    private let derivations = Lock(0)
 
     /// How many derivations have been paid for.
     var derivationCount: Int { derivations.withLock { $0 } }

@@ -47,10 +47,25 @@ extension PersistableRecord {
     public func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
     ) throws {
-        var record = self
-        try record.saving(db) { record in
-            PersistenceSuccess(try record.insertWithCallbacks(db, onConflict: conflictResolution))
+        // Neither the record nor a copy of it changes, which is faster than the general way.
+        try willSave(db)
+        var saved: PersistenceSuccess?
+        try aroundSave(db) {
+            try willInsert(db)
+            var inserted: InsertionSuccess?
+            try aroundInsert(db) {
+                let success = try insertWithoutCallbacks(db, onConflict: conflictResolution)
+                inserted = success
+                return success
+            }
+            guard let inserted else { throw Self.missingCall("aroundInsert", "insert") }
+            didInsert(inserted)
+            let success = PersistenceSuccess(inserted)
+            saved = success
+            return success
         }
+        guard let saved else { throw Self.missingCall("aroundSave", "save") }
+        didSave(saved)
     }
 }
 
@@ -118,6 +133,7 @@ extension MutablePersistableRecord {
             try plan.removeFailedInsertion(db, of: container)
             throw error
         }
+        plan.giveBack(container)
         return InsertionSuccess(
             rowID: db.lastInsertedRowID, rowIDColumn: plan.primaryKey.rowIDColumn,
             persistenceContainer: container)

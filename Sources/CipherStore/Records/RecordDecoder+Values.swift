@@ -7,14 +7,10 @@ extension RecordDecoder {
     /// Decodes a property.
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: some CodingKey) throws -> Value {
         let property = property(key)
-        let column = properties[property].column
+        let column = properties.column(at: property)
         if column >= 0 {
-            if type == Date.self {
-                return unsafeBitCast(try dateStrategy(property).decode(row, at: column), to: type)
-            }
-            if type == UUID.self {
-                return unsafeBitCast(try row.decode(UUID.self, atIndex: column), to: type)
-            }
+            if type == Date.self { return unsafeBitCast(try date(property, column), to: type) }
+            if type == UUID.self { return unsafeBitCast(try plain(column) as UUID, to: type) }
             if type == Data.self {
                 return unsafeBitCast(try dataStrategy(property).decode(row, at: column), to: type)
             }
@@ -34,15 +30,11 @@ extension RecordDecoder {
     /// Decodes a property, or returns nil when it is NULL or missing.
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: some CodingKey) throws -> Value? {
         let property = property(key)
-        let column = properties[property].column
+        let column = properties.column(at: property)
         if column >= 0 {
-            if row.hasNull(atIndex: column), scope(property) == nil { return nil }
-            if type == Date.self {
-                return unsafeBitCast(try dateStrategy(property).decode(row, at: column), to: type)
-            }
-            if type == UUID.self {
-                return unsafeBitCast(try row.decode(UUID.self, atIndex: column), to: type)
-            }
+            if isNull(column), scope(property) == nil { return nil }
+            if type == Date.self { return unsafeBitCast(try date(property, column), to: type) }
+            if type == UUID.self { return unsafeBitCast(try plain(column) as UUID, to: type) }
             if type == Data.self {
                 return unsafeBitCast(try dataStrategy(property).decode(row, at: column), to: type)
             }
@@ -61,6 +53,28 @@ extension RecordDecoder {
             }
             return try decodeComplex(type, property, key)
         }
+    }
+
+    @inline(__always)
+    private func isNull(_ column: Int) -> Bool {
+        guard let statement else { return row.hasNull(atIndex: column) }
+        return RawColumn.isNull(statement, CInt(column))
+    }
+
+    @inline(__always)
+    private func plain<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ column: Int
+    ) throws -> Value {
+        if let statement, let value = Value.fromStatement(statement, atUncheckedIndex: CInt(column)) {
+            return value
+        }
+        return try row.decode(Value.self, atIndex: column)
+    }
+
+    @inline(__always)
+    private func date(_ property: Int, _ column: Int) throws -> Date {
+        if properties[property].isPlainDate { return try plain(column) }
+        return try dateStrategy(property).decode(row, at: column)
     }
 
     /// Returns how values of a type are decoded.
@@ -91,7 +105,7 @@ extension RecordDecoder {
         if let rows = prefetchedRows(key.stringValue) {
             return try type.init(from: rowsDecoder(rows, forKey: key))
         }
-        let column = properties[property].column
+        let column = properties.column(at: property)
         if column >= 0 { return try decodeColumn(type, column, property, key) }
         try takeRoot(for: key)
         return try decodeRow(type, row, property, key)

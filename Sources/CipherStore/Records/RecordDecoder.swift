@@ -7,8 +7,14 @@ import Foundation
 /// for the others: the keys of a type are mostly asked for in one order, so
 /// that each is found where it was expected.
 final class RecordDecoder {
+    // Rows are decoded by the hundred thousand. So what is read for each
+    // property is kept where it costs no reference counting, and no checks for
+    // overlapping accesses, which a decoder, of one thread at a time, has none of.
+
     /// The row, while it is decoded: a row that keeps its decoder is not kept by it.
-    private var currentRow: Row?
+    @exclusivity(unchecked) private var currentRow: Row?
+    /// The statement whose columns are those of the row, or nil to ask the row.
+    @exclusivity(unchecked) private(set) var statement: SQLiteStatement?
     let recordType: any FetchableRecord.Type
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any]
@@ -17,13 +23,16 @@ final class RecordDecoder {
     /// The type that is decoded.
     fileprivate let type: ObjectIdentifier
     /// Whether the decoder is kept for other rows.
-    private let isKept: Bool
+    fileprivate let isKept: Bool
     /// Whether it is in use: a record may contain another of its type.
-    private var isBusy = false
+    @exclusivity(unchecked) private var isBusy = false
 
-    var properties: [DecodedProperty] = []
-    private var nextProperty = 0
-    private var keyedContainer: Any?
+    /// The properties in the order in which they were first asked for.
+    let properties = DecodedProperties()
+    @exclusivity(unchecked) private var nextProperty = 0
+    /// The box of the container, and the type of its keys.
+    @exclusivity(unchecked) private var keyedContainer: AnyObject?
+    @exclusivity(unchecked) private var keyType: ObjectIdentifier?
     /// The property that is decoded from the columns of the row itself.
     private var rootKey: String?
     private lazy var columnDecoder = ColumnDecoder(self)
@@ -49,11 +58,13 @@ final class RecordDecoder {
         let decoder = row.recordDecoders.decoder(for: type, row)
         decoder.isBusy = true
         decoder.currentRow = row
+        decoder.statement = row.sqliteStatement
         decoder.nextProperty = 0
         decoder.rootKey = nil
         defer {
             decoder.isBusy = false
             decoder.currentRow = nil
+            decoder.statement = nil
         }
         return try Record(from: decoder)
     }
@@ -72,7 +83,7 @@ final class RecordDecoder {
     func property(_ key: some CodingKey) -> Int {
         let name = key.stringValue
         let next = nextProperty
-        if next < properties.count, properties[next].key == name {
+        if next < properties.count, properties.hasKey(name, at: next) {
             nextProperty = next + 1
             return next
         }
@@ -80,7 +91,7 @@ final class RecordDecoder {
     }
 
     private func unexpectedProperty(_ name: String) -> Int {
-        let index = properties.firstIndex { $0.key == name } ?? properties.count
+        let index = properties.index(of: name) ?? properties.count
         if index == properties.count {
             properties.append(DecodedProperty(key: name, column: column(of: name)))
         }
@@ -114,8 +125,7 @@ final class RecordDecoder {
     /// The column of a property, which must be there.
     @inline(__always)
     func column(_ key: some CodingKey) throws -> Int {
-        let property = property(key)
-        let column = properties[property].column
+        let column = properties.column(at: property(key))
         if column >= 0 { return column }
         throw missingColumn(key)
     }
@@ -156,6 +166,7 @@ final class RecordDecoder {
         if let strategy = properties[property].dateStrategy { return strategy }
         let strategy = recordType.databaseDateDecodingStrategy(for: properties[property].strategyColumn(row))
         properties[property].dateStrategy = strategy
+        if case .deferredToDate = strategy { properties[property].isPlainDate = true }
         return strategy
     }
 
@@ -195,6 +206,48 @@ final class RecordDecoder {
     }
 }
 
+/// The properties of a record type.
+///
+/// It is an array whose elements are read in place.
+final class DecodedProperties {
+    @exclusivity(unchecked) private var elements: UnsafeMutablePointer<DecodedProperty>
+    @exclusivity(unchecked) private var capacity = 16
+    @exclusivity(unchecked) private(set) var count = 0
+
+    init() { elements = .allocate(capacity: capacity) }
+
+    deinit {
+        elements.deinitialize(count: count)
+        elements.deallocate()
+    }
+
+    @inline(__always)
+    subscript(_ index: Int) -> DecodedProperty {
+        _read { yield elements[index] }
+        _modify { yield &elements[index] }
+    }
+
+    @inline(__always)
+    func hasKey(_ key: String, at index: Int) -> Bool { elements[index].key == key }
+
+    @inline(__always)
+    func column(at index: Int) -> Int { elements[index].column }
+
+    func index(of key: String) -> Int? { (0..<count).first { elements[$0].key == key } }
+
+    func append(_ property: DecodedProperty) {
+        if count == capacity {
+            let larger = UnsafeMutablePointer<DecodedProperty>.allocate(capacity: 2 * capacity)
+            larger.moveInitialize(from: elements, count: count)
+            elements.deallocate()
+            elements = larger
+            capacity *= 2
+        }
+        (elements + count).initialize(to: property)
+        count += 1
+    }
+}
+
 /// What is known about a property.
 struct DecodedProperty {
     enum Scope {
@@ -206,6 +259,8 @@ struct DecodedProperty {
     let key: String
     /// The column, or -1.
     let column: Int
+    /// Whether the strategy for dates is known to be the plain one.
+    var isPlainDate = false
     /// How values of a type are decoded.
     var kind: DecodedKind?
     var dateStrategy: DatabaseDateDecodingStrategy?
@@ -298,13 +353,28 @@ struct RecordDecoders {
 
 extension RecordDecoder: Decoder {
     fileprivate var isInUse: Bool { isBusy }
-    fileprivate func releaseContainer() { keyedContainer = nil }
+
+    /// Breaks the cycle with the container.
+    ///
+    /// The container does not keep the decoder. If somebody keeps the container,
+    /// which nobody should, the decoder must stay as well: it is given up.
+    fileprivate func releaseContainer() {
+        guard keyedContainer != nil else { return }
+        if !isKnownUniquelyReferenced(&keyedContainer) { _ = Unmanaged.passRetained(self) }
+        keyedContainer = nil
+    }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        if let container = keyedContainer as? KeyedDecodingContainer<Key> { return container }
-        let container = KeyedDecodingContainer(RecordKeyedDecodingContainer<Key>(decoder: self))
+        if let keyedContainer, keyType == ObjectIdentifier(type) {
+            // The container is nothing but a reference to its box.
+            return unsafeBitCast(keyedContainer, to: KeyedDecodingContainer<Key>.self)
+        }
+        let container = KeyedDecodingContainer(RecordKeyedDecodingContainer<Key>(self, isKept: isKept))
         // Each record of a type asks for the same container.
-        if isKept { keyedContainer = container }
+        if isKept, MemoryLayout.size(ofValue: container) == MemoryLayout<AnyObject>.size {
+            keyedContainer = unsafeBitCast(container, to: AnyObject.self)
+            keyType = ObjectIdentifier(type)
+        }
         return container
     }
 

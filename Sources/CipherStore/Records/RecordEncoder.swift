@@ -7,14 +7,10 @@ extension EncodableRecord where Self: Encodable {
     /// encodes as a single value, such as an enum with a raw value, is stored
     /// as what it encodes. Others, such as arrays, are stored as JSON text.
     public func encode(to container: inout PersistenceContainer) throws {
-        let encoder = container.encoder ?? RecordEncoder()
-        // The container is moved, so that it stays the only owner of its arrays.
-        swap(&encoder.container, &container)
-        defer {
-            swap(&encoder.container, &container)
-            if container.keepsEncoder { container.encoder = encoder }
-        }
-        encoder.begin(type(of: self))
+        container.makeUnique()
+        let encoder = container.storage.encoder.take() ?? RecordEncoder()
+        encoder.begin(type(of: self), container.storage)
+        defer { encoder.storage.encoder = encoder.end() }
         try encode(to: encoder as any Encoder)
     }
 }
@@ -24,20 +20,24 @@ extension EncodableRecord where Self: Encodable {
 /// It can be used for one record after the other. What it finds out about the
 /// properties of a record, it remembers for the next one.
 final class RecordEncoder {
-    /// What is encoded.
-    var container = PersistenceContainer()
+    /// Where the columns go, while a record is encoded.
+    @exclusivity(unchecked) private(set) var storage = PersistenceContainer.Storage()
 
-    private var recordType: (any EncodableRecord.Type)?
-    private var columnStrategy = DatabaseColumnEncodingStrategy.useDefaultKeys
-    private var properties: [EncodedProperty] = []
+    @exclusivity(unchecked) private var recordType: (any EncodableRecord.Type)?
+    @exclusivity(unchecked) private var columnStrategy = DatabaseColumnEncodingStrategy.useDefaultKeys
+    @exclusivity(unchecked) private var properties: [EncodedProperty] = []
     private var snakeCaseNames: [String: String] = [:]
-    private var keyedContainer: Any?
+    /// The box of the container, and the type of its keys.
+    @exclusivity(unchecked) private var keyedContainer: AnyObject?
+    @exclusivity(unchecked) private var keyType: ObjectIdentifier?
+    private let idleStorage = PersistenceContainer.Storage()
     private lazy var columnEncoder = ColumnEncoder(self)
 
     fileprivate(set) var databaseUserInfo: [CodingUserInfoKey: Any] = [:]
 
     /// Gets ready for a record.
-    func begin(_ type: any EncodableRecord.Type) {
+    func begin(_ type: any EncodableRecord.Type, _ storage: PersistenceContainer.Storage) {
+        self.storage = storage
         guard type != recordType else { return }
         recordType = type
         columnStrategy = type.databaseColumnEncodingStrategy
@@ -46,7 +46,23 @@ final class RecordEncoder {
         keyedContainer = nil
     }
 
+    /// Ends a record, and returns the encoder for the next one.
+    ///
+    /// - returns: nil when somebody keeps the container, which nobody should:
+    ///   it would write into the next record.
+    func end() -> RecordEncoder? {
+        storage = idleStorage
+        return keyedContainer == nil || isKnownUniquelyReferenced(&keyedContainer) ? self : nil
+    }
+
+    /// Puts the columns of another record among those of this one.
+    func encode(_ record: any EncodableRecord) throws {
+        let container = try PersistenceContainer(record)
+        for (column, value) in zip(container.columns, container.values) { storage.set(value, for: column) }
+    }
+
     /// Returns the column of a key.
+    @inline(__always)
     func column(for key: some CodingKey) -> String {
         switch columnStrategy {
         case .useDefaultKeys: return key.stringValue
@@ -63,14 +79,14 @@ final class RecordEncoder {
     /// Encodes a property of a type that is known at run time only.
     func encode<Value: Encodable>(_ value: Value, forKey key: some CodingKey) throws {
         let column = column(for: key)
-        container.set(try databaseValue(of: value, column: column, key: key), for: column)
+        storage.set(try databaseValue(of: value, column: column, key: key), for: column)
     }
 
     private func databaseValue<Value: Encodable>(
         of value: Value, column: String, key: some CodingKey
     ) throws -> DatabaseValue {
         if let value = try directValue(of: value, column: column) { return value }
-        let position = container.values.count
+        let position = storage.values.count
         let kind = property(at: position, Value.self)
         switch kind {
         case .value(let type):
@@ -169,9 +185,15 @@ extension RecordEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         // Each record of a type asks for the same container.
-        if let container = keyedContainer as? KeyedEncodingContainer<Key> { return container }
+        if let keyedContainer, keyType == ObjectIdentifier(type) {
+            // The container is nothing but a reference to its box.
+            return unsafeBitCast(keyedContainer, to: KeyedEncodingContainer<Key>.self)
+        }
         let container = KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(encoder: self))
-        keyedContainer = container
+        if MemoryLayout.size(ofValue: container) == MemoryLayout<AnyObject>.size {
+            keyedContainer = unsafeBitCast(container, to: AnyObject.self)
+            keyType = ObjectIdentifier(type)
+        }
         return container
     }
 
@@ -193,7 +215,7 @@ private struct RecordSingleValueContainer: SingleValueEncodingContainer, Refusin
 
     func encode<T: Encodable>(_ value: T) throws {
         if let record = value as? any EncodableRecord {
-            try record.encode(to: &encoder.container)
+            try encoder.encode(record)
         } else {
             try value.encode(to: encoder)
         }

@@ -2,7 +2,15 @@ import Foundation
 
 /// Gives a record its properties.
 struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let decoder: RecordDecoder
+    // The container is copied for each property, so that it must not count references. A decoder
+    // that is kept outlives it (see `releaseContainer`), another one is owned by it.
+    unowned(unsafe) let decoder: RecordDecoder
+    private let owned: RecordDecoder?
+
+    init(_ decoder: RecordDecoder, isKept: Bool) {
+        self.decoder = decoder
+        owned = isKept ? nil : decoder
+    }
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
@@ -33,7 +41,13 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     private func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ key: Key
     ) throws -> Value {
-        try decoder.row.decode(Value.self, atIndex: decoder.column(key))
+        let column = try decoder.column(key)
+        if let statement = decoder.statement,
+            let value = Value.fromStatement(statement, atUncheckedIndex: CInt(column))
+        {
+            return value
+        }
+        return try decoder.row.decode(Value.self, atIndex: column)
     }
 
     /// Decodes a property that is a value, or nil.
@@ -41,8 +55,14 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     private func optionalValue<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ key: Key
     ) throws -> Value? {
-        let column = decoder.properties[decoder.property(key)].column
-        return column < 0 ? nil : try decoder.row.decode(Value?.self, atIndex: column)
+        let column = decoder.properties.column(at: decoder.property(key))
+        if column < 0 { return nil }
+        if let statement = decoder.statement,
+            let value = (Value?).fromStatement(statement, atUncheckedIndex: CInt(column))
+        {
+            return value
+        }
+        return try decoder.row.decode(Value?.self, atIndex: column)
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key) }

@@ -8,7 +8,7 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
     var codingPath: [any CodingKey] { [] }
 
     private func set(_ value: DatabaseValue, _ key: Key) {
-        encoder.container.set(value, for: encoder.column(for: key))
+        encoder.storage.set(value, for: encoder.column(for: key))
     }
 
     func encodeNil(forKey key: Key) { set(.null, key) }
@@ -50,7 +50,7 @@ struct RecordKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProto
 
     func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
         if let value { return try encoder.encode(value, forKey: key) }
-        if T.self == UUID.self { encoder.container.noteNilUUID() }
+        if T.self == UUID.self { encoder.storage.noteNilUUID() }
         set(.null, key)
     }
 

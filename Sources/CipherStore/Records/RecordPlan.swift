@@ -11,7 +11,7 @@ final class RecordPlan {
 
     /// The columns that the last record set: the next will likely set the same.
     private var layout: [String] = []
-    private var encoder: RecordEncoder?
+    private var spareStorage: PersistenceContainer.Storage?
 
     /// The declared names of the columns.
     private let columnNames: [String]
@@ -44,14 +44,25 @@ final class RecordPlan {
 
     /// Encodes a record.
     func encode(_ record: some EncodableRecord) throws -> PersistenceContainer {
-        var container = PersistenceContainer(expecting: layout, encoder: encoder)
-        encoder = nil
+        var container = takeContainer()
         try record.encode(to: &container)
-        encoder = container.encoder.take()
-        if !container.followsExpectation || container.values.count != layout.count {
-            layout = container.columns
-        }
+        let storage = container.storage
+        if !storage.followsExpectation || storage.values.count != layout.count { layout = storage.columns }
         return container
+    }
+
+    /// Returns an empty container, with the memory of the last one if nobody else has it.
+    private func takeContainer() -> PersistenceContainer {
+        guard isKnownUniquelyReferenced(&spareStorage), let storage = spareStorage.take() else {
+            return PersistenceContainer(PersistenceContainer.Storage(expecting: layout))
+        }
+        storage.reset(expecting: layout)
+        return PersistenceContainer(storage)
+    }
+
+    /// Keeps the memory of a container for the next record.
+    func giveBack(_ container: PersistenceContainer) {
+        spareStorage = container.storage
     }
 
     /// The declared name of a column.
@@ -85,10 +96,10 @@ final class RecordPlan {
         case .append(let column):
             container.set(newKey(for: column), for: column)
         case .replaceNull(let position, let column):
-            guard container.values[position].isNull, position < 64,
-                container.nilUUIDs & 1 << UInt64(position) != 0
+            guard container.storage.nilUUIDs & 1 << UInt64(min(position, 63)) != 0,
+                container.values[position].isNull
             else { break }
-            container.values[position] = newKey(for: column)
+            container.set(newKey(for: column), for: column)
         }
         return plan
     }
@@ -103,7 +114,7 @@ final class RecordPlan {
         // OR FAIL would keep the row in an autocommitted statement that fails.
         let isOrFail = prefersOrFail && conflict == .abort && db.isInsideTransaction
         for plan in inserts where plan.conflict == conflict && plan.isOrFail == isOrFail {
-            if plan.columns == container.columns { return plan }
+            if plan.columns == container.storage.columns { return plan }
         }
         let columns = container.columns
         var newKey = NewKey.none
@@ -130,9 +141,9 @@ final class RecordPlan {
         inserts.insert(plan, at: 0)
     }
 
-    private func insertSQL(_ columns: [String], _ conflict: Database.ConflictResolution) -> String {
+    func insertSQL(_ columns: [String], _ conflict: Database.ConflictResolution) -> String {
         let table = tableName.quotedDatabaseIdentifier
-        let verb = "INSERT" + conflict.clause
+        let verb = "INSERT" + conflict.changeClause
         guard !columns.isEmpty else { return "\(verb) INTO \(table) DEFAULT VALUES" }
         let names = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
         let marks = Array(repeating: "?", count: columns.count).joined(separator: ",")
@@ -171,7 +182,7 @@ final class RecordPlan {
         if updated.isEmpty { updated = keyPositions }
         let quoted = names.map { declaredName(of: $0).quotedDatabaseIdentifier }
         let sql =
-            "UPDATE\(conflict.clause) \(tableName.quotedDatabaseIdentifier) SET "
+            "UPDATE\(conflict.changeClause) \(tableName.quotedDatabaseIdentifier) SET "
             + updated.map { "\(quoted[$0])=?" }.joined(separator: ", ") + " WHERE "
             + keyPositions.map { "\(quoted[$0])=?" }.joined(separator: " AND ")
         let plan = UpdatePlan(
@@ -247,7 +258,7 @@ private struct KeyedStatement {
 
 extension Database.ConflictResolution {
     /// The clause after `INSERT` or `UPDATE`.
-    var clause: String { self == .abort ? "" : " OR \(rawValue)" }
+    var changeClause: String { self == .abort ? "" : " OR \(rawValue)" }
 }
 
 extension ColumnInfo {
@@ -261,6 +272,10 @@ extension ColumnInfo {
 final class RecordPlans {
     private var plans: [ObjectIdentifier: RecordPlan] = [:]
     private var last: (type: ObjectIdentifier, plan: RecordPlan)?
+
+    /// Whether upserts and `RETURNING` are done by other statements. They are
+    /// where the engine lacks one of the two.
+    var emulatesReturning = !EngineFeatures.current.supportsReturning
 
     func plan<Record: EncodableRecord & TableRecord>(
         _ db: Database, for type: Record.Type
@@ -298,5 +313,14 @@ extension Database {
                 SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
                 """, arguments: [table])
         return !names.isEmpty && names.allSatisfy { $0.hasPrefix("_sync_") }
+    }
+}
+
+extension Database {
+    /// Whether upserts and `RETURNING` are done by other statements, which
+    /// tests force to compare the two.
+    package var emulatesReturning: Bool {
+        get { recordPlans.emulatesReturning }
+        set { recordPlans.emulatesReturning = newValue }
     }
 }

@@ -1,4 +1,3 @@
-import Synchronization
 
 /// A type that stands for a table.
 ///
@@ -52,7 +51,7 @@ extension TableRecord {
 /// The names of tables that are derived from types.
 private final class TableNames: Sendable {
     static let shared = TableNames()
-    private let names = Mutex<[ObjectIdentifier: String]>([:])
+    private let names = Lock<[ObjectIdentifier: String]>([:])
 
     func name(of type: Any.Type) -> String {
         names.withLock { names in

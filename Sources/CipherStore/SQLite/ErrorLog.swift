@@ -1,11 +1,10 @@
 import CSQLCipher
-import Synchronization
 
 /// SQLite's error log, which is the process's.
 ///
 /// Related SQLite documentation: <https://www.sqlite.org/errlog.html>
 enum ErrorLog {
-    private static let function = Mutex<Database.LogErrorFunction?>(nil)
+    private static let function = Lock<Database.LogErrorFunction?>(nil)
 
     /// Whether SQLite took the callback. It does so once, before it is
     /// initialized by the first connection; asking for this sees to it.

@@ -33,6 +33,9 @@ extension DatabaseValueConvertible where Self: RawRepresentable, RawValue: Datab
     /// The raw value as the database stores it.
     public var databaseValue: DatabaseValue { rawValue.databaseValue }
 
+    /// The raw value as an expression.
+    public var sqlExpression: SQLExpression { rawValue.sqlExpression }
+
     /// Makes an instance of a stored raw value.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         RawValue.fromDatabaseValue(dbValue).flatMap { Self(rawValue: $0) }
@@ -59,4 +62,26 @@ where Self: RawRepresentable & Decodable, RawValue: DatabaseValueConvertible {
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
         RawValue.fromDatabaseValue(dbValue).flatMap { Self(rawValue: $0) }
     }
+}
+
+// A generic wrapper is an expression when what it wraps is one.
+
+extension SQLExpressible where Self: RawRepresentable, RawValue: SQLExpressible {
+    /// The raw value as an expression.
+    public var sqlExpression: SQLExpression { rawValue.sqlExpression }
+}
+
+extension SQLSelectable where Self: RawRepresentable, RawValue: SQLSelectable {
+    /// The raw value as a result column.
+    public var sqlSelection: SQLSelection { rawValue.sqlSelection }
+}
+
+extension SQLOrderingTerm where Self: RawRepresentable, RawValue: SQLOrderingTerm {
+    /// The raw value as an ordering term.
+    public var sqlOrdering: SQLOrdering { rawValue.sqlOrdering }
+}
+
+extension ColumnExpression where Self: RawRepresentable, RawValue: SQLExpressible {
+    /// The column, and not its name, as an expression.
+    public var sqlExpression: SQLExpression { .column(name) }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 extension UUID {
     /// Makes a time-ordered UUID, version 7 of RFC 9562.
@@ -25,7 +24,7 @@ extension UUID {
 /// its range (RFC 9562 section 6.2, method 1). When it runs over, or when the
 /// clock steps back, the generator keeps counting from its own time.
 package struct UUIDVersion7: Sendable {
-    static let shared = Mutex(UUIDVersion7())
+    static let shared = Lock(UUIDVersion7())
 
     private var milliseconds: UInt64 = 0
     private var counter: UInt16 = 0

@@ -1,0 +1,26 @@
+import CSQLCipher
+
+extension Statement {
+    /// Runs a statement that gives no rows, with one value for each parameter.
+    ///
+    /// The statement does not remember the values, except in an error.
+    ///
+    /// - throws: A ``DatabaseError``.
+    func execute(values: [DatabaseValue]) throws {
+        try database.checkMayRun(sql)
+        reset()
+        guard values.count == parameterNames.count,
+            argumentBuffer.bind(values, to: sqliteStatement) == SQLITE_OK,
+            RawStep.next(sqliteStatement) != nil
+        else {
+            boundArguments = StatementArguments(values)
+            let failure = error()
+            boundArguments = StatementArguments()
+            sqlite3_reset(sqliteStatement)
+            didFail()
+            throw failure
+        }
+        didRun()
+        sqlite3_reset(sqliteStatement)
+    }
+}
