@@ -107,6 +107,24 @@ import Testing
         }
     }
 
+    @Test func unicodeCompareIsTheOrderOfStrings() throws {
+        let texts = [
+            "", "a", "A", "ab", "b", "e\u{301}", "é", "e", "f", "z", "zz", "🙂", "a\0", "a\0b", "É", "ß",
+        ]
+        try DatabaseQueue().inDatabase { db in
+            for left in texts {
+                for right in texts {
+                    let row = try Row.fetchOne(
+                        db,
+                        sql: "SELECT ?1 = ?2 COLLATE swiftCompare, ?1 < ?2 COLLATE swiftCompare",
+                        arguments: [left, right])
+                    let expected = [(left == right).databaseValue, (left < right).databaseValue]
+                    #expect(row?.databaseValues == expected, "\(left) \(right)")
+                }
+            }
+        }
+    }
+
     @Test func anIndexIsRebuiltForACollationThatChanged() throws {
         let forward = DatabaseCollation("mine") {
             $0 < $1 ? .orderedAscending : $0 > $1 ? .orderedDescending : .orderedSame

@@ -113,6 +113,22 @@ import Testing
         #expect(NSNumber.fromDatabaseValue(text.databaseValue) == nil)
     }
 
+    @Test func noTextCrashesTheDecimalParser() {
+        let alphabet = Array("0123456789.e-+E ")
+        var random = SeededGenerator(seed: 6)
+        var mismatches: [String] = []
+        for _ in 0..<20_000 {
+            let text = String(
+                (0..<Int.random(in: 0...12, using: &random)).map { _ in
+                    alphabet.randomElement(using: &random) ?? "0"
+                })
+            guard let number = Decimal.fromDatabaseValue(text.databaseValue) else { continue }
+            let isSame = Decimal.fromDatabaseValue(number.databaseValue) == number
+            if !isSame || Double("\(number)") != Double(text) { mismatches.append(text) }
+        }
+        #expect(mismatches.prefix(3).isEmpty)
+    }
+
     @Test func numbersThatAreNotFiniteAreNoDecimal() throws {
         #expect(Decimal.nan.databaseValue.isNull)
         for value in [Double.infinity, -.infinity, .nan] {

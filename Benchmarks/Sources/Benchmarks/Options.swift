@@ -10,6 +10,10 @@ enum Figure: String, CaseIterable, Sendable {
     case recordFetch = "record-fetch"
     /// Records of mixed types into rows.
     case recordInsert = "record-insert"
+    /// The opening of a pool.
+    case poolOpen = "pool-open"
+    /// Reads beside a writer.
+    case poolRead = "pool-read"
     /// Rows from one store to another.
     case sync
 
@@ -18,6 +22,8 @@ enum Figure: String, CaseIterable, Sendable {
         switch self {
         case .fetch, .recordFetch: 200_000
         case .insert, .tracked, .recordInsert: 50_000
+        case .poolOpen: 6
+        case .poolRead: 8000
         case .sync: 336_776
         }
     }
@@ -44,7 +50,8 @@ struct Options {
         Measures the library against C loops over the same SQLCipher, side by side in one process,
         on encrypted files in the temporary folder.
 
-          --only NAME   one figure: fetch, insert, tracked, record-fetch, record-insert or sync
+          --only NAME   one figure: fetch, insert, tracked, record-fetch, record-insert, pool-open,
+                        pool-read or sync
           --sync        also push rows between two stores
           --runs N      take the median of N runs (default 5; sync is one run)
           --rows N      rows, instead of each figure's own number
@@ -77,7 +84,8 @@ struct Options {
 
     /// The figures to measure.
     var figures: [Figure] {
-        (only.map { [$0] } ?? [.fetch, .insert, .tracked]) + (includesSync && only != .sync ? [.sync] : [])
+        (only.map { [$0] } ?? Figure.allCases.filter { $0 != .sync })
+            + (includesSync && only != .sync ? [.sync] : [])
     }
 
     /// How many rows a figure has.

@@ -24,6 +24,8 @@ struct Report: Encodable {
             case .tracked: comparisons += try measureTrackedInsert(folder, options)
             case .recordFetch: comparisons += try measureRecordFetch(folder, options)
             case .recordInsert: comparisons += try measureRecordInsert(folder, options)
+            case .poolOpen: comparisons += try measurePoolOpening(folder, options)
+            case .poolRead: comparisons += try measureReadersBesideWriter(folder, options)
             case .sync: break
             }
         }

@@ -30,7 +30,7 @@ final class StoreFolder {
 }
 
 /// The key of the files: a raw one, so that no derivation is measured.
-private let rawKey = "x'\(String(repeating: "2DD29CA851E7B56E4697B0E1F0850729", count: 3))'"
+let rawKey = "x'\(String(repeating: "2DD29CA851E7B56E4697B0E1F0850729", count: 3))'"
 
 /// Opens a queue with the raw key. Files are not synced to the disk, here and on the C side,
 /// because the wait would be the same for both and hide the difference.
@@ -49,9 +49,9 @@ func openQueue(_ path: String) throws -> DatabaseQueue {
 final class RawConnection {
     private let handle: OpaquePointer
 
-    init(_ path: String) throws {
+    init(_ path: String, key: String = rawKey) throws {
         var handle: OpaquePointer?
-        let code = raw_open(path, rawKey, &handle)
+        let code = raw_open(path, key, &handle)
         guard let handle else { throw BenchmarkError(description: "cannot open \(path): code \(code)") }
         self.handle = handle
         try check(code)

@@ -67,6 +67,8 @@ extension Database {
                 sql: "BEGIN \(kind.rawValue) TRANSACTION")
         }
         try execute(sql: "BEGIN \(kind.rawValue) TRANSACTION")
+        // With the lock, nobody else can change the schema any more.
+        if kind != .deferred { clearSchemaCacheIfNeeded() }
     }
 
     /// Rolls the transaction back. Does nothing when none is open. Nothing
@@ -130,6 +132,7 @@ extension Database {
     func readSnapshot<T>(_ body: (Database) throws -> T) throws -> T {
         try readOnly {
             try beginTransaction(.deferred)
+            clearSchemaCacheIfNeeded()
             return try finishingSnapshot { try body(self) }
         }
     }

@@ -19,7 +19,7 @@ public struct DatabaseCollation: Sendable {
     /// The name of the collation in SQL.
     public let name: String
 
-    private let compare: @Sendable (String, String) -> ComparisonResult
+    private let compare: FunctionRegistration.Comparison
 
     /// Makes a collation.
     ///
@@ -27,18 +27,20 @@ public struct DatabaseCollation: Sendable {
     ///     - name: The name in SQL.
     ///     - function: Compares two strings. It must be a total order that depends on them only.
     public init(_ name: String, function: @escaping @Sendable (String, String) -> ComparisonResult) {
+        self.init(name) { left, right in
+            let left = String(decoding: left, as: UTF8.self)
+            return CInt(function(left, String(decoding: right, as: UTF8.self)).rawValue)
+        }
+    }
+
+    /// Makes a collation that compares bytes of UTF-8.
+    private init(_ name: String, comparison: @escaping FunctionRegistration.Comparison) {
         self.name = name
-        compare = function
+        compare = comparison
     }
 
     fileprivate func add(to handle: SQLiteConnection) -> ResultCode {
-        let compare = compare
-        return ResultCode(
-            rawValue: FunctionRegistration.add(
-                collation: { left, right in
-                    let left = String(decoding: left, as: UTF8.self)
-                    return CInt(compare(left, String(decoding: right, as: UTF8.self)).rawValue)
-                }, name: name, to: handle))
+        ResultCode(rawValue: FunctionRegistration.add(collation: compare, name: name, to: handle))
     }
 }
 
@@ -56,8 +58,24 @@ extension DatabaseCollation: Hashable {
 
 extension DatabaseCollation {
     /// Compares as the operators of `String` do: by Unicode, without a locale.
-    public static let unicodeCompare = DatabaseCollation("swiftCompare") { left, right in
-        left == right ? .orderedSame : left < right ? .orderedAscending : .orderedDescending
+    public static let unicodeCompare = DatabaseCollation("swiftCompare") { left, right -> CInt in
+        if isASCII(left) && isASCII(right) {
+            // The bytes are the characters, and there is nothing to normalize.
+            guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else {
+                return CInt((left.count - right.count).signum())
+            }
+            let order = memcmp(leftStart, rightStart, min(left.count, right.count))
+            return order != 0 ? order : CInt((left.count - right.count).signum())
+        }
+        let left = String(decoding: left, as: UTF8.self)
+        let right = String(decoding: right, as: UTF8.self)
+        return left == right ? 0 : left < right ? -1 : 1
+    }
+
+    private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var bits: UInt8 = 0
+        for byte in bytes { bits |= byte }
+        return bits < 0x80
     }
 
     /// Compares without case, see `caseInsensitiveCompare` of `String`.
@@ -114,18 +132,16 @@ extension Database {
     ///
     /// - throws: A ``DatabaseError``, also when there is no such collation.
     public func reindex(collation: DatabaseCollation) throws {
-        try reindex(collation: CollationName(collation.name))
+        let isBuiltIn = DatabaseCollation.builtIns.contains(collation)
+        // The name of another one may be a keyword.
+        let name = isBuiltIn ? collation.name : collation.name.quotedDatabaseIdentifier
+        try execute(sql: "REINDEX \(name)")
     }
 
     /// Rebuilds the indexes that use a collation, see ``reindex(collation:)-(DatabaseCollation)``.
     ///
     /// - throws: A ``DatabaseError``, also when there is no such collation.
     public func reindex(collation: CollationName) throws {
-        let name = collation.rawValue
-        let isBuiltIn =
-            DatabaseCollation.builtIns.contains { $0.name == name }
-            || [CollationName.binary, .nocase, .rtrim].contains(collation)
-        // The name of another one may be a keyword.
-        try execute(sql: "REINDEX \(isBuiltIn ? name : name.quotedDatabaseIdentifier)")
+        try execute(sql: "REINDEX \(collation.rawValue)")
     }
 }

@@ -79,7 +79,7 @@ extension AggregatingRequest where Self: TypedRequest, RowDecoder: TableRecord {
 
     /// Returns a request for the groups that satisfy a condition: `having { max($0.score) > 1000 }`.
     public func having(
-        _ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible
+        _ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible
     ) rethrows -> Self {
         try having(predicate(RowDecoder.databaseComponents).sqlExpression)
     }

@@ -47,7 +47,7 @@ extension FilteredRequest where Self: TypedRequest, RowDecoder: TableRecord {
     /// Player.all().filter { $0.score > 1000 && $0.name == "Arthur" }
     /// ```
     public func filter(
-        _ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible
+        _ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible
     ) rethrows -> Self {
         try filter(predicate(RowDecoder.databaseComponents).sqlExpression)
     }

@@ -5,8 +5,14 @@ extension Relation {
     func run(_ change: Change, _ db: Database) throws -> Int {
         let writer = SQLWriter(db)
         try writeChange(change, to: writer)
+        let total = db.totalChangesCount
         try db.cachedStatement(sql: writer.sql).execute(arguments: writer.arguments)
-        return db.changesCount
+        let count = db.changesCount
+        // SQLite counts no rows of a view, but those that its triggers changed.
+        if count == 0, db.totalChangesCount != total, try db.viewExists(requireTable()) {
+            return db.totalChangesCount - total
+        }
+        return count
     }
 
     /// Returns the statement that changes rows and returns them.

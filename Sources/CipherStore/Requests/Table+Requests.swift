@@ -234,7 +234,8 @@ extension Table where RowDecoder: TableRecord {
     }
 
     /// Returns a request for the rows that satisfy a condition: `filter { $0.score > 1000 }`.
-    public func filter(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLExpressible) rethrows
+    public func filter(_ predicate: (RowDecoder.DatabaseComponents) throws -> any SQLSpecificExpressible)
+        rethrows
         -> QueryInterfaceRequest<RowDecoder>
     {
         try request.filter(predicate)

@@ -246,7 +246,7 @@ extension TableRecord {
     }
 
     /// Returns a request for the rows that satisfy a condition: `filter { $0.score > 1000 }`.
-    public static func filter(_ predicate: (DatabaseComponents) throws -> any SQLExpressible) rethrows
+    public static func filter(_ predicate: (DatabaseComponents) throws -> any SQLSpecificExpressible) rethrows
         -> QueryInterfaceRequest<Self>
     {
         try all().filter(predicate)

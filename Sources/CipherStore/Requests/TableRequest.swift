@@ -90,7 +90,8 @@ extension TableRequest where Self: AggregatingRequest {
     /// Returns a request with a group for each row of the table, which makes
     /// sense for joined requests.
     public func groupByPrimaryKey() -> Self {
-        groupWhenConnected { _ in [SQLExpression.fastPrimaryKey] }
+        let table = databaseTableName
+        return groupWhenConnected { db in try db.fastPrimaryKeyColumns(of: table).map { Column($0) } }
     }
 }
 

@@ -1,3 +1,6 @@
+// Cursors are no sequences: a for loop does not take them.
+// swift-format-ignore-file: ReplaceForEachWithForLoop
+
 // Collections of what a cursor gives.
 
 extension RangeReplaceableCollection {

@@ -1,3 +1,6 @@
+// Cursors are no sequences: a for loop does not take them.
+// swift-format-ignore-file: ReplaceForEachWithForLoop
+
 // The cursors that other cursors and sequences make.
 
 /// A cursor whose own type is hidden.

@@ -11,13 +11,13 @@ extension SQLExpression {
             .tableMatch(let operand), .isIn(let operand, _, _):
             operand.isAggregate
         case .infix(_, let left, let right), .equality(_, let left, let right),
-            .like(let left, let right, _, _):
+            .like(let left, let right, _, _), .jsonAccess(let left, let right, _):
             left.isAggregate || right.isAggregate
         case .between(let operand, let lower, let upper, _):
             operand.isAggregate || lower.isAggregate || upper.isAggregate
         case .joined(_, let operands), .rowValue(let operands):
             operands.contains(where: \.isAggregate)
-        case .value, .column, .literal, .subquery, .exists, .fastPrimaryKey, .deferred:
+        case .value, .column, .literal, .subquery, .exists, .fastPrimaryKey, .rowExists, .deferred:
             false
         }
     }

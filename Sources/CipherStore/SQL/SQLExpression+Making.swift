@@ -108,6 +108,8 @@ extension SQLExpression {
             SQLExpression(.isIn(expression, members, isNegated: !isNegated))
         case .exists(let subquery, let isNegated):
             SQLExpression(.exists(subquery, isNegated: !isNegated))
+        case .rowExists(let isNegated):
+            SQLExpression(.rowExists(isNegated: !isNegated))
         case .isEmpty(let expression, let isNegated):
             SQLExpression(.isEmpty(expression, isNegated: !isNegated))
         case .collated(let expression, let collation):

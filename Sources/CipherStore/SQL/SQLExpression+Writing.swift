@@ -43,6 +43,8 @@ extension SQLExpression {
             try writer.withoutScope { try expression.write(to: writer) }
         case .json(let expression):
             try expression.write(to: writer)
+        case .jsonAccess(let json, let path, let isJSON):
+            try Self.writeJSONAccess(json, path, isJSON: isJSON, to: writer)
         case .deferred(let make):
             try make(writer.database).write(to: writer, isOperand: isOperand)
         case .literal(let literal):
@@ -107,6 +109,8 @@ extension SQLExpression {
         case .exists(let subquery, let isNegated):
             writer.append(isNegated ? "NOT EXISTS " : "EXISTS ")
             try subquery.writeInParentheses(to: writer)
+        case .rowExists(let isNegated):
+            try Self.writeRowExists(isNegated: isNegated, to: writer)
         case .isEmpty(let count, let isNegated):
             try count.write(to: writer, isOperand: true)
             writer.append(isNegated ? " > 0" : " = 0")
@@ -142,6 +146,18 @@ extension SQLExpression {
     private static func writeFastPrimaryKey(to writer: SQLWriter) throws {
         let columns = try writer.database.fastPrimaryKeyColumns(of: writer.requireTable())
         try writeRowValue(columns.map(SQLExpression.column), to: writer)
+    }
+}
+
+extension SQLExpression {
+    /// A row that is not there has no key; a view without a key has columns.
+    fileprivate static func writeRowExists(isNegated: Bool, to writer: SQLWriter) throws {
+        let table = try writer.requireTable()
+        let db = writer.database
+        let hasKey = try db.existingPrimaryKey(of: table) != nil
+        let columns = try hasKey ? db.fastPrimaryKeyColumns(of: table) : db.columnNames(of: table)
+        let conditions = columns.map { equality(isNegated ? .equal : .notEqual, .column($0), .null) }
+        try joined(isNegated ? .and : .or, conditions).write(to: writer)
     }
 }
 

@@ -57,6 +57,9 @@ public struct SQLExpression: Sendable {
         case exists(SQLSubquery, isNegated: Bool)
         /// The rowid, or the primary key of a table without one.
         case fastPrimaryKey
+        /// Whether there is a row of the source in scope, which an optional join
+        /// may lack.
+        case rowExists(isNegated: Bool)
         /// Whether a count is zero.
         case isEmpty(SQLExpression, isNegated: Bool)
         /// `table MATCH pattern`, of the source in scope.
@@ -65,6 +68,8 @@ public struct SQLExpression: Sendable {
         case rowValue([SQLExpression])
         /// An expression that is JSON, and stays so in JSON functions.
         case json(SQLExpression)
+        /// `json ->> path`, or `json -> path`, whose value is JSON.
+        case jsonAccess(SQLExpression, SQLExpression, isJSON: Bool)
         /// A fact of the generated tree that only the connection knows.
         case deferred(@Sendable (Database) throws -> SQLExpression)
     }

@@ -59,7 +59,7 @@ public final class TableAlias<RowDecoder>: Sendable {
 
     /// Whether there is a row of the table, which an optional join may lack.
     public var exists: SQLExpression {
-        .equality(.notEqual, SQLExpression.fastPrimaryKey.scoped(to: identity), .null)
+        SQLExpression(.rowExists(isNegated: false)).scoped(to: identity)
     }
 }
 

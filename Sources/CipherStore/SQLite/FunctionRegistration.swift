@@ -16,7 +16,7 @@ enum FunctionRegistration {
         /// It marks its result.
         static let marksResult = Traits(rawValue: 0x0100_0000)
 
-        /// The flags that the library knows. Older ones mistake some for an encoding.
+        /// The flags that the library knows.
         var known: CInt {
             EngineFeatures.current.supportsTrustedSchema ? rawValue : rawValue & SQLITE_DETERMINISTIC
         }

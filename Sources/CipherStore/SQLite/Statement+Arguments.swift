@@ -45,8 +45,10 @@ extension Statement {
         boundArguments = arguments
         binding = .current
         do {
-            let values = arguments.namedValues.isEmpty ? arguments.values : unchecked(arguments)
-            try check(argumentBuffer.bind(Array(values.prefix(parameterNames.count)), to: sqliteStatement))
+            // Positional values, the usual case, are bound where they are.
+            let isPositional = arguments.namedValues.isEmpty && arguments.values.count <= parameterNames.count
+            let values = isPositional ? arguments.values : unchecked(arguments)
+            try check(argumentBuffer.bind(values, to: sqliteStatement))
         } catch let error as DatabaseError {
             binding = .failed(error)
         } catch {

@@ -64,6 +64,9 @@ extension Database {
         /// `TEXT`, for JSON documents.
         public static let jsonText = ColumnType("TEXT")
 
+        /// `BLOB`, for JSON documents in the binary form.
+        public static let jsonb = ColumnType("BLOB")
+
         /// `INTEGER`
         public static let integer = ColumnType("INTEGER")
 

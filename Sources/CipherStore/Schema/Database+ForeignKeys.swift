@@ -4,7 +4,7 @@ extension Database {
     /// - throws: A ``DatabaseError``.
     public func foreignKeyViolations() throws -> ForeignKeyViolationCursor {
         try ForeignKeyViolationCursor(
-            rows: Row.fetchCursor(self, sql: "PRAGMA foreign_key_check"), schemaID: .main)
+            rows: Row.fetchCursor(self, sql: "PRAGMA foreign_key_check"), schemaID: nil, self)
     }
 
     /// Returns a cursor of the foreign key violations in a table.
@@ -24,7 +24,7 @@ extension Database {
             \(table.name.quotedDatabaseIdentifier))
             """
         return try ForeignKeyViolationCursor(
-            rows: Row.fetchCursor(self, sql: sql), schemaID: table.schemaID)
+            rows: Row.fetchCursor(self, sql: sql), schemaID: table.schemaID, self)
     }
 
     /// Throws an error that describes a foreign key violation, if there is one.

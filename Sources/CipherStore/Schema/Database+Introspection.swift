@@ -24,9 +24,10 @@ extension Database {
     }
 
     func version(of schemaID: DatabaseSchemaID) throws -> Int64 {
-        // Not a cached statement, because those go when the schema changes.
-        try Int64.fetchOne(
-            self, sql: "PRAGMA \(schemaID.name.quotedDatabaseIdentifier).schema_version") ?? 0
+        try withoutTracing {
+            try Int64.fetchOne(
+                self, sql: "PRAGMA \(schemaID.name.quotedDatabaseIdentifier).schema_version") ?? 0
+        }
     }
 
     // MARK: Existence

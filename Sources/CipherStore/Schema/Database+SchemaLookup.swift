@@ -1,13 +1,21 @@
 /// How names are resolved, and facts read from SQLite into the cache.
 extension Database {
+    /// The rows of a query on the schema.
+    ///
+    /// All questions of the library go through here. They are not traced, because
+    /// when they are asked depends on what is cached, and is nobody's concern.
+    private func schemaRows(_ sql: String) throws -> [Row] {
+        try withoutTracing { try Row.fetchAll(self, sql: sql) }
+    }
+
     /// The schemas of the connection, in the order in which SQLite looks a name up.
     func schemaIDs() throws -> [DatabaseSchemaID] {
         if let schemaIDs = schemaCache.schemaIDs { return schemaIDs }
-        let names = try Row.fetchAll(self, sql: "PRAGMA database_list").map {
+        let names = try schemaRows("PRAGMA database_list").map {
             DatabaseSchemaID(try $0.decode(atIndex: 1))
         }
-        // The list omits the temporary schema until it is used.
-        let ids = [.temp, .main] + names.filter { $0 != .temp && $0 != .main }
+        // The temporary schema is listed once it is used.
+        let ids = names.filter { $0 == .temp } + names.filter { $0 != .temp }
         schemaCache.schemaIDs = ids
         return ids
     }
@@ -21,6 +29,7 @@ extension Database {
     /// The schema of a name.
     func schemaID(_ name: String) throws -> DatabaseSchemaID {
         let id = DatabaseSchemaID(name)
+        if id == .temp { return id }
         guard let known = try schemaIDs().first(where: { $0 == id }) else {
             throw DatabaseError.noSuchSchema(name)
         }
@@ -58,8 +67,7 @@ extension Database {
     func objects(of schemaID: DatabaseSchemaID) throws -> SchemaObjects {
         if let objects = schemaCache[schemaID].objects { return objects }
         var objects = SchemaObjects()
-        let rows = try Row.fetchCursor(self, sql: "SELECT type, name FROM \(schemaID.masterTable)")
-        while let row = try rows.next() {
+        for row in try schemaRows("SELECT type, name FROM \(schemaID.masterTable)") {
             guard let kind = SchemaObjects.Kind(rawValue: try row.decode(atIndex: 0)) else { continue }
             objects.insert(kind, try row.decode(atIndex: 1))
         }
@@ -108,7 +116,7 @@ extension Database {
 
     private func readColumns(of table: String, _ schemaID: DatabaseSchemaID) throws -> [ColumnInfo] {
         let name = EngineFeatures.current.supportsTableXInfo ? "table_xinfo" : "table_info"
-        let columns = try Row.fetchAll(self, sql: pragma(name, table, schemaID)).map(ColumnInfo.init(row:))
+        let columns = try schemaRows(pragma(name, table, schemaID)).map(ColumnInfo.init(row:))
         // 1 is a hidden column of a virtual table; 2 and 3 are generated ones.
         return columns.filter { $0.hidden != 1 }
     }
@@ -128,7 +136,7 @@ extension Database {
         guard let columns = try columns(in: table, schemaID) else { return nil }
         let key = columns.filter { $0.primaryKeyIndex > 0 }.sorted { $0.primaryKeyIndex < $1.primaryKeyIndex }
         guard let first = key.first else { return .hiddenRowID }
-        let index = try Row.fetchAll(self, sql: pragma("index_list", table, schemaID))
+        let index = try schemaRows(pragma("index_list", table, schemaID))
             .first { $0["origin"] == "pk" }
         guard let index else {
             // Only an alias of the rowid, and a virtual table's key, need no index.
@@ -162,7 +170,7 @@ extension Database {
         let objects = try objects(of: schemaID)
         var indexes: [IndexInfo]?
         if objects.name(.table, table) != nil {
-            indexes = try Row.fetchAll(self, sql: pragma("index_list", table, schemaID))
+            indexes = try schemaRows(pragma("index_list", table, schemaID))
                 .compactMap { try index($0, schemaID) }
         } else if objects.name(.view, table) != nil {
             indexes = []
@@ -173,7 +181,7 @@ extension Database {
 
     private func index(_ row: Row, _ schemaID: DatabaseSchemaID) throws -> IndexInfo? {
         let name: String = try row.decode(forColumn: "name")
-        let columns = try Row.fetchAll(self, sql: pragma("index_info", name, schemaID))
+        let columns = try schemaRows(pragma("index_info", name, schemaID))
             .map { try $0.decodeIfPresent(String.self, atIndex: 2) }
         // An expression has no name, and neither has the rowid.
         let names = columns.compactMap { $0 }
@@ -202,7 +210,7 @@ extension Database {
     private func readForeignKeys(of table: String, _ schemaID: DatabaseSchemaID) throws -> [ForeignKeyInfo] {
         typealias Part = (position: Int, origin: String, destination: String?)
         var keys: [(id: Int, table: String, parts: [Part])] = []
-        for row in try Row.fetchAll(self, sql: pragma("foreign_key_list", table, schemaID)) {
+        for row in try schemaRows(pragma("foreign_key_list", table, schemaID)) {
             let id: Int = try row.decode(forColumn: "id")
             let part: Part = (
                 try row.decode(forColumn: "seq"), try row.decode(forColumn: "from"), row["to"] as String?

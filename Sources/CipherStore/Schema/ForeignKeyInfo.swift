@@ -39,13 +39,16 @@ public struct ForeignKeyViolation: Sendable {
     /// The number of the foreign key, see ``ForeignKeyInfo/id``.
     public let foreignKeyId: Int
 
-    /// The schema where the violation was found.
-    let schemaID: DatabaseSchemaID
+    /// The schema where the violation was found, if it is known.
+    let schemaID: DatabaseSchemaID?
 
     /// Reads a row of `PRAGMA foreign_key_check`.
-    init(row: Row, schemaID: DatabaseSchemaID) throws {
+    ///
+    /// Old libraries give a number for a table without rowids, too.
+    init(row: Row, schemaID: DatabaseSchemaID?, _ db: Database) throws {
         originTable = try row.decode(atIndex: 0)
-        originRowID = try row.decodeIfPresent(atIndex: 1)
+        let hasRowID = try db.primaryKey(originTable, in: schemaID?.name).tableHasRowID
+        originRowID = hasRowID ? try row.decodeIfPresent(atIndex: 1) : nil
         destinationTable = try row.decode(atIndex: 2)
         foreignKeyId = try row.decode(atIndex: 3)
         self.schemaID = schemaID
@@ -57,7 +60,7 @@ public struct ForeignKeyViolation: Sendable {
     ///
     /// - throws: A ``DatabaseError``.
     public func failureDescription(_ db: Database) throws -> String {
-        let keys = try db.foreignKeys(on: originTable, in: schemaID.name)
+        let keys = try db.foreignKeys(on: originTable, in: schemaID?.name)
         var text = "FOREIGN KEY constraint violation - from \(originTable)"
         if let key = keys.first(where: { $0.id == foreignKeyId }) {
             text += "(\(key.originColumns.joined(separator: ", ")))"
@@ -71,7 +74,7 @@ public struct ForeignKeyViolation: Sendable {
 
     private func originRow(_ db: Database) throws -> Row? {
         guard let originRowID else { return nil }
-        let table = DatabaseObjectID(schemaID: schemaID, name: originTable)
+        let table = try db.findTableOrView(originTable, in: schemaID?.name)
         return try Row.fetchOne(
             db, sql: "SELECT * FROM \(table.quoted) WHERE rowid = ?", arguments: [originRowID])
     }
@@ -96,15 +99,17 @@ extension ForeignKeyViolation: CustomStringConvertible {
 /// A cursor of foreign key violations.
 public final class ForeignKeyViolationCursor: Cursor {
     private let rows: RowCursor
-    private let schemaID: DatabaseSchemaID
+    private let schemaID: DatabaseSchemaID?
+    private unowned let db: Database
 
-    init(rows: RowCursor, schemaID: DatabaseSchemaID) {
+    init(rows: RowCursor, schemaID: DatabaseSchemaID?, _ db: Database) {
         self.rows = rows
         self.schemaID = schemaID
+        self.db = db
     }
 
     /// Returns the next violation, or nil at the end.
     public func next() throws -> ForeignKeyViolation? {
-        try rows.next().map { try ForeignKeyViolation(row: $0, schemaID: schemaID) }
+        try rows.next().map { try ForeignKeyViolation(row: $0, schemaID: schemaID, db) }
     }
 }

@@ -120,9 +120,11 @@ extension Database {
     /// a number in the file's first page. Call it when an access starts, inside
     /// of its transaction if it has one. It costs nothing while nothing is known.
     func clearSchemaCacheIfNeeded() {
+        guard !isClosed else { return }
         for (schemaID, version) in schema.cache.versions {
             // A version that can't be read now can't be trusted either.
-            guard let current = try? self.version(of: schemaID), current == version else {
+            let current = try? protected { try self.version(of: schemaID) }
+            guard current == version else {
                 clearSchemaCache()
                 return
             }

@@ -73,7 +73,7 @@ extension NSNumber: DatabaseValueConvertible {
     public var databaseValue: DatabaseValue {
         if let number = self as? NSDecimalNumber { return number.decimalValue.numericDatabaseValue }
         // The type encodings of the Objective-C runtime.
-        switch UInt8(bitPattern: objCType.pointee) {
+        switch UInt8(truncatingIfNeeded: objCType.pointee) {
         case UInt8(ascii: "f"), UInt8(ascii: "d"):
             return doubleValue.databaseValue
         case UInt8(ascii: "Q"), UInt8(ascii: "L"):

@@ -261,7 +261,8 @@ public final class TableDefinition {
                 ?? part.columns.map { try $0.sql(db, in: context, isInPrimaryKey: item.isInPrimaryKey) }
         }
         if hasPrimaryKeyClause {
-            let clause = ["PRIMARY KEY (\(key.map(\.name).quotedList))"] + primaryKeyConflict.constraintClauses
+            let clause =
+                ["PRIMARY KEY (\(key.map(\.name).quotedList))"] + primaryKeyConflict.constraintClauses
             lines.append(clause.joined(separator: " "))
         }
         lines += uniqueKeys.map(\.sql)

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+/// Full-text tables of the modules that every library has.
+@Suite struct FullTextTests {
+    @Test func aSynchronizedTableFollowsItsContent() throws {
+        let queue = try DatabaseQueue(configuration: .keyed("secret"))
+        try queue.write { db in
+            try db.create(table: "note") { t in
+                t.uuidPrimaryKey("id")
+                t.column("body", .text)
+            }
+            try db.execute(
+                sql: "INSERT INTO note VALUES (?, 'an encrypted database')", arguments: [UUID.v7()])
+            try db.create(virtualTable: "noteText", using: FTS4()) { t in
+                t.synchronize(withTable: "note")
+                t.tokenizer = .unicode61()
+                t.column("body")
+            }
+            let count = { (text: String) in
+                try Int.fetchOne(
+                    db, sql: "SELECT count(*) FROM noteText WHERE noteText MATCH ?",
+                    arguments: [FTS3Pattern(matchingAllPrefixesIn: text)]) ?? -1
+            }
+            let before = try count("encr data")
+            #expect(before == 1)
+            try db.execute(sql: "UPDATE note SET body = 'a plain one'")
+            let after = try [count("encr"), count("plain")]
+            #expect(after == [0, 1])
+            // Dropping another column leaves the rowids, which the text table goes by.
+            try db.alter(table: "note") { $0.add(column: "colour", .text) }
+            try db.alter(table: "note") { $0.drop(column: "colour") }
+            try db.execute(sql: "DELETE FROM note")
+            let end = try count("plain")
+            #expect(end == 0)
+        }
+    }
+
+    @Test func aModuleErrorUndoesTheTable() throws {
+        struct Failing: VirtualTableModule {
+            struct Stop: Error {}
+            let moduleName = "fts4"
+            func makeTableDefinition(configuration: VirtualTableConfiguration) {}
+            func moduleArguments(for definition: Void, in db: Database) -> [String] { ["a"] }
+            func database(_ db: Database, didCreate tableName: String, using definition: Void) throws {
+                throw Stop()
+            }
+        }
+        let queue = try DatabaseQueue(configuration: .keyed("secret"))
+        #expect(throws: Failing.Stop.self) {
+            try queue.write { try $0.create(virtualTable: "t", using: Failing()) }
+        }
+        let exists = try queue.read { try $0.tableExists("t") }
+        #expect(!exists)
+    }
+
+    @Test func textWithoutTokensIsNoPattern() {
+        for text in ["", "*", "\"", "?!", "()"] {
+            #expect(FTS3Pattern(matchingAllTokensIn: text) == nil)
+        }
+        #expect(FTS3Pattern(matchingPhrase: "Moby, Dick!")?.rawPattern == "\"moby dick\"")
+        #expect(throws: DatabaseError.self) { try FTS3Pattern(rawPattern: "\"") }
+    }
+}

@@ -1,0 +1,274 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+private struct Player: TableRecord, FetchableRecord, Codable, Hashable {
+    var id: Int64
+    var name: String
+    var score: Int?
+
+    enum Columns {
+        static let id = Column("id")
+        static let name = Column("name")
+        static let score = Column("score")
+    }
+}
+
+extension FetchRequest {
+    fileprivate func text(_ db: Database) throws -> String {
+        let statement = try makePreparedRequest(db, forSingleResult: false).statement
+        return statement.sql
+    }
+}
+
+@Suite struct RequestTests {
+    private func makeQueue() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL, score INTEGER);
+                    INSERT INTO player VALUES (1, 'Arthur', 100), (2, 'Barbara', NULL), (3, 'O''Brien', 20);
+                    CREATE TABLE pair (a TEXT, b TEXT, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
+                    INSERT INTO pair VALUES ('x', 'y', 1), ('x', 'z', 2), ('w', 'z', 3);
+                    """)
+        }
+        return queue
+    }
+
+    @Test func valuesNeverReachTheText() throws {
+        try makeQueue().read { db in
+            let name = "O'Brien'; DROP TABLE player; --"
+            let request = Player.filter { $0.name == name || $0.name.like("%\(name)%") }.order(\.id)
+            #expect(
+                try request.text(db)
+                    == #"SELECT * FROM "player" WHERE ("name" = ?) OR ("name" LIKE ?) ORDER BY "id""#)
+            #expect(try request.fetchAll(db) == [])
+        }
+    }
+
+    @Test func namesAreQuotedWhateverTheyHold() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: #"CREATE TABLE "we""ird" ("select" INTEGER); INSERT INTO "we""ird" VALUES (1)"#)
+            let request = Table(#"we"ird"#).filter(Column("select") == 1)
+            #expect(try request.fetchCount(db) == 1)
+        }
+    }
+
+    @Test func nullsSortLastOnEveryEngine() throws {
+        try makeQueue().read { db in
+            let last = try Player.order { $0.score.ascNullsLast }.fetchAll(db).map(\.id)
+            let first = try Player.order { $0.score.ascNullsLast }.reversed().fetchAll(db).map(\.id)
+            #expect(last == [3, 1, 2])
+            #expect(first == [2, 1, 3])
+        }
+    }
+
+    @Test func aggregatesAreFilteredOnEveryEngine() throws {
+        try makeQueue().read { db in
+            let request = Player.select(
+                { [sum($0.score, filter: $0.id > 1), count($0.id, filter: $0.score == nil)] }, as: Row.self)
+            let row = try #require(try request.fetchOne(db))
+            #expect(row[0] as Int == 20)
+            #expect(row[1] as Int == 1)
+        }
+    }
+
+    @Test func aSubqueryRefersToTheTableAroundIt() throws {
+        try makeQueue().read { db in
+            // Both queries are on one table, so the inner one needs a name of its own.
+            let outer = TableAlias<Player>()
+            let better = Player.filter { $0.score > outer.score }
+            let best = Player.aliased(outer).filter { $0.score != nil && !better.exists() }
+            #expect(try best.fetchAll(db).map(\.name) == ["Arthur"])
+            #expect(
+                try best.text(db) == """
+                    SELECT * FROM "player" WHERE ("score" IS NOT NULL) AND (NOT EXISTS \
+                    (SELECT "player1".* FROM "player" "player1" WHERE "player1"."score" > "player"."score"))
+                    """)
+        }
+    }
+
+    @Test func anAliasOfNothingIsAnError() throws {
+        try makeQueue().read { db in
+            let request = Player.filter(TableAlias<Player>().score > 1)
+            #expect(throws: DatabaseError.self) { try request.fetchCount(db) }
+        }
+    }
+
+    @Test func aKeyOfSeveralColumnsNeedsADictionary() throws {
+        try makeQueue().read { db in
+            #expect(throws: DatabaseError.self) { try Table("pair").filter(key: "x").fetchCount(db) }
+            #expect(throws: DatabaseError.self) { try Table("pair").filter(key: ["n": 1]).fetchCount(db) }
+            #expect(throws: DatabaseError.self) {
+                try Table("pair").filter(key: ["a": "x", "b": "y", "c": 1]).fetchCount(db)
+            }
+            #expect(try Table("pair").filter(key: ["b": "y", "a": "x"]).fetchCount(db) == 1)
+        }
+    }
+
+    @Test func sqlOfTheUserKeepsItsArguments() throws {
+        try makeQueue().read { db in
+            let literal: SQL = "score > \(50) OR name = \("O'Brien")"
+            let request = Player.filter(literal).filter(sql: "id < ?", arguments: [3]).filter { $0.id > 0 }
+            #expect(try request.fetchAll(db).map(\.id) == [1])
+            let names = Player.filter(sql: "id = :id", arguments: ["id": 1])
+                .filter(sql: "score = :id", arguments: ["id": 2])
+            #expect(throws: DatabaseError.self) { try names.fetchCount(db) }
+        }
+    }
+
+    @Test func aRequestTellsItsRowids() throws {
+        try makeQueue().read { db in
+            #expect(
+                try Player.filter { [1, 2, 3].contains($0.id) && $0.id != 2 }.relation.rowIDs(db) == [
+                    1, 2, 3,
+                ])
+            #expect(try Player.filter { $0.id == 1 || $0.score == 2 }.relation.rowIDs(db) == nil)
+            #expect(try Player.filter { $0.id == 1 && $0.score == 2 }.relation.rowIDs(db) == [1])
+            #expect(try Player.filter(Column("ROWID") == 7).relation.rowIDs(db) == [7])
+            #expect(try Player.none().relation.rowIDs(db) == [])
+            #expect(try Player.filter(key: 5).relation.rowIDs(db) == [5])
+            #expect(try Table("pair").filter(Column("n") == 1).relation.rowIDs(db) == nil)
+        }
+    }
+
+    @Test func literalsCanStandInDefinitions() throws {
+        try makeQueue().write { db in
+            let request = Player.filter { $0.name != "O'Brien" && $0.score != 1.5 }
+            let sql = try request.sqlSubquery.literalSQL(db)
+            #expect(sql == #"SELECT * FROM "player" WHERE ("name" <> 'O''Brien') AND ("score" <> 1.5)"#)
+            try db.execute(sql: "CREATE VIEW v AS \(sql)")
+            #expect(try Table("v").fetchCount(db) == 1)
+            let arguments = Player.filter(sql: "name = ?", arguments: ["Arthur"])
+            #expect(throws: DatabaseError.self) { try arguments.sqlSubquery.literalSQL(db) }
+        }
+    }
+}
+
+@Suite struct BatchTests {
+    private func makeQueue() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL, score INTEGER);
+                    INSERT INTO player VALUES (1, 'Arthur', 100), (2, 'Barbara', 50), (3, 'Craig', 20);
+                    CREATE TABLE pair (a TEXT, b TEXT, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
+                    INSERT INTO pair VALUES ('x', 'y', 1), ('x', 'z', 2), ('w', 'z', 3);
+                    """)
+        }
+        return queue
+    }
+
+    @Test func aLimitedDeletionDeletesTheFirstRows() throws {
+        try makeQueue().write { db in
+            #expect(try Player.order(\.score).limit(2).deleteAll(db) == 2)
+            #expect(try Player.all().fetchAll(db).map(\.name) == ["Arthur"])
+        }
+    }
+
+    @Test func aLimitedUpdateWorksWithoutRowids() throws {
+        try makeQueue().write { db in
+            let request = Table("pair").order(Column("n").desc).limit(2)
+            #expect(try request.updateAll(db, [Column("n") += 10]) == 2)
+            #expect(
+                try Table("pair").select(Column("n"), as: Int.self).order(Column("n")).fetchAll(db) == [
+                    1, 12, 13,
+                ])
+        }
+    }
+
+    @Test func deletedRecordsAreReturned() throws {
+        try makeQueue().write { db in
+            let deleted = try Player.filter { $0.score < 100 }.deleteAndFetchSet(db)
+            #expect(Set(deleted.map(\.id)) == [2, 3])
+            #expect(try Player.all().fetchCount(db) == 1)
+        }
+    }
+
+    @Test func updatedRecordsAreReturnedAlthoughTheFilterNoLongerFindsThem() throws {
+        try makeQueue().write { db in
+            let updated = try Player.filter { $0.score < 100 }.updateAndFetchAll(db) {
+                [$0.score.set(to: 1000)]
+            }
+            #expect(updated.map(\.id).sorted() == [2, 3])
+            #expect(updated.allSatisfy { $0.score == 1000 })
+            // The next one finds no remains of the first.
+            let again = try Player.filter { $0.score == 1000 }.updateAndFetchSet(db) { [$0.score -= 1] }
+            #expect(again.map(\.score) == [999, 999])
+        }
+    }
+
+    @Test func aFailedUpdateLeavesNothingBehind() throws {
+        try makeQueue().write { db in
+            for _ in 0..<2 {
+                #expect(throws: DatabaseError.self) {
+                    try Player.all().updateAndFetchAll(db) { [$0.name.set(to: nil)] }
+                }
+            }
+            #expect(try Player.all().updateAndFetchAll(db) { [$0.score.set(to: 0)] }.count == 3)
+        }
+    }
+}
+
+/// Joins are made by associations; these are the relations that they make.
+@Suite struct JoinedRelationTests {
+    private func child(_ key: String, _ kind: RelationChild.Kind, _ relation: Relation) -> RelationChild {
+        RelationChild(
+            key: key, kind: kind,
+            condition: { _, left, right in
+                .equality(
+                    .equal, SQLExpression.column("id").scoped(to: right),
+                    SQLExpression.column("parentId").scoped(to: left))
+            }, relation: relation)
+    }
+
+    private func sql(_ relation: Relation) throws -> String {
+        let queue = try DatabaseQueue()
+        return try queue.write { db in
+            try db.execute(sql: "CREATE TABLE node (id INTEGER PRIMARY KEY, parentId INTEGER, name TEXT)")
+            return try QueryInterfaceRequest<Row>(relation: relation).text(db)
+        }
+    }
+
+    @Test func tablesThatAreJoinedToThemselvesAreNumbered() throws {
+        var parent = Relation(source: .table("node"))
+        parent.filters = [Column("name") != nil]
+        var node = Relation(source: .table("node"))
+        node.filters = [Column("name") == nil]
+        node.children = [child("parent", .optional, parent)]
+        #expect(
+            try sql(node) == """
+                SELECT "node1".*, "node2".* FROM "node" "node1" LEFT JOIN "node" "node2" \
+                ON ("node2"."id" = "node1"."parentId") AND ("node2"."name" IS NOT NULL) \
+                WHERE "node1"."name" IS NULL
+                """)
+    }
+
+    @Test func aliasesReachJoinedTables() throws {
+        let alias = TableAlias()
+        let named = TableAlias(name: "NODE")
+        var parent = Relation(source: .table("node"), selection: [])
+        parent.aliases = [alias.identity]
+        var node = Relation(source: .table("node"), selection: [SQLSelection(.expression(.column("id")))])
+        node.aliases = [named.identity]
+        node.children = [child("parent", .required, parent)]
+        node.filters = [alias[Column("name")] > named[Column("name")]]
+        node.ordering.append(.ordering(Column("id").desc))
+        #expect(
+            try sql(node) == """
+                SELECT "NODE"."id" FROM "node" "NODE" JOIN "node" "node1" ON "node1"."id" = "NODE"."parentId" \
+                WHERE "node1"."name" > "NODE"."name" ORDER BY "NODE"."id" DESC
+                """)
+    }
+
+    @Test func oneTableCantHaveTwoNames() throws {
+        var node = Relation(source: .table("node"))
+        node.aliases = [TableAlias(name: "a").identity, TableAlias(name: "b").identity]
+        #expect(throws: DatabaseError.self) { try sql(node) }
+    }
+}
