@@ -278,7 +278,7 @@ extension FetchRequest {
     private func child(_ key: String, _ kind: RelationChild.Kind, _ relation: Relation) -> RelationChild {
         RelationChild(
             key: key, kind: kind,
-            condition: { _, left, right in
+            condition: .expression { _, left, right in
                 .equality(
                     .equal, SQLExpression.column("id").scoped(to: right),
                     SQLExpression.column("parentId").scoped(to: left))

@@ -5,7 +5,12 @@ public protocol TypedRequest<RowDecoder> {
 }
 
 /// A request to which associations can be joined.
-public protocol JoinableRequest<RowDecoder>: TypedRequest {}
+public protocol JoinableRequest<RowDecoder>: TypedRequest {
+    /// Returns a request for other rows.
+    ///
+    /// - parameter change: What one of this library's own methods changes.
+    func changing(_ change: RelationChange) -> Self
+}
 
 /// A request that can be refined: those of the query builder, and associations.
 ///

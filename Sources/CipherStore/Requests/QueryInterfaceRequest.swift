@@ -12,12 +12,6 @@
 /// other threads and fetched again.
 public struct QueryInterfaceRequest<RowDecoder>: Sendable {
     var relation: Relation
-
-    fileprivate func with(_ change: (inout Relation) -> Void) -> Self {
-        var request = self
-        change(&request.relation)
-        return request
-    }
 }
 
 extension QueryInterfaceRequest: FetchRequest {
@@ -40,11 +34,7 @@ extension QueryInterfaceRequest: FetchRequest {
         {
             relation.limit = Relation.Limit(limit: 1, offset: relation.limit?.offset)
         }
-        let writer = SQLWriter(db)
-        try relation.writeSelect(to: writer)
-        let statement = try db.makeStatement(sql: writer.sql)
-        try statement.setArguments(writer.arguments)
-        return PreparedRequest(statement: statement)
+        return try relation.makePreparedRequest(db)
     }
 
     /// Returns the number of rows of the request.
@@ -65,94 +55,15 @@ extension QueryInterfaceRequest {
     }
 }
 
-extension QueryInterfaceRequest: SelectionRequest {
-    /// Returns a request that selects what a connection tells.
-    public func selectWhenConnected(
-        _ selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
-    ) -> Self {
-        with { $0.selection = [SQLSelection(.deferred { try selection($0).map(\.sqlSelection) })] }
-    }
-
-    /// Returns a request that selects what a connection tells as well.
-    public func annotatedWhenConnected(
-        with selection: @escaping @Sendable (Database) throws -> [any SQLSelectable]
-    ) -> Self {
-        with { $0.selection.append(SQLSelection(.deferred { try selection($0).map(\.sqlSelection) })) }
-    }
-}
-
-extension QueryInterfaceRequest: FilteredRequest {
-    /// Returns a request for the rows that satisfy what a connection tells.
-    public func filterWhenConnected(
-        _ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible
-    ) -> Self {
-        with { $0.filters.append(SQLExpression(.deferred { try predicate($0).sqlExpression })) }
-    }
-}
-
-extension QueryInterfaceRequest: OrderedRequest {
-    /// Returns a request that is sorted as a connection tells.
-    public func orderWhenConnected(
-        _ orderings: @escaping @Sendable (Database) throws -> [any SQLOrderingTerm]
-    ) -> Self {
-        with {
-            $0.ordering = RelationOrdering()
-            $0.ordering.append(.deferred { try orderings($0).map(\.sqlOrdering) })
-        }
-    }
-
-    /// Returns a request in the opposite order.
-    public func reversed() -> Self {
-        with { $0.reverse() }
-    }
-
-    /// Returns a request that is not sorted.
-    public func unordered() -> Self {
-        with { $0.removeOrdering() }
-    }
-
-    /// Returns a request that sorts equal rows by primary key as well, or by all
-    /// their columns when they have none.
-    public func withStableOrder() -> Self {
-        with { $0.stabilizeOrdering() }
-    }
-}
-
-extension QueryInterfaceRequest: AggregatingRequest {
-    /// Returns a request with the groups that a connection tells.
-    public func groupWhenConnected(
-        _ expressions: @escaping @Sendable (Database) throws -> [any SQLExpressible]
-    ) -> Self {
-        with { $0.grouping = [.deferred { try expressions($0).map(\.sqlExpression) }] }
-    }
-
-    /// Returns a request for the groups that satisfy what a connection tells.
-    public func havingWhenConnected(
-        _ predicate: @escaping @Sendable (Database) throws -> any SQLExpressible
-    ) -> Self {
-        with { $0.groupFilters.append(SQLExpression(.deferred { try predicate($0).sqlExpression })) }
-    }
-}
-
-extension QueryInterfaceRequest: TableRequest {
+extension QueryInterfaceRequest: DerivableRequest {
     /// The name of the table, or of the common table expression.
     public var databaseTableName: String { relation.source.name }
 
-    /// Returns a request whose table has an alias.
-    public func aliased<AliasDecoder>(_ alias: TableAlias<AliasDecoder>) -> Self {
-        with { $0.aliases.append(alias.identity) }
-    }
-}
-
-extension QueryInterfaceRequest: DerivableRequest {
-    /// Returns a request for different rows.
-    public func distinct() -> Self {
-        with { $0.isDistinct = true }
-    }
-
-    /// Returns a request that can use a common table expression.
-    public func with<CTERowDecoder>(_ cte: CommonTableExpression<CTERowDecoder>) -> Self {
-        with { $0.add(cte.commonTable) }
+    /// Returns a request for other rows.
+    public func changing(_ change: RelationChange) -> Self {
+        var request = self
+        change.apply(&request.relation)
+        return request
     }
 }
 

@@ -62,7 +62,7 @@ extension Relation {
 
     /// Whether the rows are not those of a plain WHERE clause.
     private var needsSubqueryForChanges: Bool {
-        children.contains { $0.kind != .prefetched } || !grouping.isEmpty || !groupFilters.isEmpty
+        children.contains { $0.isJoined } || !grouping.isEmpty || !groupFilters.isEmpty
             || limit != nil && !EngineFeatures.supportsLimitedChanges
     }
 

@@ -8,10 +8,10 @@ extension Relation {
 
     /// Whether joins can repeat a row.
     private var hasToManyJoin: Bool {
-        children.contains { $0.kind != .prefetched && (!$0.isToOne || $0.relation.hasToManyJoin) }
+        children.contains { $0.isJoined && (!$0.isToOne || $0.relation.hasToManyJoin) }
     }
 
-    private var hasJoin: Bool { children.contains { $0.kind != .prefetched } }
+    private var hasJoin: Bool { children.contains { $0.isJoined } }
 
     /// Whether there can't be two rows.
     func hasOneRowAtMost(_ db: Database) throws -> Bool {

@@ -39,7 +39,7 @@ struct JoinedSources {
         // An empty name is one that is still to be found.
         sources.append(
             JoinedSource(relation: relation, parent: parent, child: child, qualifier: names.first ?? ""))
-        for child in relation.children where child.kind != .prefetched {
+        for child in relation.children where child.isJoined {
             try append(child.relation, parent: index, child: child)
         }
     }
@@ -134,7 +134,7 @@ extension Relation {
         }
         guard let child = source.child, let parent = source.parent else { return }
         let left = joined.sources[parent].identity
-        let join = try child.condition(writer.database, left, source.identity)
+        let join = try child.condition.expression(writer.database, left, source.identity)
         let filter = try relation.condition(writer.database)?.scoped(to: source.identity)
         let operands = [join, filter].compactMap(\.self)
         guard !operands.isEmpty else { return }

@@ -79,14 +79,16 @@ struct Relation: Sendable {
 
 /// A relation that belongs to another one.
 ///
-/// Joins of one row are parts of the SELECT; the rows of prefetched children
-/// come from a second query.
+/// Joins are parts of the SELECT; the rows of prefetched children come from a
+/// second query.
 struct RelationChild: Sendable {
     enum Kind: Sendable {
         /// `JOIN`: rows without a counterpart are left out.
         case required
         /// `LEFT JOIN`.
         case optional
+        /// Not joined: on the way to prefetched rows.
+        case bridge
         /// Fetched afterwards, for all parents at once.
         case prefetched
     }
@@ -98,10 +100,12 @@ struct RelationChild: Sendable {
     /// Whether a parent has one counterpart at most.
     var isToOne = true
 
-    /// Which rows belong together, or nil for all.
-    var condition:
-        @Sendable (_ db: Database, _ left: SourceIdentity, _ right: SourceIdentity) throws -> SQLExpression?
+    /// Which rows belong together.
+    var condition: RelationCondition
     var relation: Relation
+
+    /// Whether the child is a part of the SELECT.
+    var isJoined: Bool { kind == .required || kind == .optional }
 }
 
 /// A part of a relation's groups.

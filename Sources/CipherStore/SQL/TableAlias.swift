@@ -21,6 +21,10 @@
 public final class TableAlias<RowDecoder>: Sendable {
     let identity: SourceIdentity
 
+    init(identity: SourceIdentity) {
+        self.identity = identity
+    }
+
     /// Makes an alias.
     ///
     /// - parameter name: Its name in SQL, or nil for one that is generated.

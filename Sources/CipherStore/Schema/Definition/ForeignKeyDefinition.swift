@@ -67,7 +67,7 @@ public final class ForeignKeyDefinition {
     private func destination(_ db: Database, in context: TableContext) throws -> String {
         if let table { return table }
         if try context.isTable(db, name) { return name }
-        let plural = name.pluralTableName
+        let plural = name.pluralized
         guard try context.isTable(db, plural) else { throw DatabaseError.noSuchTable(name) }
         return plural
     }
@@ -78,5 +78,5 @@ extension ForeignKeyDefinition: Sendable {}
 
 extension String {
     /// The name with a capital first letter.
-    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+    var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

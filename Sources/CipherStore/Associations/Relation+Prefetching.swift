@@ -1,0 +1,232 @@
+// Fetching the rows of `including(all:)`.
+//
+// After the rows of a request, one query for each association fetches all rows
+// that belong to any of them. It selects the foreign key in columns that begin
+// with `grdb_`, by which the rows are dealt out.
+
+extension Relation {
+    /// Returns the relation as a statement that is ready to run.
+    func makePreparedRequest(_ db: Database) throws -> PreparedRequest {
+        let plans = try prefetches(db)
+        var relation = self
+        let hidden = relation.selectKeys(of: plans, try selectedColumns(db))
+        let writer = SQLWriter(db)
+        try relation.writeSelect(to: writer)
+        let statement = try db.makeStatement(sql: writer.sql)
+        try statement.setArguments(writer.arguments)
+        let shape = try relation.rowShape(db, of: statement, hiding: hidden.count)
+        guard !plans.isEmpty else { return PreparedRequest(statement: statement, adapter: shape.adapter) }
+        let firstHidden = shape.width - hidden.count
+        return PreparedRequest(statement: statement, adapter: shape.adapter) { [self] db, rows in
+            for plan in plans {
+                let indexes = try plan.columns.map { column in
+                    if let index = hidden.firstIndex(of: column.left.lowercased()) { return firstHidden + index }
+                    return try statement.index(ofSelected: column.left)
+                }
+                try prefetch(plan, keys: indexes, for: rows, db)
+            }
+        }
+    }
+
+    /// The rows to fetch afterwards.
+    private func prefetches(_ db: Database) throws -> [Prefetch] {
+        try prefetchedPaths.map { try Prefetch(path: $0, columns: $0[0].condition.columns(db)) }
+    }
+
+    /// The ways to the children that are fetched afterwards.
+    private var prefetchedPaths: [[RelationChild]] {
+        children.flatMap { child in
+            child.kind == .prefetched ? [[child]] : child.relation.prefetchedPaths.map { [child] + $0 }
+        }
+    }
+
+    /// The names of the columns that are selected as they are, in lower case.
+    private func selectedColumns(_ db: Database) throws -> Set<String> {
+        guard !children.isEmpty else { return [] }
+        var columns: Set<String> = []
+        for selection in try resolvedSelection(db) {
+            switch selection.node {
+            case .allColumns where source.tableName != nil:
+                columns.formUnion(try db.columnNames(of: source.name).map { $0.lowercased() })
+            case .allColumnsExcluding(let excluded):
+                columns.formUnion(try db.columnNames(of: source.name).map { $0.lowercased() })
+                columns.subtract(excluded)
+            case .expression(let expression):
+                if case .column(let name) = expression.node { columns.insert(name.lowercased()) }
+            default: break
+            }
+        }
+        return columns
+    }
+
+    /// Selects the columns that prefetched rows refer to.
+    ///
+    /// - returns: Those that were not selected before, in lower case.
+    private mutating func selectKeys(of prefetches: [Prefetch], _ selected: Set<String>) -> [String] {
+        var hidden: [String] = []
+        for column in prefetches.flatMap(\.columns).map(\.left)
+        where !selected.contains(column.lowercased()) && !hidden.contains(column.lowercased()) {
+            hidden.append(column.lowercased())
+            selection.append(SQLSelection(.named(.column(column), "grdb_\(column)")))
+        }
+        return hidden
+    }
+
+    // MARK: The second query
+
+    private func prefetch(_ plan: Prefetch, keys indexes: [Int], for rows: [Row], _ db: Database) throws {
+        let keys = rows.map { row in
+            let row = row.unadapted
+            return indexes.map { row.databaseValue(atIndex: $0) }
+        }
+        var known: Set<[DatabaseValue]> = []
+        let distinct = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
+        var groups: [[DatabaseValue]: [Row]] = [:]
+        for condition in conditions(on: plan.columns, among: distinct) {
+            let request = try plan.relation(for: condition).makePreparedRequest(db)
+            let fetched =
+                try request.completedRows(db) ?? Row.fetchAll(request.statement, adapter: request.adapter)
+            for row in fetched {
+                let key = try plan.columns.map { column -> DatabaseValue in
+                    try row.decode(forColumn: "grdb_\(column.right)")
+                }
+                groups[key, default: []].append(row)
+            }
+        }
+        let names = plan.path.map(\.key)
+        for (row, key) in zip(rows, keys) {
+            row.prefetchedRows.setRows(groups[key] ?? [], forKeyPath: names)
+        }
+    }
+
+    /// The conditions on the rows that belong to some keys.
+    ///
+    /// Several columns are compared with those of the first query, by its own
+    /// SQL. The values of one column are arguments, as many as fit.
+    private func conditions(
+        on columns: Prefetch.Columns, among keys: [[DatabaseValue]]
+    ) -> [Prefetch.Condition] {
+        if keys.isEmpty { return [] }
+        if columns.count == 1 {
+            let column = SQLExpression.column(columns[0].right)
+            return Prefetch.batches(of: keys.map { $0[0] }).map { batch in
+                Prefetch.Condition(filter: .isIn(batch.map { .value($0) }, column))
+            }
+        }
+        let table = CommonTable(
+            name: "grdb_base", columns: nil, isRecursive: false,
+            subquery: SQLSubquery(.relation(selectingOnly(columns.map(\.left)))))
+        let filter = SQLExpression(
+            .isIn(
+                SQLExpression(.rowValue(columns.map { .column($0.right) })), .table(table.name), isNegated: false))
+        return [Prefetch.Condition(filter: filter, commonTable: table)]
+    }
+
+    /// The same rows with other columns.
+    private func selectingOnly(_ columns: [String]) -> Relation {
+        var relation = joinedOnly
+        relation.selection = columns.map { .expression(.column($0)) }
+        relation.isDistinct = false
+        if limit == nil { relation.removeOrdering() }
+        return relation
+    }
+
+    /// The relation without selected and prefetched rows.
+    fileprivate var joinedOnly: Relation {
+        var relation = self
+        relation.selection = []
+        relation.children = children.filter(\.isJoined)
+        for index in relation.children.indices {
+            relation.children[index].relation = relation.children[index].relation.joinedOnly
+        }
+        return relation
+    }
+}
+
+/// Rows that are fetched after those that they belong to.
+private struct Prefetch {
+    typealias Columns = [(left: String, right: String)]
+
+    /// What restricts them.
+    struct Condition {
+        var filter: SQLExpression
+        var commonTable: CommonTable?
+    }
+
+    /// The tables on the way to them, and they.
+    let path: [RelationChild]
+
+    /// The columns that refer from the first of these tables to the parent's.
+    let columns: Columns
+
+    /// The request for the rows.
+    func relation(for condition: Condition) -> Relation {
+        let steps = path.map { (condition: $0.condition, relation: $0.relation) }
+        var relation = Relation.reaching(steps, skipping: path.dropFirst().map(\.key)) { first in
+            first.filters.append(condition.filter)
+        }
+        if let table = condition.commonTable { relation.relation.add(table) }
+        relation.relation.selection += columns.map { column in
+            SQLSelection(
+                .named(SQLExpression.column(column.right).scoped(to: relation.first), "grdb_\(column.right)"))
+        }
+        return relation.relation
+    }
+
+    /// Splits values so that SQLite accepts them in one statement: up to 999
+    /// arguments before version 3.32, and integers that are a part of its text.
+    static func batches(of values: [DatabaseValue]) -> [ArraySlice<DatabaseValue>] {
+        let areIntegers = values.allSatisfy { if case .int64 = $0.storage { true } else { false } }
+        let size = areIntegers ? 20_000 : 500
+        return stride(from: 0, to: values.count, by: size).map { start in
+            values[start..<min(start + size, values.count)]
+        }
+    }
+}
+
+extension Relation {
+    /// Makes the relation of the rows at the end of a way, joined to the tables
+    /// on that way.
+    ///
+    /// - parameters:
+    ///     - steps: The conditions and relations on the way.
+    ///     - keys: The names of the children by which relations on the way lead
+    ///       to the next one.
+    ///     - restrict: Restricts the first of the relations.
+    /// - returns: The relation, and the identity of the first one on the way.
+    static func reaching(
+        _ steps: [(condition: RelationCondition, relation: Relation)], skipping keys: [String] = [],
+        restrict: (inout Relation) -> Void
+    ) -> (relation: Relation, first: SourceIdentity) {
+        let first = SourceIdentity()
+        var pivot: RelationChild?
+        for (index, step) in steps.enumerated() {
+            var relation = step.relation
+            let isLast = index == steps.count - 1
+            if !isLast {
+                relation = relation.joinedOnly
+                if index < keys.count { relation.children.removeAll { $0.key == keys[index] } }
+            }
+            if index == 0 {
+                relation.aliases.append(first)
+                restrict(&relation)
+            }
+            if let pivot { relation.children.append(pivot) }
+            if isLast { return (relation, first) }
+            // A name that no association has.
+            pivot = RelationChild(
+                key: "", kind: .required, condition: steps[index + 1].condition.reversed, relation: relation)
+        }
+        preconditionFailure("a way has steps")
+    }
+}
+
+extension Statement {
+    /// The first result column of a name.
+    fileprivate func index(ofSelected column: String) throws -> Int {
+        if let index = columnNames.firstIndex(where: { $0.lowercased() == column.lowercased() }) { return index }
+        throw DatabaseError(
+            resultCode: .SQLITE_ERROR,
+            message: "the column \(column), to which associated rows refer, is not selected")
+    }
+}
