@@ -42,9 +42,10 @@ extension AssociationStep {
     /// The way to the rows for which a condition is true.
     static func join<Origin, Destination>(
         _ destination: Relation,
-        on condition: @escaping @Sendable (
-            TableAlias<Origin>, TableAlias<Destination>
-        ) -> any SQLExpressible
+        on condition:
+            @escaping @Sendable (
+                TableAlias<Origin>, TableAlias<Destination>
+            ) -> any SQLExpressible
     ) -> AssociationStep {
         var step = join(destination)
         step.condition = .expression { _, left, right in

@@ -24,7 +24,9 @@ extension EncodableRecord {
                 SQLExpression(
                     .deferred { db in
                         let values = try values.get()
-                        let pairs = try condition.columns(db).map { ($0.right, values[$0.left.lowercased()] ?? .null) }
+                        let pairs = try condition.columns(db).map {
+                            ($0.right, values[$0.left.lowercased()] ?? .null)
+                        }
                         if pairs.contains(where: \.1.isNull) { return false.sqlExpression }
                         return .joined(.and, pairs.map { .equality(.equal, .column($0), .value($1)) })
                     }))

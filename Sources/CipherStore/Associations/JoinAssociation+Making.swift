@@ -8,9 +8,10 @@ extension TableRecord {
     ///     - condition: The condition on a row of each side.
     public static func association<Destination>(
         to cte: CommonTableExpression<Destination>,
-        on condition: @escaping @Sendable (
-            _ left: TableAlias<Self>, _ right: TableAlias<Destination>
-        ) -> any SQLExpressible
+        on condition:
+            @escaping @Sendable (
+                _ left: TableAlias<Self>, _ right: TableAlias<Destination>
+            ) -> any SQLExpressible
     ) -> JoinAssociation<Self, Destination> {
         JoinAssociation(.join(cte.all().relation, on: condition))
     }
@@ -31,9 +32,10 @@ extension Table {
     ///     - condition: The condition on a row of each side.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>,
-        on condition: @escaping @Sendable (
-            _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
-        ) -> any SQLExpressible
+        on condition:
+            @escaping @Sendable (
+                _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
+            ) -> any SQLExpressible
     ) -> JoinAssociation<RowDecoder, Destination> {
         JoinAssociation(.join(cte.all().relation, on: condition))
     }
@@ -52,9 +54,10 @@ extension Table {
     ///     - condition: The condition on a row of each side.
     public func association<Destination: TableRecord>(
         to destination: Destination.Type,
-        on condition: @escaping @Sendable (
-            _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
-        ) -> any SQLExpressible
+        on condition:
+            @escaping @Sendable (
+                _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
+            ) -> any SQLExpressible
     ) -> JoinAssociation<RowDecoder, Destination> {
         JoinAssociation(.join(destination.all().relation, on: condition))
     }
@@ -73,9 +76,10 @@ extension Table {
     ///     - condition: The condition on a row of each side.
     public func association<Destination>(
         to destination: Table<Destination>,
-        on condition: @escaping @Sendable (
-            _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
-        ) -> any SQLExpressible
+        on condition:
+            @escaping @Sendable (
+                _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
+            ) -> any SQLExpressible
     ) -> JoinAssociation<RowDecoder, Destination> {
         JoinAssociation(.join(destination.request.relation, on: condition))
     }
@@ -96,9 +100,10 @@ extension CommonTableExpression {
     ///     - condition: The condition on a row of each side.
     public func association<Destination>(
         to cte: CommonTableExpression<Destination>,
-        on condition: @escaping @Sendable (
-            _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
-        ) -> any SQLExpressible
+        on condition:
+            @escaping @Sendable (
+                _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
+            ) -> any SQLExpressible
     ) -> JoinAssociation<RowDecoder, Destination> {
         JoinAssociation(.join(cte.all().relation, on: condition))
     }
@@ -117,9 +122,10 @@ extension CommonTableExpression {
     ///     - condition: The condition on a row of each side.
     public func association<Destination: TableRecord>(
         to destination: Destination.Type,
-        on condition: @escaping @Sendable (
-            _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
-        ) -> any SQLExpressible
+        on condition:
+            @escaping @Sendable (
+                _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
+            ) -> any SQLExpressible
     ) -> JoinAssociation<RowDecoder, Destination> {
         JoinAssociation(.join(destination.all().relation, on: condition))
     }
@@ -138,9 +144,10 @@ extension CommonTableExpression {
     ///     - condition: The condition on a row of each side.
     public func association<Destination>(
         to destination: Table<Destination>,
-        on condition: @escaping @Sendable (
-            _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
-        ) -> any SQLExpressible
+        on condition:
+            @escaping @Sendable (
+                _ left: TableAlias<RowDecoder>, _ right: TableAlias<Destination>
+            ) -> any SQLExpressible
     ) -> JoinAssociation<RowDecoder, Destination> {
         JoinAssociation(.join(destination.request.relation, on: condition))
     }

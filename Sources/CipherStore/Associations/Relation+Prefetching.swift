@@ -20,7 +20,9 @@ extension Relation {
         return PreparedRequest(statement: statement, adapter: shape.adapter) { [self] db, rows in
             for plan in plans {
                 let indexes = try plan.columns.map { column in
-                    if let index = hidden.firstIndex(of: column.left.lowercased()) { return firstHidden + index }
+                    if let index = hidden.firstIndex(of: column.left.lowercased()) {
+                        return firstHidden + index
+                    }
                     return try statement.index(ofSelected: column.left)
                 }
                 try prefetch(plan, keys: indexes, for: rows, db)
@@ -118,7 +120,8 @@ extension Relation {
             subquery: SQLSubquery(.relation(selectingOnly(columns.map(\.left)))))
         let filter = SQLExpression(
             .isIn(
-                SQLExpression(.rowValue(columns.map { .column($0.right) })), .table(table.name), isNegated: false))
+                SQLExpression(.rowValue(columns.map { .column($0.right) })), .table(table.name),
+                isNegated: false))
         return [Prefetch.Condition(filter: filter, commonTable: table)]
     }
 
@@ -132,7 +135,7 @@ extension Relation {
     }
 
     /// The relation without selected and prefetched rows.
-    fileprivate var joinedOnly: Relation {
+    var joinedOnly: Relation {
         var relation = self
         relation.selection = []
         relation.children = children.filter(\.isJoined)
@@ -224,7 +227,9 @@ extension Relation {
 extension Statement {
     /// The first result column of a name.
     fileprivate func index(ofSelected column: String) throws -> Int {
-        if let index = columnNames.firstIndex(where: { $0.lowercased() == column.lowercased() }) { return index }
+        if let index = columnNames.firstIndex(where: { $0.lowercased() == column.lowercased() }) {
+            return index
+        }
         throw DatabaseError(
             resultCode: .SQLITE_ERROR,
             message: "the column \(column), to which associated rows refer, is not selected")

@@ -73,7 +73,9 @@ private struct SelectionWidths {
         let rest = total - known.joined().reduce(0) { $0 + ($1 ?? 0) }
         return try zip(joined.sources.indices, known).map { index, widths in
             try zip(selections[index], widths).reduce(0) { sum, item in
-                try sum + (item.1 ?? (unknownCount == 1 ? rest : prepared(item.0, joined.sources[index].relation)))
+                try sum
+                    + (item.1
+                        ?? (unknownCount == 1 ? rest : prepared(item.0, joined.sources[index].relation)))
             }
         }
     }
@@ -107,7 +109,9 @@ private struct SelectionWidths {
             guard let table = commonTables.last(where: { $0.name == name }) else {
                 throw DatabaseError(
                     resultCode: .SQLITE_ERROR,
-                    message: "the common table expression \(name) is not defined: add it to the request by with(_:)")
+                    message:
+                        "the common table expression \(name) is not defined: add it to the request by with(_:)"
+                )
             }
             return try width(of: table)
         }
@@ -139,7 +143,9 @@ private struct SelectionWidths {
     private func knownWidth() throws -> Int? {
         try joined.sources.reduce(0) { sum, source in
             try source.relation.resolvedSelection(db).reduce(sum) { sum, selection in
-                guard let sum, let width = try width(selection, of: source.relation.source) else { return nil }
+                guard let sum, let width = try width(selection, of: source.relation.source) else {
+                    return nil
+                }
                 return sum + width
             }
         }

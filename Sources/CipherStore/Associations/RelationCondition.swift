@@ -20,6 +20,11 @@ enum RelationCondition: Sendable {
         }
     }
 
+    /// Whether the condition may be true when the left row is missing.
+    var acceptsMissingRow: Bool {
+        if case .foreignKey = self { false } else { true }
+    }
+
     /// The columns that have equal values.
     ///
     /// - throws: A ``DatabaseError``, also when the condition is not about columns.

@@ -99,7 +99,8 @@ extension Table {
     ///     - target: An association of the table that `pivot` leads to.
     ///     - key: The name of its rows; by default, that of `target`.
     public func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
-        _ destination: Table<Target.RowDecoder>, through pivot: Pivot, using target: Target, key: String? = nil
+        _ destination: Table<Target.RowDecoder>, through pivot: Pivot, using target: Target,
+        key: String? = nil
     ) -> HasOneThroughAssociation<RowDecoder, Target.RowDecoder>
     where Pivot.OriginRowDecoder == RowDecoder, Pivot.RowDecoder == Target.OriginRowDecoder {
         let association = HasOneThroughAssociation<RowDecoder, Target.RowDecoder>(
@@ -131,7 +132,8 @@ extension Table {
     ///     - target: An association of the table that `pivot` leads to.
     ///     - key: The name of its rows; by default, that of `target`.
     public func hasMany<Pivot: Association, Target: Association>(
-        _ destination: Table<Target.RowDecoder>, through pivot: Pivot, using target: Target, key: String? = nil
+        _ destination: Table<Target.RowDecoder>, through pivot: Pivot, using target: Target,
+        key: String? = nil
     ) -> HasManyThroughAssociation<RowDecoder, Target.RowDecoder>
     where Pivot.OriginRowDecoder == RowDecoder, Pivot.RowDecoder == Target.OriginRowDecoder {
         let association = HasManyThroughAssociation<RowDecoder, Target.RowDecoder>(

@@ -10,7 +10,8 @@ extension TableRecord {
     public static func belongsTo<Destination: TableRecord>(
         _ destination: Destination.Type, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> BelongsToAssociation<Self, Destination> {
-        BelongsToAssociation(.belongsTo(destination.all().relation, of: databaseTableName, key: key, foreignKey))
+        BelongsToAssociation(
+            .belongsTo(destination.all().relation, of: databaseTableName, key: key, foreignKey))
     }
 
     /// Returns an association to the row that a foreign key of this table refers to.
@@ -22,7 +23,8 @@ extension TableRecord {
     public static func belongsTo<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> BelongsToAssociation<Self, Destination> {
-        BelongsToAssociation(.belongsTo(destination.request.relation, of: databaseTableName, key: key, foreignKey))
+        BelongsToAssociation(
+            .belongsTo(destination.request.relation, of: databaseTableName, key: key, foreignKey))
     }
 
     /// Returns an association to the one row whose foreign key refers to this table.
@@ -70,7 +72,8 @@ extension TableRecord {
     public static func hasMany<Destination>(
         _ destination: Table<Destination>, key: String? = nil, using foreignKey: ForeignKey? = nil
     ) -> HasManyAssociation<Self, Destination> {
-        HasManyAssociation(.hasMany(destination.request.relation, of: databaseTableName, key: key, foreignKey))
+        HasManyAssociation(
+            .hasMany(destination.request.relation, of: databaseTableName, key: key, foreignKey))
     }
 }
 
@@ -99,7 +102,8 @@ extension TableRecord {
     ///     - target: An association of the table that `pivot` leads to.
     ///     - key: The name of its rows; by default, that of `target`.
     public static func hasOne<Pivot: AssociationToOne, Target: AssociationToOne>(
-        _ destination: Table<Target.RowDecoder>, through pivot: Pivot, using target: Target, key: String? = nil
+        _ destination: Table<Target.RowDecoder>, through pivot: Pivot, using target: Target,
+        key: String? = nil
     ) -> HasOneThroughAssociation<Self, Target.RowDecoder>
     where Pivot.OriginRowDecoder == Self, Pivot.RowDecoder == Target.OriginRowDecoder {
         let association = HasOneThroughAssociation<Self, Target.RowDecoder>(
@@ -131,7 +135,8 @@ extension TableRecord {
     ///     - target: An association of the table that `pivot` leads to.
     ///     - key: The name of its rows; by default, that of `target`.
     public static func hasMany<Pivot: Association, Target: Association>(
-        _ destination: Table<Target.RowDecoder>, through pivot: Pivot, using target: Target, key: String? = nil
+        _ destination: Table<Target.RowDecoder>, through pivot: Pivot, using target: Target,
+        key: String? = nil
     ) -> HasManyThroughAssociation<Self, Target.RowDecoder>
     where Pivot.OriginRowDecoder == Self, Pivot.RowDecoder == Target.OriginRowDecoder {
         let association = HasManyThroughAssociation<Self, Target.RowDecoder>(

@@ -8,13 +8,38 @@ struct JoinedSource {
     /// The position of the parent, nil for the first source.
     let parent: Int?
     let child: RelationChild?
+
+    /// Whether there may be no row: of it, or of a source on the way to it.
+    let isOptional: Bool
     var qualifier: String
     var isQualified = true
 
     var writerSource: SQLWriter.Source {
         SQLWriter.Source(
             qualifier: qualifier, tableName: relation.source.tableName, isQualified: isQualified,
-            hasAlias: !relation.aliases.isEmpty)
+            hasAlias: !relation.aliases.isEmpty || !requirements.isEmpty)
+    }
+
+    /// What must exist for a row of an optional join.
+    ///
+    /// `LEFT JOIN author JOIN country` would leave books out. Instead, an author
+    /// without a country is taken for none, and both joins are optional.
+    var requirements: [SQLExpression] {
+        guard isOptional else { return [] }
+        return relation.children.filter { $0.kind == .required }.map { child in
+            let alias = SourceIdentity()
+            let left = identity
+            let condition = child.condition
+            var required = child.relation.joinedOnly
+            required.removeOrdering()
+            required.selection = [SQLSelection(.allColumns)]
+            required.children.removeAll { $0.kind == .optional && $0.relation.aliases.isEmpty }
+            required.aliases.append(alias)
+            required.filters.insert(
+                SQLExpression(
+                    .deferred { try condition.expression($0, left, alias) ?? true.sqlExpression }), at: 0)
+            return SQLExpression(.exists(SQLSubquery(.relation(required)), isNegated: false))
+        }
     }
 }
 
@@ -36,9 +61,12 @@ struct JoinedSources {
                 message: "one table has several aliases: \(names.sorted().joined(separator: ", "))")
         }
         let index = sources.count
+        let isOptional = child?.kind == .optional || parent.map { sources[$0].isOptional } ?? false
         // An empty name is one that is still to be found.
         sources.append(
-            JoinedSource(relation: relation, parent: parent, child: child, qualifier: names.first ?? ""))
+            JoinedSource(
+                relation: relation, parent: parent, child: child, isOptional: isOptional,
+                qualifier: names.first ?? ""))
         for child in relation.children where child.isJoined {
             try append(child.relation, parent: index, child: child)
         }
@@ -126,7 +154,7 @@ extension Relation {
         _ source: JoinedSource, _ joined: JoinedSources, to writer: SQLWriter
     ) throws {
         let relation = source.relation
-        if let child = source.child { writer.append(child.kind == .optional ? " LEFT JOIN " : " JOIN ") }
+        if source.child != nil { writer.append(source.isOptional ? " LEFT JOIN " : " JOIN ") }
         writer.appendQuoted(relation.source.name)
         if source.qualifier != relation.source.name {
             writer.append(" ")
@@ -136,7 +164,10 @@ extension Relation {
         let left = joined.sources[parent].identity
         let join = try child.condition.expression(writer.database, left, source.identity)
         let filter = try relation.condition(writer.database)?.scoped(to: source.identity)
-        let operands = [join, filter].compactMap(\.self)
+        var operands = [join, filter].compactMap(\.self) + source.requirements
+        if source.isOptional, child.kind == .required, child.condition.acceptsMissingRow {
+            operands.insert(SQLExpression(.rowExists(isNegated: false)).scoped(to: left), at: 0)
+        }
         guard !operands.isEmpty else { return }
         writer.append(" ON ")
         try SQLExpression.joined(.and, operands.flatMap(\.conjuncts)).write(to: writer)

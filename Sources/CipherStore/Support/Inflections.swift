@@ -35,7 +35,8 @@ public struct Inflections: Sendable {
     /// Words that have no other number, in lower case.
     private(set) var uncountables = englishUncountables
     private var words = Dictionary(
-        englishWords.flatMap { [($0.singular, $0), ($0.plural, $0)] }, uniquingKeysWith: { first, _ in first })
+        englishWords.flatMap { [($0.singular, $0), ($0.plural, $0)] }, uniquingKeysWith: { first, _ in first }
+    )
     private var endings = englishEndings
 
     /// Makes the inflections of English.

@@ -53,7 +53,8 @@ extension AssociationAggregate {
 }
 
 /// `ABS(aggregate)`
-public func abs<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) -> AssociationAggregate<RowDecoder> {
+public func abs<RowDecoder>(_ aggregate: AssociationAggregate<RowDecoder>) -> AssociationAggregate<RowDecoder>
+{
     aggregate.map { abs($0) }
 }
 

@@ -62,7 +62,8 @@ extension Association {
     private var name: String { path.destination.key.singular }
 
     fileprivate func aggregate(
-        _ function: @escaping @Sendable (SQLExpression) -> SQLExpression, _ expression: some SQLSpecificExpressible,
+        _ function: @escaping @Sendable (SQLExpression) -> SQLExpression,
+        _ expression: some SQLSpecificExpressible,
         _ prefix: String, _ suffix: String = ""
     ) -> AssociationAggregate<OriginRowDecoder> {
         let expression = expression.sqlExpression

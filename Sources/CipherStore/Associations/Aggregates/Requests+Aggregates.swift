@@ -50,12 +50,15 @@ extension Relation {
 
 extension TableRecord {
     /// Returns a request that selects a value for each row.
-    public static func annotated(with aggregates: AssociationAggregate<Self>...) -> QueryInterfaceRequest<Self> {
+    public static func annotated(with aggregates: AssociationAggregate<Self>...) -> QueryInterfaceRequest<
+        Self
+    > {
         all().annotated(with: aggregates)
     }
 
     /// Returns a request that selects values for each row.
-    public static func annotated(with aggregates: [AssociationAggregate<Self>]) -> QueryInterfaceRequest<Self> {
+    public static func annotated(with aggregates: [AssociationAggregate<Self>]) -> QueryInterfaceRequest<Self>
+    {
         all().annotated(with: aggregates)
     }
 
@@ -67,12 +70,16 @@ extension TableRecord {
 
 extension Table {
     /// Returns a request that selects a value for each row.
-    public func annotated(with aggregates: AssociationAggregate<RowDecoder>...) -> QueryInterfaceRequest<RowDecoder> {
+    public func annotated(with aggregates: AssociationAggregate<RowDecoder>...) -> QueryInterfaceRequest<
+        RowDecoder
+    > {
         request.annotated(with: aggregates)
     }
 
     /// Returns a request that selects values for each row.
-    public func annotated(with aggregates: [AssociationAggregate<RowDecoder>]) -> QueryInterfaceRequest<RowDecoder> {
+    public func annotated(with aggregates: [AssociationAggregate<RowDecoder>]) -> QueryInterfaceRequest<
+        RowDecoder
+    > {
         request.annotated(with: aggregates)
     }
 
