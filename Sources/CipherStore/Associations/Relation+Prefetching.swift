@@ -18,14 +18,15 @@ extension Relation {
         guard !plans.isEmpty else { return PreparedRequest(statement: statement, adapter: shape.adapter) }
         let firstHidden = shape.width - hidden.count
         return PreparedRequest(statement: statement, adapter: shape.adapter) { [self] db, rows in
-            for plan in plans {
+            try plans.map { plan in
                 let indexes = try plan.columns.map { column in
                     if let index = hidden.firstIndex(of: column.left.lowercased()) {
                         return firstHidden + index
                     }
                     return try statement.index(ofSelected: column.left)
                 }
-                try prefetch(plan, keys: indexes, for: rows, db)
+                let fetched = try prefetch(plan, keys: indexes, for: rows, db)
+                return (name: plan.path.last?.key ?? "", rows: fetched)
             }
         }
     }
@@ -76,7 +77,10 @@ extension Relation {
 
     // MARK: The second query
 
-    private func prefetch(_ plan: Prefetch, keys indexes: [Int], for rows: [Row], _ db: Database) throws {
+    /// - returns: All rows that were fetched, in their order.
+    private func prefetch(
+        _ plan: Prefetch, keys indexes: [Int], for rows: [Row], _ db: Database
+    ) throws -> [Row] {
         let keys = rows.map { row in
             let row = row.unadapted
             return indexes.map { row.databaseValue(atIndex: $0) }
@@ -84,10 +88,12 @@ extension Relation {
         var known: Set<[DatabaseValue]> = []
         let distinct = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
         var groups: [[DatabaseValue]: [Row]] = [:]
+        var all: [Row] = []
         for condition in conditions(on: plan.columns, among: distinct) {
             let request = try plan.relation(for: condition).makePreparedRequest(db)
             let fetched =
                 try request.completedRows(db) ?? Row.fetchAll(request.statement, adapter: request.adapter)
+            all += fetched
             for row in fetched {
                 let key = try plan.columns.map { column -> DatabaseValue in
                     try row.decode(forColumn: "grdb_\(column.right)")
@@ -99,6 +105,7 @@ extension Relation {
         for (row, key) in zip(rows, keys) {
             row.prefetchedRows.setRows(groups[key] ?? [], forKeyPath: names)
         }
+        return all
     }
 
     /// The conditions on the rows that belong to some keys.

@@ -161,3 +161,15 @@ private struct SelectionWidths {
         return try db.makeStatement(sql: writer.sql).columnCount
     }
 }
+
+extension TableRecord {
+    /// Returns the number of columns that requests of the record select.
+    ///
+    /// It helps splitting rows of joined tables in raw SQL: see
+    /// ``splittingRowAdapters(columnCounts:)``.
+    ///
+    /// - throws: A ``DatabaseError``.
+    public static func numberOfSelectedColumns(_ db: Database) throws -> Int {
+        try all().makePreparedRequest(db).statement.columnCount
+    }
+}

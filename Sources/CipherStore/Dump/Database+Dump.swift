@@ -49,11 +49,12 @@ extension Database {
         var stream = DumpStream(stream)
         let request = try request.makePreparedRequest(self, forSingleResult: false)
         try dump(request.statement, format, to: &stream)
-        guard let rows = try request.completedRows(self) else { return }
-        for name in Set(rows.flatMap(\.prefetchedRows.keys)).sorted() {
+        guard let completion = request.completion else { return }
+        let rows = try Row.fetchAll(request.statement, adapter: request.adapter)
+        for (name, rows) in try completion(self, rows) {
             stream.margin()
             stream.writeln(name)
-            try dump(rows.flatMap { $0.prefetchedRows[name] ?? [] }, format, to: &stream)
+            try dump(rows.map(\.withoutInternalColumns), format, to: &stream)
         }
     }
 
@@ -208,5 +209,12 @@ extension Database {
                 WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'
                 """)
         return Set(tables.flatMap { table in suffixes.map { "\(table)_\($0)" } })
+    }
+}
+
+extension Row {
+    /// The row without the columns by which it was dealt out to other rows.
+    fileprivate var withoutInternalColumns: Row {
+        Row(zip(columnNames, databaseValues).filter { !$0.0.hasPrefix("grdb_") })
     }
 }

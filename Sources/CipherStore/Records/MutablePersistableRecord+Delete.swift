@@ -22,8 +22,9 @@ extension MutablePersistableRecord {
         let container = try plan.encode(self)
         guard let positions = plan.keyPositions(in: container) else { return false }
         let key = positions.map { container.values[$0] }
+        let total = db.totalChangesCount
         try plan.deletion(db).execute(arguments: StatementArguments(key))
-        return db.changesCount > 0
+        return try db.hasChangedRows(of: plan.tableName, since: total)
     }
 
     /// Returns whether the table has a row of the record's primary key.

@@ -150,7 +150,8 @@ extension RecordPlan {
         guard let update = try update(db, of: container, columns: columns, conflict) else {
             throw recordNotFound(container)
         }
+        let total = db.totalChangesCount
         try update.statement.execute(arguments: StatementArguments(update.arguments))
-        if db.changesCount == 0 { throw recordNotFound(container) }
+        if try !db.hasChangedRows(of: tableName, since: total) { throw recordNotFound(container) }
     }
 }

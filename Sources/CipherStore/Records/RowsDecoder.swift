@@ -41,6 +41,7 @@ extension RowsDecoder: UnkeyedDecodingContainer, RefusingDecodedScalars {
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
         let row = try nextRow(type)
         if let record = type as? any FetchableRecord.Type { return try open(record, row) }
+        if let value = type as? any DatabaseValueConvertible.Type { return try openValue(value, row) }
         return try type.init(from: decoder(of: row))
     }
 
@@ -60,6 +61,14 @@ extension RowsDecoder: UnkeyedDecodingContainer, RefusingDecodedScalars {
     private func open<Record: FetchableRecord, Value>(_ type: Record.Type, _ row: Row) throws -> Value {
         // It is the same type, where the compiler does not know it.
         unsafeBitCast(try Record(row: row), to: Value.self)
+    }
+
+    /// Decodes the first column of a row.
+    private func openValue<Other: DatabaseValueConvertible, Value>(
+        _ type: Other.Type, _ row: Row
+    ) throws -> Value {
+        // It is the same type, where the compiler does not know it.
+        unsafeBitCast(try row.decode(Other.self, atIndex: 0), to: Value.self)
     }
 
     mutating func nestedContainer<NestedKey: CodingKey>(

@@ -8,7 +8,10 @@ public struct PreparedRequest {
 
     /// Completes the fetched rows, which are copies, with the rows of other
     /// requests, or nil when there is nothing to add.
-    var completion: ((_ db: Database, _ rows: [Row]) throws -> Void)?
+    var completion: Completion?
+
+    /// Completes rows, and returns those of the other requests by their names.
+    typealias Completion = (_ db: Database, _ rows: [Row]) throws -> [(name: String, rows: [Row])]
 
     /// Makes a request of a statement.
     public init(statement: Statement, adapter: (any RowAdapter)? = nil) {
@@ -19,7 +22,7 @@ public struct PreparedRequest {
     /// Makes a request whose rows are completed after they were fetched.
     init(
         statement: Statement, adapter: (any RowAdapter)? = nil,
-        completion: ((_ db: Database, _ rows: [Row]) throws -> Void)?
+        completion: Completion?
     ) {
         self.init(statement: statement, adapter: adapter)
         self.completion = completion
@@ -33,7 +36,7 @@ extension PreparedRequest {
         guard let completion else { return nil }
         let cursor = try Row.fetchCursor(statement, adapter: adapter)
         let rows = try Array(cursor.prefix(limit).map { $0.copy() })
-        try completion(db, rows)
+        _ = try completion(db, rows)
         return rows
     }
 

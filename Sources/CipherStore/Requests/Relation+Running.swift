@@ -112,3 +112,14 @@ extension Database {
         return statement
     }
 }
+
+extension Database {
+    /// Whether the last statement changed rows of a table, or those that the
+    /// triggers of a view stand for.
+    ///
+    /// - parameter total: The number of changes before the statement.
+    func hasChangedRows(of table: String, since total: Int) throws -> Bool {
+        if changesCount > 0 { return true }
+        return try totalChangesCount != total && viewExists(table)
+    }
+}

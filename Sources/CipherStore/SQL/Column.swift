@@ -58,3 +58,8 @@ public struct Column: ColumnExpression, Sendable {
         name = codingKey.stringValue
     }
 }
+
+extension SQLSelectable where Self == Column {
+    /// The hidden column that numbers the rows of a table: `Player.select(.allColumns, .rowID)`.
+    public static var rowID: Column { Column.rowID }
+}

@@ -61,7 +61,7 @@ extension SQLExpression {
 
     /// Compares with a Boolean.
     static func equality(_ equality: Equality, _ left: SQLExpression, _ right: Bool) -> SQLExpression {
-        if case .isEmpty = left.node { return right != equality.isNegative ? left : left.negated }
+        if left.tellsEmptiness { return right != equality.isNegative ? left : left.negated }
         return Self.equality(equality, left, right.sqlExpression)
     }
 
@@ -135,6 +135,14 @@ extension SQLExpression {
             SQLExpression(.joined(op, operands.map { $0.collated(collation) }))
         default:
             SQLExpression(.collated(self, collation))
+        }
+    }
+
+    private var tellsEmptiness: Bool {
+        switch node {
+        case .isEmpty: true
+        case .aliased(_, let expression): expression.tellsEmptiness
+        default: false
         }
     }
 
