@@ -279,4 +279,33 @@ struct Library {
         #expect(row.scopes["author"]?.columnNames == ["name", "next"])
         #expect(row.scopesTree["country"]?.columnNames == ["one", "two"])
     }
+
+    @Test func arraysOfValuesArePrefetched() throws {
+        struct Info: Decodable, FetchableRecord {
+            var name: String
+            var books: [String]
+        }
+        let request = Author.including(all: Author.books.select { $0.title }.order { $0.year.desc })
+            .order { $0.id }.asRequest(of: Info.self)
+        let infos = try queue.read { try request.fetchAll($0) }
+        #expect(infos.map(\.books) == [["Pierre", "Moby-Dick"], ["Swann"], ["Odyssey"]])
+    }
+
+    @Test func aReversedRequestReversesTheTablesThatAreJoinedLater() throws {
+        let request = Author.order { $0.id }.reversed().including(required: Author.books.order { $0.year })
+        let titles = try queue.read { try Row.fetchAll($0, request) }.map {
+            $0.scopes["book"]?["title"] as String?
+        }
+        #expect(titles == ["Odyssey", "Swann", "Pierre", "Moby-Dick"])
+    }
+
+    @Test func rowsOfAnEmptyRequestArePrefetchedWithoutAQuery() throws {
+        let request = Author.none().including(all: Author.books)
+        let rows = try queue.read { db in
+            db.trace { #expect(!"\($0)".contains("FROM \"book\"")) }
+            defer { db.trace() }
+            return try Row.fetchAll(db, request)
+        }
+        #expect(rows.isEmpty)
+    }
 }

@@ -81,7 +81,6 @@ extension Relation {
 
     mutating func reverse() {
         ordering.isReversed.toggle()
-        for index in children.indices { children[index].relation.reverse() }
     }
 
     mutating func stabilizeOrdering() {

@@ -11,6 +11,9 @@ struct JoinedSource {
 
     /// Whether there may be no row: of it, or of a source on the way to it.
     let isOptional: Bool
+
+    /// Whether its order is reversed, by itself or with a source on the way to it.
+    let isReversed: Bool
     var qualifier: String
     var isQualified = true
 
@@ -30,10 +33,10 @@ struct JoinedSource {
             let alias = SourceIdentity()
             let left = identity
             let condition = child.condition
-            var required = child.relation.joinedOnly
+            var required = child.relation
             required.removeOrdering()
+            required = required.restrictingOnly
             required.selection = [SQLSelection(.allColumns)]
-            required.children.removeAll { $0.kind == .optional && $0.relation.aliases.isEmpty }
             required.aliases.append(alias)
             required.filters.insert(
                 SQLExpression(
@@ -62,11 +65,12 @@ struct JoinedSources {
         }
         let index = sources.count
         let isOptional = child?.kind == .optional || parent.map { sources[$0].isOptional } ?? false
+        let isReversed = relation.ordering.isReversed != (parent.map { sources[$0].isReversed } ?? false)
         // An empty name is one that is still to be found.
         sources.append(
             JoinedSource(
                 relation: relation, parent: parent, child: child, isOptional: isOptional,
-                qualifier: names.first ?? ""))
+                isReversed: isReversed, qualifier: names.first ?? ""))
         for child in relation.children where child.isJoined {
             try append(child.relation, parent: index, child: child)
         }
@@ -201,7 +205,7 @@ extension Relation {
 
     private func writeOrdering(_ sources: [JoinedSource], to writer: SQLWriter) throws {
         let orderings = try sources.flatMap { source in
-            try source.relation.ordering.orderings(writer.database).map {
+            try source.relation.ordering.orderings(writer.database, isReversed: source.isReversed).map {
                 SQLOrdering(.aliased(source.identity, $0))
             }
         }

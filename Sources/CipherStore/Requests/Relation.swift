@@ -124,33 +124,41 @@ enum RelationGrouping: Sendable {
 
 /// The order of a relation's rows.
 struct RelationOrdering: Sendable {
-    enum Term: Sendable {
+    indirect enum Term: Sendable {
         case ordering(SQLOrdering)
         /// What only the connection knows.
         case deferred(@Sendable (Database) throws -> [SQLOrdering])
+        /// A term that was added when the others were already reversed.
+        case added(Term)
     }
 
     var terms: [Term] = []
+
+    /// Whether the terms, and those of the relations that are joined to this
+    /// one, are reversed.
     var isReversed = false
 
     mutating func append(_ term: Term) {
-        // A term that follows is not reversed by what came before.
-        guard isReversed else { return terms.append(term) }
-        let own = terms
-        terms = own.map { inner in .deferred { db in try Self.resolve(inner, db).map(\.reversed) } } + [term]
-        isReversed = false
+        terms.append(isReversed ? .added(term) : term)
     }
 
     func orderings(_ db: Database) throws -> [SQLOrdering] {
-        let orderings = try terms.flatMap { try Self.resolve($0, db) }
-        return isReversed ? orderings.map(\.reversed) : orderings
+        try orderings(db, isReversed: isReversed)
     }
 
-    private static func resolve(_ term: Term, _ db: Database) throws -> [SQLOrdering] {
+    /// The terms, reversed with those of the relations that this one is joined to.
+    func orderings(_ db: Database, isReversed: Bool) throws -> [SQLOrdering] {
+        try terms.flatMap { try Self.resolve($0, db, isReversed: isReversed) }
+    }
+
+    private static func resolve(_ term: Term, _ db: Database, isReversed: Bool) throws -> [SQLOrdering] {
+        let orderings: [SQLOrdering]
         switch term {
-        case .ordering(let ordering): [ordering]
-        case .deferred(let make): try make(db)
+        case .ordering(let ordering): orderings = [ordering]
+        case .deferred(let make): orderings = try make(db)
+        case .added(let term): return try resolve(term, db, isReversed: !isReversed)
         }
+        return isReversed ? orderings.map(\.reversed) : orderings
     }
 }
 

@@ -140,17 +140,6 @@ extension Relation {
         if limit == nil { relation.removeOrdering() }
         return relation
     }
-
-    /// The relation without selected and prefetched rows.
-    var joinedOnly: Relation {
-        var relation = self
-        relation.selection = []
-        relation.children = children.filter(\.isJoined)
-        for index in relation.children.indices {
-            relation.children[index].relation = relation.children[index].relation.joinedOnly
-        }
-        return relation
-    }
 }
 
 /// Rows that are fetched after those that they belong to.
@@ -214,7 +203,7 @@ extension Relation {
             var relation = step.relation
             let isLast = index == steps.count - 1
             if !isLast {
-                relation = relation.joinedOnly
+                relation = relation.restrictingOnly
                 if index < keys.count { relation.children.removeAll { $0.key == keys[index] } }
             }
             if index == 0 {

@@ -33,7 +33,11 @@ extension Relation {
         isDistinct = isDistinct || other.isDistinct
         if !other.selection.isEmpty { selection = other.selection }
         filters += other.filters
-        if !other.ordering.terms.isEmpty { ordering = other.ordering }
+        if !other.ordering.terms.isEmpty {
+            ordering = other.ordering
+        } else if other.ordering.isReversed {
+            ordering.isReversed = true
+        }
         if !other.grouping.isEmpty { grouping = other.grouping }
         groupFilters += other.groupFilters
         limit = other.limit ?? limit
@@ -65,5 +69,32 @@ extension RelationChild {
         }
         condition = other.condition
         relation.merge(other.relation)
+    }
+}
+
+extension Relation {
+    /// The relation without selected and prefetched rows.
+    var joinedOnly: Relation {
+        var relation = self
+        relation.selection = []
+        relation.children = children.filter(\.isJoined)
+        for index in relation.children.indices {
+            relation.children[index].relation = relation.children[index].relation.joinedOnly
+        }
+        return relation
+    }
+
+    /// The relation without what it selects, and the joins that could only
+    /// repeat its rows.
+    var restrictingOnly: Relation {
+        var relation = joinedOnly
+        relation.children.removeAll { $0.kind == .optional && !$0.relation.isReferredTo }
+        return relation
+    }
+
+    /// Whether other parts of a request can depend on the rows.
+    private var isReferredTo: Bool {
+        !aliases.isEmpty || !ordering.terms.isEmpty || !groupFilters.isEmpty
+            || children.contains { $0.relation.isReferredTo }
     }
 }
