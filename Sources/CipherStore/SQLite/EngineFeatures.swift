@@ -82,6 +82,12 @@ public struct EngineFeatures: Sendable {
         supportsDropColumn = sqliteVersionNumber >= 3_035_000
         supportsJSON = scratch.map { Self.prepares($0, "SELECT json('1')") } ?? false
         supportsFTS5 = sqlite3_compileoption_used("ENABLE_FTS5") != 0
+        if let scratch, major == 3 {
+            // SQLCipher 3 attaches files with its own default of 1024 bytes only, and ours have
+            // the 4096 of newer versions. The setting is the process's, so it is made once, here.
+            _ = SQLiteHandle.execute(
+                scratch, "PRAGMA cipher_default_page_size = \(CipherSettings.defaultPageSize)")
+        }
         if let scratch, major >= 4 {
             // From 4.6 on the library writes to stderr, for each wrong key too.
             // The setting is the process's, so it is made once, here.
