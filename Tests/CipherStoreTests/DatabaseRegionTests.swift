@@ -153,10 +153,12 @@ import Testing
         let changes = Mutex<[Int]>([])
         let observation = DatabaseRegionObservation(
             tracking: Table("note").filter(Column("id") == 1), Table("tag"))
-        let cancellable = observation.start(in: queue, onError: { Issue.record($0) }) { db in
-            let count = try? Int.fetchOne(db, sql: "SELECT count(*) FROM note")
-            changes.withLock { $0.append(count ?? -1) }
-        }
+        let cancellable = observation.start(
+            in: queue, onError: { Issue.record($0) },
+            onChange: { db in
+                let count = try? Int.fetchOne(db, sql: "SELECT count(*) FROM note")
+                changes.withLock { $0.append(count ?? -1) }
+            })
         try queue.write { try $0.execute(sql: "INSERT INTO note (id) VALUES (1)") }
         try queue.write { try $0.execute(sql: "INSERT INTO note (id) VALUES (2)") }
         try queue.write { try $0.execute(sql: "UPDATE note SET title = 'a'; UPDATE note SET title = 'b'") }

@@ -54,7 +54,7 @@ extension Database {
     /// ```
     ///
     /// The observers of these tables and columns are called at
-    /// ``TransactionObserver/databaseDidChange()-7olv7``, and then told about the
+    /// ``TransactionObserver/databaseDidChange()``, and then told about the
     /// transaction as usual. The full database is all tables but those of the
     /// schema. Nothing happens where writing is not allowed.
     ///
@@ -92,12 +92,13 @@ extension Database {
     /// Adds a region to what the tracked block reads, as if the block had
     /// fetched it.
     ///
-    /// It does nothing outside of a block whose reads are tracked.
+    /// Outside of a block whose reads are tracked, nothing happens and the region
+    /// is not even made.
     ///
     /// - throws: A ``DatabaseError``, when a table of the region does not exist for one.
-    public func registerAccess(to region: some DatabaseRegionConvertible) throws {
+    public func registerAccess(to region: @autoclosure () throws -> some DatabaseRegionConvertible) throws {
         guard recordedRegion != nil else { return }
-        let accessed = try region.databaseRegion(self)
+        let accessed = try region().databaseRegion(self)
         recordedRegion?.formUnion(accessed)
     }
 
