@@ -49,6 +49,9 @@ public struct EngineFeatures: Sendable {
     /// Whether `ALTER TABLE … DROP COLUMN` is available.
     public let supportsDropColumn: Bool
 
+    /// Whether the authorizer is asked about tables of which no column is read.
+    public let authorizesTablesWithoutColumns: Bool
+
     /// The features of the library that this process runs on.
     public static let current = probe()
 
@@ -80,6 +83,7 @@ public struct EngineFeatures: Sendable {
         supportsGeneratedColumns = sqliteVersionNumber >= 3_031_000
         supportsRenameColumn = sqliteVersionNumber >= 3_026_000
         supportsDropColumn = sqliteVersionNumber >= 3_035_000
+        authorizesTablesWithoutColumns = sqliteVersionNumber >= 3_019_000
         supportsJSON = scratch.map { Self.prepares($0, "SELECT json('1')") } ?? false
         supportsFTS5 = sqlite3_compileoption_used("ENABLE_FTS5") != 0
         if let scratch, major == 3 {
