@@ -54,13 +54,23 @@ import Testing
         }
         if random.below(4) == 0 { table.sql.append("CREATE INDEX j ON t (lower(\(random.pick(quoted))))") }
         if random.below(3) == 0 {
-            table.sql.append("CREATE VIEW v AS SELECT \(random.pick(quoted)) AS w FROM t")
+            let name = random.pick(quoted)
+            table.sql.append(
+                random.pick([
+                    "CREATE VIEW v AS SELECT \(name) AS w FROM t",
+                    "CREATE VIEW v (x) AS SELECT t.\(name) FROM t",
+                    "CREATE VIEW v AS SELECT k, \(name) FROM t JOIN other ON k = \(name)",
+                    "CREATE VIEW v AS SELECT q.\(name) AS a FROM t AS q WHERE q.\(name) > 1",
+                ]))
         }
         if random.below(3) == 0 {
             let name = random.pick(quoted)
             table.sql.append(
-                "CREATE TRIGGER r AFTER UPDATE OF \(name) ON t BEGIN INSERT INTO log VALUES (OLD.\(name)); END"
-            )
+                random.pick([
+                    "CREATE TRIGGER r AFTER UPDATE OF \(name) ON t BEGIN INSERT INTO log VALUES (OLD.\(name)); END",
+                    "CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET \(name) = NEW.\(name) WHERE \(name) IS NULL; END",
+                    "CREATE TRIGGER r AFTER INSERT ON other BEGIN INSERT INTO log SELECT \(name) FROM t WHERE t.\(name) = NEW.k; END",
+                ]))
         }
         if random.below(3) == 0 {
             table.sql.append("CREATE TABLE kid (p REFERENCES t (\(random.pick(quoted))))")
@@ -104,6 +114,8 @@ import Testing
             try db.execute(sql: "PRAGMA foreign_keys = OFF")
             for sql in table.sql { try db.execute(sql: sql) }
             let before = try state(db)
+            // SQLite 3.15 itself misreads an index on an expression of a REAL column.
+            let knownProblems = try String.fetchAll(db, sql: "PRAGMA integrity_check")
             let rows = try Int.fetchOne(db, sql: "SELECT count(*) FROM t")
             do {
                 try change(db)
@@ -115,7 +127,7 @@ import Testing
             let after = try Int.fetchOne(db, sql: "SELECT count(*) FROM t")
             #expect(rows == after)
             let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check")
-            #expect(problems == ["ok"], "\(table.sql)")
+            #expect(problems == knownProblems, "\(table.sql)")
             return .success(try state(db))
         }
     }
@@ -136,6 +148,10 @@ import Testing
             return false
         case (.success, .failure(let error)):
             Issue.record("SQLite refuses: \(error)\n\(comment)\n\(table.sql.joined(separator: ";\n"))")
+        case (.failure(let error as DatabaseError), .success)
+        where error.message?.contains("which other tables have too") == true:
+            // The library refuses what it can't tell.
+            return false
         case (.failure(let error), .success):
             Issue.record("SQLite does it: \(error)\n\(comment)\n\(table.sql.joined(separator: ";\n"))")
         }

@@ -16,6 +16,10 @@ import Testing
         ("/* a */ PRAGMA hexkey('MARKER')", "/* a */ PRAGMA hexkey = '<hidden>'"),
         ("-- a\nPRAGMA key = MARKER", "-- a\nPRAGMA key = '<hidden>'"),
         ("-- PRAGMA key = 'MARKER'", "-- PRAGMA key = '<hidden>'"),
+        ("PRAGMA key 'MARKER'", "PRAGMA key = '<hidden>'"),
+        ("PRAGMA [main] . `key` \"MARKER\" 1", "PRAGMA [main] . `key` = '<hidden>'"),
+        ("PRAGMA rekey MARKER", "PRAGMA rekey = '<hidden>'"),
+        ("PRAGMA key = 'MARKER", "PRAGMA key = '<hidden>'"),
         ("EXPLAIN PRAGMA key = 'a;MARKER'", "EXPLAIN PRAGMA key = '<hidden>'"),
         ("ATTACH 'a.db' AS b KEY 'MAR''KER'", "ATTACH 'a.db' AS b KEY '<hidden>'"),
         ("ATTACH DATABASE ? AS b KEY x'MARKER';DETACH b", "ATTACH DATABASE ? AS b KEY '<hidden>';DETACH b"),
@@ -31,6 +35,7 @@ import Testing
 
     @Test(arguments: [
         "SELECT * FROM attach WHERE key = 1", "PRAGMA foreign_keys = ON", "PRAGMA foreign_key_list(key)",
+        "PRAGMA table_info('key')", "PRAGMA foreign_keys; SELECT key FROM t",
         "CREATE TABLE t (id INTEGER PRIMARY KEY)", "PRAGMA key", "ATTACH 'a' AS b", "SELECT 'PRAGMA key = 1'",
     ]) func otherStatementsStayAsTheyAre(sql: String) {
         #expect(KeyRedaction.redacted(sql) == nil)

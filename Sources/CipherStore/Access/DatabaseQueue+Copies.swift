@@ -43,7 +43,10 @@ extension DatabaseQueue {
             let copy = try DatabaseQueue(
                 path: copyPath, configuration: configuration, keyCache: KeyCache(),
                 memorySettings: source.encryptionKey?.settings ?? .default)
-            try copy.writeWithoutTransaction { try source.backup(to: $0) }
+            try copy.writeWithoutTransaction { db in
+                try source.backup(to: db)
+                if configuration.readonly { try db.refuseWrites() }
+            }
             return copy
         }
     }

@@ -98,10 +98,11 @@ extension DatabaseWriter {
 }
 
 extension Database {
-    /// Runs a closure in an immediate transaction.
+    /// Runs a closure in an immediate transaction, or in a deferred one where
+    /// writing is not allowed.
     func inWriteTransaction<T>(_ updates: (Database) throws -> T) throws -> T {
         var result: T?
-        try inTransaction(.immediate) {
+        try inTransaction {
             result = try updates(self)
             return .commit
         }

@@ -113,6 +113,12 @@ extension Database {
         if !isReadOnly && !isClosed { try? bookkeeping("PRAGMA query_only = 0") }
     }
 
+    /// Refuses to write from now on.
+    func refuseWrites() throws {
+        try bookkeeping("PRAGMA query_only = 1")
+        readOnlyDepth += 1
+    }
+
     /// Runs a statement of the library itself, which nothing can stop.
     private func bookkeeping(_ sql: String) throws {
         try protected {

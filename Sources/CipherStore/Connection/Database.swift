@@ -138,8 +138,9 @@ public final class Database {
         } else if isFile && !configuration.readonly {
             try StoreFile.createPrivately(path)
         }
+        // A database in memory is filled by its own connection, read-only or not.
         handle = try SQLiteHandle.open(
-            path: path, readonly: configuration.readonly, creates: !configuration.requiresExistingFile,
+            path: path, readonly: configuration.readonly && isFile, creates: !configuration.requiresExistingFile,
             isURI: DatabasePath(path).isNamedMemory)
         interruption = Interruption(handle)
         do {

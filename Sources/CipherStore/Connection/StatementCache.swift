@@ -3,9 +3,12 @@
 /// The cache is bounded: when it is full, half of the statements that were not
 /// used since the last round go.
 struct StatementCache {
-    private struct Entry {
+    /// An object, so that noting a use needs no second look into the dictionary.
+    private final class Entry {
         let statement: Statement
-        var isUsed: Bool
+        var isUsed = true
+
+        init(_ statement: Statement) { self.statement = statement }
     }
 
     private let capacity: Int
@@ -16,9 +19,10 @@ struct StatementCache {
     }
 
     subscript(sql: String) -> Statement? {
-        mutating get {
-            entries[sql]?.isUsed = true
-            return entries[sql]?.statement
+        get {
+            guard let entry = entries[sql] else { return nil }
+            entry.isUsed = true
+            return entry.statement
         }
         set {
             guard let newValue else {
@@ -26,7 +30,7 @@ struct StatementCache {
                 return
             }
             if entries.count >= capacity { evict() }
-            entries[sql] = Entry(statement: newValue, isUsed: true)
+            entries[sql] = Entry(newValue)
         }
     }
 
@@ -37,7 +41,7 @@ struct StatementCache {
     private mutating func evict() {
         let unused = entries.filter { !$0.value.isUsed }.keys
         for sql in unused.prefix(capacity / 2) { entries[sql] = nil }
-        for sql in entries.keys { entries[sql]?.isUsed = false }
+        for entry in entries.values { entry.isUsed = false }
         if entries.count >= capacity { entries.removeAll() }
     }
 }

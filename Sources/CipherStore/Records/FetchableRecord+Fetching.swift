@@ -4,6 +4,7 @@ extension FetchableRecord {
     /// Returns a cursor of the records of a statement.
     ///
     /// - throws: A ``DatabaseError`` when the arguments or the adapter do not fit.
+    @inlinable
     public static func fetchCursor(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> RecordCursor<Self> {
@@ -35,6 +36,7 @@ extension FetchableRecord {
     /// Returns a cursor of the records of a query.
     ///
     /// - throws: A ``DatabaseError`` when the query, the arguments or the adapter do not fit.
+    @inlinable
     public static func fetchCursor(
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
@@ -69,6 +71,7 @@ extension FetchableRecord {
     /// Returns a cursor of the records of a request.
     ///
     /// - throws: A ``DatabaseError``, also for a request that prefetches the rows of other requests.
+    @inlinable
     public static func fetchCursor(
         _ db: Database, _ request: some FetchRequest
     ) throws -> RecordCursor<Self> {

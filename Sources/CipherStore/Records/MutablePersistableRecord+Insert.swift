@@ -128,8 +128,8 @@ extension MutablePersistableRecord {
         let conflict = conflictResolution ?? type.persistenceConflictPolicy.conflictResolutionForInsert
         let insertion = try plan.insertion(db, of: &container, conflict)
         do {
-            try insertion.statement.execute(arguments: StatementArguments(container.values))
-        } catch  where insertion.isOrFail {
+            try insertion.statement.execute(values: container.values)
+        } catch where insertion.isOrFail {
             try plan.removeFailedInsertion(db, of: container)
             throw error
         }

@@ -34,6 +34,7 @@ public struct PersistenceContainer: Sendable {
     }
 
     /// The value of a column; nil is NULL.
+    @_disfavoredOverload
     public subscript(_ column: String) -> (any DatabaseValueConvertible)? {
         get { value(of: column)?.storage.value }
         set { set(newValue?.databaseValue ?? .null, for: column) }
@@ -57,7 +58,8 @@ public struct PersistenceContainer: Sendable {
     }
 
     /// The value of a column; nil is NULL.
-    @_disfavoredOverload public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
+    @_disfavoredOverload
+    public subscript(_ column: some ColumnExpression) -> (any DatabaseValueConvertible)? {
         get { self[column.name] }
         set { self[column.name] = newValue }
     }

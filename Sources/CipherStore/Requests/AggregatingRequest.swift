@@ -1,3 +1,6 @@
+// One closure gives one thing, another gives several: as in GRDB, Swift tells them apart.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
+
 /// A request whose rows can be grouped.
 public protocol AggregatingRequest {
     /// Returns a request with the groups that a connection tells, in place of its own.
@@ -46,7 +49,7 @@ extension AggregatingRequest {
     /// ```swift
     /// Player.select(max(Column("score"))).group(Column("teamId")).having(count(Column("id")) > 10)
     /// ```
-    public func having(_ predicate: some SQLExpressible) -> Self {
+    public func having(_ predicate: some SQLSpecificExpressible) -> Self {
         let predicate = predicate.sqlExpression
         return havingWhenConnected { _ in predicate }
     }

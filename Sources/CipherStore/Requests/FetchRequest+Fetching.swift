@@ -37,6 +37,7 @@ extension FetchRequest where RowDecoder: DatabaseValueConvertible {
     /// Returns a cursor of the values of the request.
     ///
     /// - throws: A ``DatabaseError``, or what decoding throws.
+    @inlinable
     public func fetchCursor(_ db: Database) throws -> DatabaseValueCursor<RowDecoder> {
         try RowDecoder.fetchCursor(db, self)
     }
@@ -72,6 +73,7 @@ extension FetchRequest where RowDecoder: DatabaseValueConvertible & StatementCol
     /// Returns a cursor of the values of the request.
     ///
     /// - throws: A ``DatabaseError``, or what decoding throws.
+    @inlinable
     public func fetchCursor(_ db: Database) throws -> FastDatabaseValueCursor<RowDecoder> {
         try RowDecoder.fetchCursor(db, self)
     }
@@ -107,6 +109,7 @@ extension FetchRequest where RowDecoder: FetchableRecord {
     /// Returns a cursor of the records of the request.
     ///
     /// - throws: A ``DatabaseError``, or what decoding throws.
+    @inlinable
     public func fetchCursor(_ db: Database) throws -> RecordCursor<RowDecoder> {
         try RowDecoder.fetchCursor(db, self)
     }

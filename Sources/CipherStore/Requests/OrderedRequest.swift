@@ -1,3 +1,6 @@
+// One closure gives one thing, another gives several: as in GRDB, Swift tells them apart.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
+
 /// A request whose rows can be sorted.
 public protocol OrderedRequest {
     /// Returns a request that is sorted as a connection tells, in place of its order.

@@ -38,7 +38,7 @@ extension PreparedRequest {
     }
 
     /// Throws when the rows can't be read one by one.
-    func checkAllowsCursor() throws {
+    @usableFromInline func checkAllowsCursor() throws {
         guard completion != nil else { return }
         throw DatabaseError(
             resultCode: .SQLITE_MISUSE,

@@ -13,10 +13,6 @@
 public struct QueryInterfaceRequest<RowDecoder>: Sendable {
     var relation: Relation
 
-    init(relation: Relation) {
-        self.relation = relation
-    }
-
     fileprivate func with(_ change: (inout Relation) -> Void) -> Self {
         var request = self
         change(&request.relation)

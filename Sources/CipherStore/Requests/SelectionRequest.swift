@@ -1,3 +1,6 @@
+// One closure gives one thing, another gives several: as in GRDB, Swift tells them apart.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
+
 /// A request whose selection can change.
 public protocol SelectionRequest {
     /// Returns a request that selects what a connection tells, in place of what

@@ -1,3 +1,6 @@
+// One closure gives one thing, another gives several: as in GRDB, Swift tells them apart.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
+
 // The requests that begin with a table.
 
 extension Table {

@@ -64,6 +64,7 @@ public final class RowCursor: DatabaseCursor {
     private let adapter: (any RowAdapter)?
     @usableFromInline var row: Row?
 
+    @usableFromInline
     init(_ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?) throws {
         run = try StatementRun(statement, arguments: arguments)
         self.adapter = adapter
@@ -89,19 +90,20 @@ public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: Databas
 
     /// The run of the statement that the cursor follows.
     public let run: StatementRun
-    private let index: Int
+    @usableFromInline let index: CInt
 
+    @inlinable
     init(_ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?) throws {
         run = try StatementRun(statement, arguments: arguments)
         index = try statement.firstColumn(adapter)
     }
 
     /// Returns the value of the current row.
+    @inlinable
     public func currentElement() throws -> Value {
-        let value = DatabaseValue(sqliteStatement: run.sqliteStatement, index: CInt(index))
+        let value = DatabaseValue(sqliteStatement: run.sqliteStatement, index: index)
         if let decoded = Value.fromDatabaseValue(value) { return decoded }
-        throw RowDecodingError(
-            .valueMismatch(value), type: "\(Value.self)", row: Row(run), index: index)
+        throw Row(run).mismatch(Value.self, value, index: Int(index))
     }
 }
 
@@ -117,9 +119,10 @@ public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & Sta
     public let run: StatementRun
     @usableFromInline let index: CInt
 
+    @inlinable
     init(_ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?) throws {
         run = try StatementRun(statement, arguments: arguments)
-        index = CInt(try statement.firstColumn(adapter))
+        index = try statement.firstColumn(adapter)
     }
 
     /// Returns the value of the current row.
@@ -145,6 +148,7 @@ public final class RecordCursor<Record: FetchableRecord>: DatabaseCursor {
     @inlinable
     public var run: StatementRun { rows.run }
 
+    @inlinable
     init(_ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?) throws {
         rows = try RowCursor(statement, arguments, adapter)
     }
@@ -156,13 +160,13 @@ public final class RecordCursor<Record: FetchableRecord>: DatabaseCursor {
 
 extension Statement {
     /// The position of the first column that an adapter shows.
-    fileprivate func firstColumn(_ adapter: (any RowAdapter)?) throws -> Int {
+    @usableFromInline func firstColumn(_ adapter: (any RowAdapter)?) throws -> CInt {
         guard let adapter else { return 0 }
         guard let column = try adapter.layout(over: RowLayout(columnNames: columnNames)).columns.first else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE, message: "there is no column to fetch a value from", sql: sql)
         }
-        return column.index
+        return CInt(column.index)
     }
 
     /// Returns a cursor that runs the statement.

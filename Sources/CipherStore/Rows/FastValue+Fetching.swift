@@ -6,6 +6,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     /// Returns a cursor of the values of a statement.
     ///
     /// - throws: A ``DatabaseError`` when the arguments or the adapter do not fit.
+    @inlinable
     public static func fetchCursor(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> FastDatabaseValueCursor<Self> {
@@ -37,6 +38,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     /// Returns a cursor of the values of a query.
     ///
     /// - throws: A ``DatabaseError`` when the query, the arguments or the adapter do not fit.
+    @inlinable
     public static func fetchCursor(
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
@@ -71,6 +73,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
     /// Returns a cursor of the values of a request.
     ///
     /// - throws: A ``DatabaseError``.
+    @inlinable
     public static func fetchCursor(
         _ db: Database, _ request: some FetchRequest
     ) throws -> FastDatabaseValueCursor<Self> {
@@ -136,7 +139,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible & Hash
 }
 
 extension DatabaseValueConvertible where Self: StatementColumnConvertible {
-    @usableFromInline static func fetchFirst(
+    @inlinable static func fetchFirst(
         _ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?
     ) throws -> Self? {
         try FastDatabaseValueCursor<Self?>(statement, arguments, adapter).next() ?? nil

@@ -66,12 +66,13 @@ extension Row {
     /// Decodes a value by position.
     ///
     /// - throws: ``RowDecodingError`` when the value does not fit.
+    @inlinable
     public func decode<Value: DatabaseValueConvertible>(
         _ type: Value.Type = Value.self, atIndex index: Int
     ) throws -> Value {
         let value = databaseValue(atIndex: index)
         if let decoded = Value.fromDatabaseValue(value) { return decoded }
-        throw RowDecodingError(.valueMismatch(value), type: "\(Value.self)", row: self, index: index)
+        throw mismatch(type, value, index: index)
     }
 
     /// Decodes a value by position.
@@ -165,7 +166,13 @@ extension Row {
         }
         let value = databaseValue(atIndex: index)
         if let decoded = Value.fromDatabaseValue(value) { return decoded }
-        throw RowDecodingError(.valueMismatch(value), type: "\(Value.self)", row: self, index: index)
+        throw mismatch(Value.self, value, index: index)
+    }
+
+    /// The error of a value that does not fit.
+    @usableFromInline
+    func mismatch<Value>(_ type: Value.Type, _ value: DatabaseValue, index: Int) -> RowDecodingError {
+        RowDecodingError(.valueMismatch(value), type: "\(Value.self)", row: self, index: index)
     }
 
     /// The value of a column that is not there.

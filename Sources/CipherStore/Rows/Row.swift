@@ -55,7 +55,10 @@ public final class Row {
     }
 
     /// Makes the row that follows a statement.
-    convenience init(_ run: StatementRun, adapted: AdaptedColumns? = nil) {
+    @usableFromInline convenience init(_ run: StatementRun) { self.init(run, adapted: nil) }
+
+    /// Makes the row that follows a statement, and shows some of its columns.
+    convenience init(_ run: StatementRun, adapted: AdaptedColumns?) {
         self.init(run: run, names: run.statement.names, values: [], adapted: adapted)
     }
 

@@ -6,6 +6,7 @@ extension DatabaseValueConvertible {
     /// Returns a cursor of the values of a statement.
     ///
     /// - throws: A ``DatabaseError`` when the arguments or the adapter do not fit.
+    @inlinable
     public static func fetchCursor(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> DatabaseValueCursor<Self> {
@@ -15,6 +16,7 @@ extension DatabaseValueConvertible {
     /// Returns all values of a statement.
     ///
     /// - throws: A ``DatabaseError``, or a ``RowDecodingError`` when a value does not fit.
+    @inlinable
     public static func fetchAll(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
@@ -24,6 +26,7 @@ extension DatabaseValueConvertible {
     /// Returns the first value of a statement, or nil when there is no row or it is NULL.
     ///
     /// - throws: A ``DatabaseError``, or a ``RowDecodingError`` when a value does not fit.
+    @inlinable
     public static func fetchOne(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> Self? {
@@ -35,6 +38,7 @@ extension DatabaseValueConvertible {
     /// Returns a cursor of the values of a query.
     ///
     /// - throws: A ``DatabaseError`` when the query, the arguments or the adapter do not fit.
+    @inlinable
     public static func fetchCursor(
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
@@ -45,6 +49,7 @@ extension DatabaseValueConvertible {
     /// Returns all values of a query.
     ///
     /// - throws: A ``DatabaseError``, or a ``RowDecodingError`` when a value does not fit.
+    @inlinable
     public static func fetchAll(
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
@@ -55,6 +60,7 @@ extension DatabaseValueConvertible {
     /// Returns the first value of a query, or nil when there is no row or it is NULL.
     ///
     /// - throws: A ``DatabaseError``, or a ``RowDecodingError`` when a value does not fit.
+    @inlinable
     public static func fetchOne(
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
@@ -67,6 +73,7 @@ extension DatabaseValueConvertible {
     /// Returns a cursor of the values of a request.
     ///
     /// - throws: A ``DatabaseError``.
+    @inlinable
     public static func fetchCursor(
         _ db: Database, _ request: some FetchRequest
     ) throws -> DatabaseValueCursor<Self> {
@@ -77,6 +84,7 @@ extension DatabaseValueConvertible {
     /// Returns all values of a request.
     ///
     /// - throws: A ``DatabaseError``, or a ``RowDecodingError`` when a value does not fit.
+    @inlinable
     public static func fetchAll(
         _ db: Database, _ request: some FetchRequest
     ) throws -> [Self] {
@@ -87,6 +95,7 @@ extension DatabaseValueConvertible {
     /// Returns the first value of a request, or nil when there is no row or it is NULL.
     ///
     /// - throws: A ``DatabaseError``, or a ``RowDecodingError`` when a value does not fit.
+    @inlinable
     public static func fetchOne(
         _ db: Database, _ request: some FetchRequest
     ) throws -> Self? {
@@ -99,6 +108,7 @@ extension DatabaseValueConvertible where Self: Hashable {
     /// Returns the set of the values of a statement.
     ///
     /// - throws: A ``DatabaseError``, or a ``RowDecodingError`` when a value does not fit.
+    @inlinable
     public static func fetchSet(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> Set<Self> {
@@ -108,6 +118,7 @@ extension DatabaseValueConvertible where Self: Hashable {
     /// Returns the set of the values of a query.
     ///
     /// - throws: A ``DatabaseError``, or a ``RowDecodingError`` when a value does not fit.
+    @inlinable
     public static func fetchSet(
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
@@ -118,6 +129,7 @@ extension DatabaseValueConvertible where Self: Hashable {
     /// Returns the set of the values of a request.
     ///
     /// - throws: A ``DatabaseError``, or a ``RowDecodingError`` when a value does not fit.
+    @inlinable
     public static func fetchSet(
         _ db: Database, _ request: some FetchRequest
     ) throws -> Set<Self> {
@@ -127,7 +139,7 @@ extension DatabaseValueConvertible where Self: Hashable {
 }
 
 extension DatabaseValueConvertible {
-    private static func fetchFirst(
+    @inlinable static func fetchFirst(
         _ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?
     ) throws -> Self? {
         try DatabaseValueCursor<Self?>(statement, arguments, adapter).next() ?? nil

@@ -166,13 +166,31 @@ extension SQLExpression.Members {
         switch self {
         case .expressions(let expressions):
             writer.append("(")
-            try writer.appendJoined(expressions) { try $0.write(to: writer) }
+            if let integers = Self.manyIntegers(expressions) {
+                writer.appendJoined(integers) { writer.append($0.description) }
+            } else {
+                try writer.appendJoined(expressions) { try $0.write(to: writer) }
+            }
             writer.append(")")
         case .subquery(let subquery):
             try subquery.writeInParentheses(to: writer)
         case .table(let name):
             writer.appendQuoted(name)
         }
+    }
+
+    /// The members, when they are integers and so many that they might exceed the
+    /// number of arguments that SQLite accepts: 999 before version 3.32.
+    private static func manyIntegers(_ expressions: [SQLExpression]) -> [Int64]? {
+        guard expressions.count > 500 else { return nil }
+        var integers: [Int64] = []
+        for expression in expressions {
+            guard case .value(let value) = expression.node, case .int64(let integer) = value.storage else {
+                return nil
+            }
+            integers.append(integer)
+        }
+        return integers
     }
 }
 

@@ -116,7 +116,7 @@ public struct SQLInterpolation: StringInterpolationProtocol, Sendable {
 
     private mutating func append(_ expressions: [SQLExpression]) {
         if expressions.isEmpty {
-            // SQL of other engines and of `NOT IN` both want a query without rows.
+            // A query without rows, because `IN ()` is no standard SQL.
             return elements.append(.sql("(SELECT NULL WHERE NULL)"))
         }
         elements.append(.sql("("))

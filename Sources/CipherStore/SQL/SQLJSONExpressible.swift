@@ -102,6 +102,16 @@ extension TableAlias {
     }
 }
 
+extension TableAlias where RowDecoder: TableRecord {
+    /// A column with JSON that the record type names.
+    public subscript<Value: SQLJSONExpressible>(
+        dynamicMember keyPath: KeyPath<RowDecoder.DatabaseComponents, Value>
+    ) -> AnySQLJSONExpressible {
+        let expression = RowDecoder.databaseComponents[keyPath: keyPath].sqlExpression
+        return AnySQLJSONExpressible(sqlExpression: expression.scoped(to: identity))
+    }
+}
+
 extension SQLExpression {
     /// Whether SQLite knows that the value is JSON, or needs to be told.
     fileprivate var isJSON: Bool {

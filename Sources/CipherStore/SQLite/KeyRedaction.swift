@@ -117,16 +117,19 @@ private struct StatementScanner {
         var name: Token?
         while let token = next() {
             switch token.kind {
-            case .word, .quoted: name = token
-            case .other where token.text == ".": break
-            case .other:
-                guard let name, name.text.hasSuffix("key") else { return true }
-                replace(from: name.range.upperBound, with: " = " + KeyRedaction.placeholder)
-                return true
+            case .word where name == nil, .quoted where name == nil: name = token
+            // The name before the dot is a schema's.
+            case .other where token.text == ".": name = nil
             case .semicolon:
                 rewind(to: token)
                 return true
-            case .unterminated: return false
+            // Also when the = is missing, which is an error that shows the SQL.
+            default:
+                if let name, name.text.hasSuffix("key") {
+                    replace(from: name.range.upperBound, with: " = " + KeyRedaction.placeholder)
+                    return true
+                }
+                return token.kind != .unterminated
             }
         }
         return true

@@ -16,7 +16,7 @@ public final class StatementRun {
     /// Why the run is over, unless it came to its end.
     private var failure: DatabaseError?
 
-    init(_ statement: Statement, arguments: StatementArguments?) throws {
+    @usableFromInline init(_ statement: Statement, arguments: StatementArguments?) throws {
         self.statement = statement
         sqliteStatement = statement.sqliteStatement
         try statement.prepareToRun(arguments)

@@ -25,8 +25,12 @@ extension Database {
 
     func version(of schemaID: DatabaseSchemaID) throws -> Int64 {
         try withoutTracing {
-            try Int64.fetchOne(
-                self, sql: "PRAGMA \(schemaID.name.quotedDatabaseIdentifier).schema_version") ?? 0
+            // It runs at each access, so it is worth its place in the cache.
+            let statement = try cachedStatement(
+                sql: "PRAGMA \(schemaID.name.quotedDatabaseIdentifier).schema_version")
+            try statement.prepareToRun(nil)
+            defer { statement.reset() }
+            return try statement.step() ? RawColumn.int64(statement.sqliteStatement, 0) : 0
         }
     }
 

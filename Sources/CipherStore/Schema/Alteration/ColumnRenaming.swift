@@ -91,38 +91,21 @@ struct ColumnRenaming {
     // MARK: Views and triggers
 
     /// Renames the column in a view or a trigger.
-    private func program(_ entry: SchemaObject, _ text: String, _ object: DatabaseObjectID) throws
-        -> SQLTokens?
-    {
+    private func program(
+        _ entry: SchemaObject, _ text: String, _ object: DatabaseObjectID
+    ) throws -> SQLTokens? {
         let sql = SQLTokens(text)
-        let tokens = sql.tokens
         let isOwnTrigger = entry.type == "trigger" && entry.table.isSameIdentifier(as: object.name)
-        guard tokens.contains(where: { $0.isName(column) }),
-            isOwnTrigger || tokens.contains(where: { $0.isName(object.name) })
-        else { return nil }
-        let candidates = tokens.indices.filter {
-            tokens[$0].isName(column) && tokens[$0].range.lowerBound > 0
-        }
-        let found = candidates.filter { index in
-            guard let previous = sql.token(before: index), let next = sql.token(after: index) else {
-                return true
-            }
-            if next.isSymbol("(") && !previous.isKeyword("into") || next.isSymbol(".") { return false }
-            guard previous.isSymbol("."), index > 1 else { return true }
+        guard isOwnTrigger || sql.tokens.contains(where: { $0.isName(object.name) }) else { return nil }
+        let found = sql.columnOccurrences(of: column, in: body(of: sql, entry.type)).filter { index in
             // Rows of a trigger on another table are not of this one.
-            let row = tokens[index - 2]
-            return isOwnTrigger || !(row.isKeyword("old") || row.isKeyword("new"))
+            isOwnTrigger || row(sql, index).map { $0.isKeyword("old") || $0.isKeyword("new") } != true
         }
-        let isQualified = found.allSatisfy { index in
-            guard index > 1, tokens[index - 1].isSymbol(".") else { return false }
-            let row = tokens[index - 2]
+        let isCertain = found.allSatisfy { index in
+            guard let row = row(sql, index) else { return isOwnTrigger && isInUpdateList(sql, index) }
             return row.isName(object.name) || isOwnTrigger && (row.isKeyword("old") || row.isKeyword("new"))
         }
-        let isUpdateList = { (index: Int) in isOwnTrigger && isInUpdateList(sql, index) }
-        if !isQualified,
-            !found.allSatisfy({ isUpdateList($0) || isQualifiedAlone(sql, $0, object.name, isOwnTrigger) }),
-            try isAmbiguous(sql, object, entry)
-        {
+        if try !isCertain && isAmbiguous(sql, object, entry) {
             throw DatabaseError(
                 resultCode: .SQLITE_ERROR,
                 message: """
@@ -133,10 +116,16 @@ struct ColumnRenaming {
         return replacing(found, in: sql)
     }
 
-    private func isQualifiedAlone(_ sql: SQLTokens, _ index: Int, _ name: String, _ isOwn: Bool) -> Bool {
-        guard index > 1, sql.tokens[index - 1].isSymbol(".") else { return false }
-        let row = sql.tokens[index - 2]
-        return row.isName(name) || isOwn && (row.isKeyword("old") || row.isKeyword("new"))
+    /// What is before a column: the table or the row of `row.column`.
+    private func row(_ sql: SQLTokens, _ index: Int) -> SQLToken? {
+        index > 1 && sql.tokens[index - 1].isSymbol(".") ? sql.tokens[index - 2] : nil
+    }
+
+    /// The tokens after the names of a view and of its columns, or of a trigger.
+    private func body(of sql: SQLTokens, _ type: String) -> Range<Int> {
+        let word = type == "view" ? "as" : "trigger"
+        let start = sql.tokens.firstIndex { $0.isKeyword(word) } ?? 0
+        return min(start + (type == "view" ? 1 : 2), sql.tokens.count)..<sql.tokens.count
     }
 
     /// Whether a name is in `UPDATE OF …` of a trigger.

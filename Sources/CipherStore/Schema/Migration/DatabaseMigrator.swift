@@ -216,7 +216,7 @@ public struct DatabaseMigrator: Sendable {
     /// Returns whether the migrations that were applied give another schema now,
     /// or are not registered any more.
     ///
-    /// They run in a new database in memory, which is set up as this one. Tables
+    /// They run in a new, temporary database, which is set up as this one. Tables
     /// of SQLite and of the library are not compared. A database that is between
     /// migrations which were merged since counts as unchanged, because its schema
     /// can't be made anew.
@@ -231,10 +231,9 @@ public struct DatabaseMigrator: Sendable {
         guard !isBetween, let last = registered.last(where: { applied.contains($0.identifier) }) else {
             return false
         }
-        let fresh = try db.emptyCopyInMemory()
-        try MigrationRun(migrations: registered).migrate(fresh, upTo: last.identifier)
-        let isSame = try SchemaText(db) == SchemaText(fresh)
-        try fresh.close()
-        return !isSame
+        return try db.withEmptyCopy { fresh in
+            try MigrationRun(migrations: registered).migrate(fresh, upTo: last.identifier)
+            return try SchemaText(db) != SchemaText(fresh)
+        }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The statements that made a schema, for comparing it with another one.
 struct SchemaText: Equatable {
     private struct Object: Hashable {
@@ -27,11 +29,23 @@ struct SchemaText: Equatable {
 }
 
 extension Database {
-    /// Opens a new database in memory that is set up as this one.
-    func emptyCopyInMemory() throws -> Database {
+    /// Opens a new database that is set up as this one, and removes it afterwards.
+    ///
+    /// It is a file, encrypted if this one is, because functions of
+    /// ``Configuration/prepareDatabase(_:)`` may ask for what only files have.
+    func withEmptyCopy<T>(_ body: (Database) throws -> T) throws -> T {
         var configuration = configuration
         configuration.readonly = false
         configuration.requiresExistingFile = false
-        return try Database(path: ":memory:", configuration: configuration, keyCache: KeyCache())
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("cipherstore-" + UUID().uuidString, isDirectory: true)
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let copy = try Database(
+            path: folder.appendingPathComponent("schema.db").path, configuration: configuration,
+            keyCache: KeyCache())
+        defer { copy.dispose() }
+        return try body(copy)
     }
 }

@@ -1,0 +1,175 @@
+import CipherStore
+import Foundation
+import Testing
+
+private struct Player: Codable, FetchableRecord, MutablePersistableRecord, Equatable {
+    var id: Int64?
+    var name: String
+    var score: Int?
+
+    mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+}
+
+private struct Note: Codable, FetchableRecord, MutablePersistableRecord, Equatable {
+    var id: UUID?
+    var title: String
+
+    mutating func didInsert(_ inserted: InsertionSuccess) {
+        id = inserted.persistenceContainer["id"]
+    }
+}
+
+/// A record that knows nothing of its table's key.
+private struct Title: PersistableRecord {
+    static let databaseTableName = "note"
+    var title: String
+
+    func encode(to container: inout PersistenceContainer) { container["title"] = title }
+}
+
+private struct Tracked: PersistableRecord {
+    var id: UUID
+    var title: String
+
+    func encode(to container: inout PersistenceContainer) {
+        container["id"] = id
+        container["title"] = title
+    }
+}
+
+struct RecordPersistenceTests {
+    private func makeQueue() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE player (
+                        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, score INTEGER DEFAULT 1000);
+                    CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT);
+                    """)
+        }
+        return queue
+    }
+
+    @Test func recordsAreInsertedUpdatedSavedAndDeleted() throws {
+        try makeQueue().write { db in
+            var player = Player(id: nil, name: "Arthur", score: 1)
+            try player.insert(db)
+            #expect(player.id == 1)
+            player.score = nil
+            try player.update(db)
+            let fetched = try Player.fetchOne(db, key: 1)
+            #expect(fetched == player)
+            let isChanged = try player.updateChanges(db) { $0.score = nil }
+            #expect(!isChanged)
+            let isDeleted = try player.delete(db)
+            #expect(isDeleted)
+            #expect(throws: RecordError.self) { try player.update(db) }
+            try player.save(db)
+            let count = try Player.fetchCount(db)
+            #expect(count == 1)
+        }
+    }
+
+    @Test func aRecordGetsANewKeyWhenItsUUIDIsNilOrLeftOut() throws {
+        try makeQueue().write { db in
+            var note = Note(id: nil, title: "Milk")
+            try note.insert(db)
+            let id = try #require(note.id)
+            #expect(id.uuid.6 >> 4 == 7)
+            let fetched = try Note.fetchOne(db, key: id)
+            #expect(fetched == note)
+            try Title(title: "Bread").insert(db)
+            try Title(title: "Eggs").insert(db)
+            let ids = try UUID.fetchSet(db, sql: "SELECT id FROM note")
+            #expect(ids.count == 3)
+        }
+    }
+
+    @Test func aPlanFollowsTheSchema() throws {
+        try makeQueue().write { db in
+            var player = Player(id: 7, name: "Arthur", score: 1)
+            try player.insert(db)
+            try db.execute(
+                sql:
+                    "DROP TABLE player; CREATE TABLE player (name TEXT PRIMARY KEY, id INTEGER, score INTEGER)"
+            )
+            try player.insert(db)
+            player.id = 8
+            try player.update(db)
+            let id = try Int.fetchOne(db, sql: "SELECT id FROM player WHERE name = 'Arthur'")
+            #expect(id == 8)
+        }
+    }
+
+    @Test func recordsWhoseColumnsVaryAreInserted() throws {
+        struct Varying: PersistableRecord {
+            static let databaseTableName = "player"
+            var name: String
+            var hasScore: Bool
+
+            func encode(to container: inout PersistenceContainer) {
+                if hasScore { container["score"] = 5 }
+                container["name"] = name
+            }
+        }
+        try makeQueue().write { db in
+            for index in 0..<6 { try Varying(name: "\(index)", hasScore: index % 2 == 0).insert(db) }
+            let scores = try Int.fetchAll(db, sql: "SELECT score FROM player ORDER BY name")
+            #expect(scores == [5, 1000, 5, 1000, 5, 1000])
+        }
+    }
+
+    @Test func containersThatAreKeptDoNotChange() throws {
+        final class Keeper { var containers: [PersistenceContainer] = [] }
+        struct Kept: Encodable, PersistableRecord {
+            static let databaseTableName = "player"
+            var name: String
+            let keeper = Keeper()
+            enum CodingKeys: String, CodingKey { case name }
+            func didInsert(_ inserted: InsertionSuccess) {
+                keeper.containers.append(inserted.persistenceContainer)
+            }
+        }
+        try makeQueue().write { db in
+            let keeper = Keeper()
+            for name in ["a", "b", "c"] {
+                let record = Kept(name: name)
+                try record.insert(db)
+                keeper.containers += record.keeper.containers
+            }
+            let names = keeper.containers.map { $0["name"]?.databaseValue }
+            #expect(names == ["a", "b", "c"].map(\.databaseValue))
+        }
+    }
+
+    @Test func aFailingCaptureLeavesNoRow() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE tracked (id BLOB PRIMARY KEY NOT NULL, title TEXT UNIQUE);
+                    CREATE TABLE log (title TEXT CHECK (title <> 'bad'));
+                    CREATE TRIGGER _sync_i_1 AFTER INSERT ON tracked BEGIN
+                        INSERT INTO log (title) VALUES (NEW.title);
+                    END;
+                    CREATE TRIGGER _sync_d_1 AFTER DELETE ON tracked BEGIN
+                        INSERT INTO log (title) VALUES (OLD.title);
+                    END;
+                    """)
+        }
+        try queue.write { db in
+            try Tracked(id: UUID(), title: "good").insert(db)
+            #expect(throws: DatabaseError.self) { try Tracked(id: UUID(), title: "bad").insert(db) }
+            // A conflict of the row itself must not take the row that was there.
+            #expect(throws: DatabaseError.self) { try Tracked(id: UUID(), title: "good").insert(db) }
+            let titles = try String.fetchAll(db, sql: "SELECT title FROM tracked")
+            #expect(titles == ["good"])
+            let log = try String.fetchAll(db, sql: "SELECT title FROM log")
+            #expect(log == ["good"])
+            try Tracked(id: UUID(), title: "better").insert(db)
+        }
+        let log = try queue.read { try String.fetchAll($0, sql: "SELECT title FROM log") }
+        #expect(log == ["good", "better"])
+    }
+}
