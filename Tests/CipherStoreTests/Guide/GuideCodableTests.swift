@@ -30,7 +30,7 @@ import Testing
     }
 
     private static let diary = Diary(
-        id: UUID(uuidString: "0011AABB-0000-4000-8000-00000000000F")!,
+        id: UUID(uuid: (0, 0x11, 0xAA, 0xBB, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 0xF)),
         begunAt: Date(timeIntervalSince1970: 100),
         cover: Data("green".utf8), entries: [Diary.Entry(day: 1, text: "sown")])
 

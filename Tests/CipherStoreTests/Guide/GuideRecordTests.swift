@@ -1,3 +1,6 @@
+// Assignments of columns are expressions here.
+// swift-format-ignore-file: NoAssignmentInExpressions
+
 import CipherStore
 import Foundation
 import Testing
