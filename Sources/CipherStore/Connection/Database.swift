@@ -202,8 +202,8 @@ public final class Database {
     /// Interrupts the statement that is running, from any thread.
     func interrupt() { interruption.interrupt() }
 
-    /// Frees as much memory as possible.
-    func releaseMemory() {
+    /// Frees as much memory as possible: pages in SQLite's cache, and cached statements.
+    public func releaseMemory() {
         guard !isClosed else { return }
         SQLiteHandle.releaseMemory(handle)
         statementCache.removeAll()
@@ -222,6 +222,10 @@ public final class Database {
 
     /// The code of the last error on the connection.
     public var lastErrorCode: ResultCode { SQLiteHandle.lastErrorCode(handle) }
+
+    /// The message of the last error on the connection, in SQLite's words:
+    /// "not an error" after a success.
+    public var lastErrorMessage: String? { SQLiteHandle.lastError(handle).message }
 
     /// Whether a transaction is open.
     public var isInsideTransaction: Bool { SQLiteHandle.isInsideTransaction(handle) }

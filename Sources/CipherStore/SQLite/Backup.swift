@@ -13,6 +13,9 @@ public struct DatabaseBackupProgress: Sendable {
 
     /// Whether the backup is done.
     public let isCompleted: Bool
+
+    /// Whether the backup is done: another name of ``isCompleted``.
+    public var isComplete: Bool { isCompleted }
 }
 
 extension Database {
