@@ -34,6 +34,11 @@ extension DatabasePool {
             fatalError(
                 "Database methods are not reentrant: use the `db` of the block that is running instead")
         }
+        if writer.isHeld && readerPool.isBarrierRunning {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "a read can't start inside of a barrier, which keeps readers away")
+        }
         var slot = readerPool.acquire()
         defer { readerPool.release(slot) }
         let reader = try open(&slot)

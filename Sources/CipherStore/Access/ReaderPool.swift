@@ -86,11 +86,6 @@ final class ReaderPool: Sendable {
         semaphore.wait()
     }
 
-    /// Calls a function when no reader is in use; readers wait until the barrier ends.
-    func beginBarrier(_ start: @escaping @Sendable () -> Void) {
-        enqueue(isBarrier: true) { _ in start() }
-    }
-
     /// Whether readers are being kept away.
     var isBarrierRunning: Bool { state.withLock { $0.isBarrierRunning } }
 
@@ -148,11 +143,10 @@ final class ReaderPool: Sendable {
 
     /// Notes the connection that was opened for a slot.
     func opened(_ reader: SerializedDatabase) {
-        let isSuspended = state.withLock { state in
+        state.withLock { state in
             state.inUse[ObjectIdentifier(reader)] = reader
-            return state.isSuspended
+            if state.isSuspended { reader.suspend() }
         }
-        if isSuspended { reader.suspend() }
     }
 
     /// Gives a slot back, with its connection when it can be used again.
@@ -189,7 +183,12 @@ final class ReaderPool: Sendable {
     }
 
     func setSuspended(_ isSuspended: Bool) {
-        state.withLock { $0.isSuspended = isSuspended }
-        for reader in readers { isSuspended ? reader.suspend() : reader.resume() }
+        // Under the lock: a reader that opens meanwhile must not miss it.
+        state.withLock { state in
+            state.isSuspended = isSuspended
+            for reader in state.idle + state.inUse.values {
+                isSuspended ? reader.suspend() : reader.resume()
+            }
+        }
     }
 }

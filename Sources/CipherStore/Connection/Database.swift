@@ -161,6 +161,12 @@ public final class Database {
     ///
     /// - throws: A ``DatabaseError`` of code `SQLITE_BUSY`.
     func close() throws {
+        try requireNoStatement()
+        dispose()
+    }
+
+    /// Throws when a statement or cursor still lives, which keeps a connection from closing.
+    func requireNoStatement() throws {
         guard !isClosed else { return }
         statementCache.removeAll()
         recordPlans.removeAll()
@@ -171,7 +177,6 @@ public final class Database {
                 message:
                     "unable to close due to unfinalized statements: a statement or cursor is still in use")
         }
-        dispose()
     }
 
     /// Closes the connection. Statements that still live keep the handle, but
