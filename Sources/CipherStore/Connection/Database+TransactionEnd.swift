@@ -81,6 +81,15 @@ extension Database {
         guard !transactionEnd.handlers.isEmpty else { return }
         let handlers = transactionEnd.handlers
         transactionEnd.handlers = []
+        // They are no part of the block that ended the transaction.
+        let wasProtected = isProtected
+        let neededTransaction = needsTransaction
+        isProtected = false
+        needsTransaction = false
+        defer {
+            isProtected = wasProtected
+            needsTransaction = neededTransaction
+        }
         for handler in handlers {
             switch completion {
             case .commit: handler.onCommit(self)
