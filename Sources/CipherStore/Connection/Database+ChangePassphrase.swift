@@ -58,7 +58,8 @@ extension Database {
         }
         try execute(sql: "BEGIN EXCLUSIVE TRANSACTION")
         do {
-            try rewrite(with: new)
+            // A cancellation that comes now comes too late.
+            try protected { try rewrite(with: new) }
         } catch {
             dispose()
             throw StoreError(
