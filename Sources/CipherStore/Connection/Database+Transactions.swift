@@ -126,7 +126,7 @@ extension Database {
             try withoutTracing {
                 var code = SQLiteHandle.execute(handle, sql)
                 if ResultCode(rawValue: code) == .SQLITE_INTERRUPT {
-                    SQLiteHandle.resetStatements(handle)
+                    resetStatements()
                     code = SQLiteHandle.execute(handle, sql)
                 }
                 if ResultCode(rawValue: code) != .SQLITE_OK { throw lastError(sql: sql) }
@@ -171,7 +171,7 @@ extension Database {
                 try statement.execute()
             } catch let error as DatabaseError where error.isInterruptionError {
                 // An interruption of the block is still in effect while one of its cursors lives.
-                SQLiteHandle.resetStatements(handle)
+                resetStatements()
                 try statement.execute()
             }
         } catch let error as DatabaseError {

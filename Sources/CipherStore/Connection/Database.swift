@@ -69,6 +69,7 @@ public final class Database {
     let keyCache: KeyCache
     private(set) var isClosed = false
     var statementCache = StatementCache()
+    let statementRuns = StatementRuns()
 
     /// What the connection knows about the tables of record types.
     let recordPlans = RecordPlans()
