@@ -130,4 +130,42 @@ import Testing
         let error = #expect(throws: DatabaseError.self) { try snapshot.read(Self.count) }
         #expect(error?.resultCode == .SQLITE_ABORT)
     }
+
+    // MARK: Tasks
+
+    /// The thread that a task needs to go on may be blocked by a read that
+    /// waits for the task's reader.
+    @Test func blockingReadsInTasksDontKeepOtherTasksFromEndingTheirReads() throws {
+        let pool = try makePool { $0.maximumReaderCount = 1 }
+        let started = DispatchSemaphore(value: 0)
+        let mayEnd = DispatchSemaphore(value: 0)
+        let all = DispatchGroup()
+        for _ in 0..<2 {
+            all.enter()
+            Task {
+                let count = try await pool.read { db in
+                    started.signal()
+                    mayEnd.wait()
+                    return try Self.count(db)
+                }
+                #expect(count == 0)
+                all.leave()
+            }
+        }
+        started.wait()
+        let blockingRead: @Sendable () throws -> Int? = { try pool.read(Self.count) }
+        for _ in 0..<ProcessInfo.processInfo.activeProcessorCount + 2 {
+            all.enter()
+            Task {
+                let count = try blockingRead()
+                #expect(count == 0)
+                all.leave()
+            }
+        }
+        Thread.sleep(forTimeInterval: 0.2)
+        mayEnd.signal()
+        mayEnd.signal()
+        let isInTime = all.wait(timeout: .now() + 10) == .success
+        #expect(isInTime)
+    }
 }

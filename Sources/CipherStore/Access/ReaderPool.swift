@@ -60,25 +60,6 @@ final class ReaderPool: Sendable {
         return slot
     }
 
-    /// Waits for a slot, as a part of the current task.
-    ///
-    /// - throws: `CancellationError`.
-    func acquire() async throws -> Slot {
-        let id = Lock<Int?>(nil)
-        let slot = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Slot?, Never>) in
-                let number = acquire { continuation.resume(returning: $0) }
-                id.withLock { $0 = number }
-                // The cancellation may have come before there was a number.
-                if Task.isCancelled { giveUp(number) }
-            }
-        } onCancel: {
-            if let number = id.withLock({ $0 }) { giveUp(number) }
-        }
-        guard let slot else { throw CancellationError() }
-        return slot
-    }
-
     /// Waits until no reader is in use, and keeps readers away until the barrier ends.
     func beginBarrier() {
         let semaphore = DispatchSemaphore(value: 0)
@@ -104,7 +85,8 @@ final class ReaderPool: Sendable {
         return id
     }
 
-    private func giveUp(_ id: Int) {
+    /// Ends a wait: if it has not ended yet, its function is called without a slot.
+    func giveUp(_ id: Int) {
         let waiter = state.withLock { state in
             state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
         }
