@@ -93,14 +93,14 @@ extension DatabasePool {
     ///
     /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        withReader(or: { value(.failure($0)) }) { $0.readSnapshot(orFail: value) }
+        withReader(or: { value(.failure($0)) }, { $0.readSnapshot(orFail: value) })
     }
 
     /// Schedules a read without isolation from writes and returns at once.
     ///
     /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        withReader(or: { value(.failure($0)) }) { value(.success($0)) }
+        withReader(or: { value(.failure($0)) }, { value(.success($0)) })
     }
 
     /// Calls a function with a reader's connection when there is one, or
