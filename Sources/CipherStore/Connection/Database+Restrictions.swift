@@ -48,10 +48,17 @@ extension Database {
             do {
                 try execute(sql: sql)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
-                SQLiteHandle.resetStatements(handle)
+                resetStatements()
                 try execute(sql: sql)
             }
         }
+    }
+
+    /// Rewinds all statements, so that none is active, and ends their runs:
+    /// their next step would begin anew.
+    func resetStatements() {
+        statementRuns.interrupt()
+        SQLiteHandle.resetStatements(handle)
     }
 
     static func replacedFileError(path: String) -> StoreError {

@@ -102,7 +102,9 @@ extension Database {
     }
 
     /// How many parameters a statement may have.
-    public var maximumStatementArgumentCount: Int { SQLiteHandle.maximumParameterCount(handle) }
+    public var maximumStatementArgumentCount: Int {
+        isClosed ? 0 : SQLiteHandle.maximumParameterCount(handle)
+    }
 }
 
 /// A cursor of the statements in a text: ``Database/allStatements(sql:arguments:)``.

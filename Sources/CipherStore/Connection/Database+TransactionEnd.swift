@@ -105,6 +105,15 @@ extension Database {
     private func endTransaction(_ completion: TransactionCompletion, isObserved: Bool) {
         let handlers = transactionEnd.handlers
         transactionEnd.handlers = []
+        // They are no part of the block that ended the transaction.
+        let wasProtected = isProtected
+        let neededTransaction = needsTransaction
+        isProtected = false
+        needsTransaction = false
+        defer {
+            isProtected = wasProtected
+            needsTransaction = neededTransaction
+        }
         if broker.isActive { broker.resetTransaction() }
         if isObserved {
             let observations = broker.endObservationsOfTransaction()

@@ -69,6 +69,7 @@ public final class Database {
     let keyCache: KeyCache
     private(set) var isClosed = false
     var statementCache = StatementCache()
+    let statementRuns = StatementRuns()
 
     /// What the connection knows about the tables of record types.
     let recordPlans = RecordPlans()
@@ -155,7 +156,8 @@ public final class Database {
         }
         // A database in memory is filled by its own connection, read-only or not.
         handle = try SQLiteHandle.open(
-            path: path, readonly: configuration.readonly && isFile, creates: !configuration.requiresExistingFile,
+            path: path, readonly: configuration.readonly && isFile,
+            creates: !configuration.requiresExistingFile,
             isURI: DatabasePath(path).isNamedMemory)
         interruption = Interruption(handle)
         do {
@@ -176,6 +178,12 @@ public final class Database {
     ///
     /// - throws: A ``DatabaseError`` of code `SQLITE_BUSY`.
     func close() throws {
+        try requireNoStatement()
+        dispose()
+    }
+
+    /// Throws when a statement or cursor still lives, which keeps a connection from closing.
+    func requireNoStatement() throws {
         guard !isClosed else { return }
         statementCache.removeAll()
         recordPlans.removeAll()
@@ -186,7 +194,6 @@ public final class Database {
                 message:
                     "unable to close due to unfinalized statements: a statement or cursor is still in use")
         }
-        dispose()
     }
 
     /// Closes the connection. Statements that still live keep the handle, but
@@ -195,6 +202,7 @@ public final class Database {
         guard !isClosed else { return }
         isClosed = true
         statementCache.removeAll()
+        recordPlans.removeAll()
         interruption.close()
         SQLiteHandle.close(handle)
     }
@@ -212,23 +220,25 @@ public final class Database {
     // MARK: Facts
 
     /// The rowid of the last inserted row.
-    public var lastInsertedRowID: Int64 { SQLiteHandle.lastInsertedRowID(handle) }
+    public var lastInsertedRowID: Int64 { isClosed ? 0 : SQLiteHandle.lastInsertedRowID(handle) }
 
     /// The number of rows that the last statement changed.
-    public var changesCount: Int { SQLiteHandle.changesCount(handle) }
+    public var changesCount: Int { isClosed ? 0 : SQLiteHandle.changesCount(handle) }
 
     /// The number of rows that were changed since the connection opened.
-    public var totalChangesCount: Int { SQLiteHandle.totalChangesCount(handle) }
+    public var totalChangesCount: Int { isClosed ? 0 : SQLiteHandle.totalChangesCount(handle) }
 
-    /// The code of the last error on the connection.
-    public var lastErrorCode: ResultCode { SQLiteHandle.lastErrorCode(handle) }
+    /// The code of the last error on the connection; `SQLITE_MISUSE` once it is closed.
+    public var lastErrorCode: ResultCode {
+        isClosed ? .SQLITE_MISUSE : SQLiteHandle.lastErrorCode(handle)
+    }
 
     /// The message of the last error on the connection, in SQLite's words:
     /// "not an error" after a success.
     public var lastErrorMessage: String? { SQLiteHandle.lastError(handle).message }
 
     /// Whether a transaction is open.
-    public var isInsideTransaction: Bool { SQLiteHandle.isInsideTransaction(handle) }
+    public var isInsideTransaction: Bool { !isClosed && SQLiteHandle.isInsideTransaction(handle) }
 }
 
 extension Database: CustomStringConvertible {

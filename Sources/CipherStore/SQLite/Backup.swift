@@ -79,7 +79,7 @@ extension Database {
             if !isInTransaction { withoutTracing { try? rollback() } }
             throw error
         }
-        if !isInTransaction { try withoutTracing { try execute(sql: "COMMIT TRANSACTION") } }
+        if !isInTransaction { try withoutTracing { try executeProtected("COMMIT TRANSACTION") } }
     }
 
     private func copyPages(

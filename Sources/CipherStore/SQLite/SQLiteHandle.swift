@@ -32,8 +32,11 @@ enum SQLiteHandle {
     /// Closes a connection. Statements that are still open keep it alive until
     /// they are finalized, as `sqlite3_close_v2` documents.
     static func close(_ handle: SQLiteConnection) {
+        // They point to the connection's object, and its last statement may
+        // outlive it: SQLite rolls back when that goes.
         StatementTracer.uninstall(from: handle)
         removeHooks(handle)
+        sqlite3_busy_handler(handle, nil, nil)
         sqlite3_close_v2(handle)
     }
 

@@ -13,17 +13,25 @@ public final class StatementRun {
 
     private var isNew = true
 
+    /// The runs of the connection, which itself may be gone before the run.
+    private let runs: StatementRuns
+
     /// Why the run is over, unless it came to its end.
     private var failure: (any Error)?
 
     @usableFromInline init(_ statement: Statement, arguments: StatementArguments?) throws {
         self.statement = statement
         sqliteStatement = statement.sqliteStatement
+        runs = statement.database.statementRuns
         try statement.prepareToRun(arguments)
         statement.begin(self)
+        runs.append(self)
     }
 
-    deinit { statement.end(self) }
+    deinit {
+        runs.remove(self)
+        statement.end(self)
+    }
 
     /// Moves to the next row.
     ///
@@ -67,6 +75,15 @@ public final class StatementRun {
         return false
     }
 
+    /// Ends the run, if it has begun, because an interruption stopped it.
+    fileprivate func isInterrupted() {
+        guard hasRow else { return }
+        failure = DatabaseError(
+            resultCode: .SQLITE_INTERRUPT, message: "interrupted", sql: statement.sql)
+        hasRow = false
+        statement.end(self)
+    }
+
     /// Ends the run because the statement is used for something else.
     func isReplaced() {
         if isNew || hasRow {
@@ -80,3 +97,22 @@ public final class StatementRun {
 
 @available(*, unavailable)
 extension StatementRun: Sendable {}
+
+/// The runs of one connection's statements that somebody follows.
+final class StatementRuns {
+    // A run that goes away removes itself.
+    private var runs: [Unmanaged<StatementRun>] = []
+
+    fileprivate func append(_ run: StatementRun) { runs.append(.passUnretained(run)) }
+
+    fileprivate func remove(_ run: StatementRun) {
+        let address = Unmanaged.passUnretained(run).toOpaque()
+        // The one that began last mostly ends first.
+        if let index = runs.lastIndex(where: { $0.toOpaque() == address }) { runs.remove(at: index) }
+    }
+
+    /// Ends all of them.
+    func interrupt() {
+        for run in runs { run.takeUnretainedValue().isInterrupted() }
+    }
+}
