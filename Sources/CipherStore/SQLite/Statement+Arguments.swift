@@ -30,7 +30,13 @@ extension Statement {
         let isPositional = arguments.namedValues.isEmpty && arguments.values.count == parameterNames.count
         let values = isPositional ? arguments.values : try resolve(arguments)
         reset()
-        try check(argumentBuffer.bind(values, to: sqliteStatement))
+        do {
+            try check(argumentBuffer.bind(values, to: sqliteStatement))
+        } catch {
+            // Some parameters have the new values: the next run binds the arguments again.
+            if case .current = binding { binding = .cleared }
+            throw error
+        }
         boundArguments = arguments
         binding = .current
     }
