@@ -121,6 +121,7 @@ extension Database {
 
     /// Runs a statement of the library itself, which nothing can stop.
     private func bookkeeping(_ sql: String) throws {
+        try checkIsOpen(sql)
         try protected {
             try withoutTracing {
                 var code = SQLiteHandle.execute(handle, sql)

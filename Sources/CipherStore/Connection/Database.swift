@@ -140,7 +140,8 @@ public final class Database {
         }
         // A database in memory is filled by its own connection, read-only or not.
         handle = try SQLiteHandle.open(
-            path: path, readonly: configuration.readonly && isFile, creates: !configuration.requiresExistingFile,
+            path: path, readonly: configuration.readonly && isFile,
+            creates: !configuration.requiresExistingFile,
             isURI: DatabasePath(path).isNamedMemory)
         interruption = Interruption(handle)
         do {
@@ -178,7 +179,9 @@ public final class Database {
     func dispose() {
         guard !isClosed else { return }
         isClosed = true
+        // Their statements would keep the handle, and its locks.
         statementCache.removeAll()
+        recordPlans.removeAll()
         interruption.close()
         SQLiteHandle.close(handle)
     }
@@ -195,20 +198,22 @@ public final class Database {
 
     // MARK: Facts
 
+    // The memory of a closed handle is free, so nobody may look at it.
+
     /// The rowid of the last inserted row.
-    public var lastInsertedRowID: Int64 { SQLiteHandle.lastInsertedRowID(handle) }
+    public var lastInsertedRowID: Int64 { isClosed ? 0 : SQLiteHandle.lastInsertedRowID(handle) }
 
     /// The number of rows that the last statement changed.
-    public var changesCount: Int { SQLiteHandle.changesCount(handle) }
+    public var changesCount: Int { isClosed ? 0 : SQLiteHandle.changesCount(handle) }
 
     /// The number of rows that were changed since the connection opened.
-    public var totalChangesCount: Int { SQLiteHandle.totalChangesCount(handle) }
+    public var totalChangesCount: Int { isClosed ? 0 : SQLiteHandle.totalChangesCount(handle) }
 
     /// The code of the last error on the connection.
-    public var lastErrorCode: ResultCode { SQLiteHandle.lastErrorCode(handle) }
+    public var lastErrorCode: ResultCode { isClosed ? .SQLITE_MISUSE : SQLiteHandle.lastErrorCode(handle) }
 
     /// Whether a transaction is open.
-    public var isInsideTransaction: Bool { SQLiteHandle.isInsideTransaction(handle) }
+    public var isInsideTransaction: Bool { !isClosed && SQLiteHandle.isInsideTransaction(handle) }
 }
 
 extension Database: CustomStringConvertible {

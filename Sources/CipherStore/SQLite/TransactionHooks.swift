@@ -6,7 +6,7 @@ import CSQLCipher
 extension Database {
     /// Has SQLite tell this connection about its commits and rollbacks.
     func observeTransactions() {
-        // The handle never outlives its database, so the pointer needs no reference count.
+        // Closing removes the hooks, so the pointer needs no reference count.
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_commit_hook(
             handle,
