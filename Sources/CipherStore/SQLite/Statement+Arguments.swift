@@ -120,7 +120,15 @@ extension Statement {
         DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql)
     }
 
+    /// The error of a value that was not bound. SQLite does not know of those
+    /// whose size it has no number for.
+    func bindingError(_ code: CInt) -> DatabaseError {
+        let error = error()
+        let code = ResultCode(rawValue: code)
+        return error.extendedResultCode == code ? error : DatabaseError(resultCode: code, sql: sql)
+    }
+
     private func check(_ code: CInt) throws {
-        guard code == SQLITE_OK else { throw error() }
+        guard code == SQLITE_OK else { throw bindingError(code) }
     }
 }
