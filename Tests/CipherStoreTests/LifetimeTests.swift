@@ -7,6 +7,10 @@ import Testing
 /// What outlives what: statements kept after their connection, connections that
 /// were closed, statements and decoders that are used while they are used.
 @Suite struct LifetimeTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
     private func makeDatabase() throws -> Database {
         try Database(path: ":memory:", configuration: Configuration(), keyCache: KeyCache())
     }
@@ -54,7 +58,6 @@ import Testing
     }
 
     @Test func aClosedConnectionHoldsNoLock() throws {
-        let folder = try TemporaryFolder()
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let path = folder.file("a.db")
@@ -119,6 +122,71 @@ import Testing
             #expect(statement.arguments == ["a", "b"])
             try statement.execute()
             #expect(try Row.fetchOne(db, sql: "SELECT * FROM t") == ["a": "a", "b": "b"])
+        }
+    }
+
+    @Test func valuesOfMoreThanTwoGigabytesAreTooBig() throws {
+        struct Blob: Encodable, PersistableRecord {
+            static let databaseTableName = "t"
+            var a: Data
+        }
+        let huge = Data(count: 1 << 31)
+        try DatabaseQueue().write { db in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            let statement = try db.makeStatement(sql: "INSERT INTO t VALUES (?)")
+            let error = #expect(throws: DatabaseError.self) { try statement.setArguments([huge]) }
+            #expect(error?.resultCode == .SQLITE_TOOBIG)
+            let failure = #expect(throws: DatabaseError.self) { try Blob(a: huge).insert(db) }
+            #expect(failure?.resultCode == .SQLITE_TOOBIG)
+        }
+    }
+
+    // MARK: Changes of the schema
+
+    @Test func aColumnThatIsGoneWhenTheStatementRunsIsAnError() throws {
+        let path = folder.file("a.db")
+        let queue = try DatabaseQueue(path: path)
+        let other = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 2)") }
+        try queue.inDatabase { db in
+            let fast = try db.makeStatement(sql: "SELECT * FROM t")
+            let slow = try db.makeStatement(sql: "SELECT * FROM t")
+            let adapter = SuffixRowAdapter(fromIndex: 1)
+            #expect(fast.columnNames == ["a", "b"])
+            #expect(slow.columnNames == ["a", "b"])
+            try other.write {
+                try $0.execute(sql: "DROP TABLE t; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+            }
+            #expect(throws: (any Error).self) { try Int.fetchAll(fast, adapter: adapter) }
+            #expect(fast.columnNames == ["a"])
+            #expect(throws: (any Error).self) { try Choice.fetchAll(slow, adapter: adapter) }
+        }
+    }
+
+    enum Choice: String, DatabaseValueConvertible { case one }
+
+    // MARK: Functions
+
+    @Test(arguments: [ResultCode.SQLITE_OK, .SQLITE_ROW, .SQLITE_DONE])
+    func anErrorOfAFunctionIsAnErrorWhateverItsCode(code: ResultCode) throws {
+        try DatabaseQueue().read { db in
+            db.add(
+                function: DatabaseFunction("f") { _ in
+                    throw DatabaseError(resultCode: code, message: "failed")
+                })
+            let error = #expect(throws: DatabaseError.self) { try Row.fetchAll(db, sql: "SELECT f()") }
+            #expect(error?.resultCode == .SQLITE_ERROR)
+            #expect(error?.message == "failed")
+        }
+    }
+
+    @Test func theCacheKeepsTextsApartThatLookTheSame() throws {
+        try DatabaseQueue().read { db in
+            for text in ["\u{E9}", "e\u{301}"] {
+                let statement = try db.cachedStatement(sql: "SELECT hex('\(text)')")
+                let expected = text.utf8.map { String(format: "%02X", $0) }.joined()
+                #expect(try String.fetchOne(statement) == expected)
+            }
         }
     }
 
