@@ -27,6 +27,12 @@ import Testing
         ("ATTACH 'file:a?hexkey=MARKER' AS b KEY ''", "ATTACH '<hidden>' AS b KEY '<hidden>'"),
         ("ATTACH 'a' AS [b] KEY 'MARKER", "ATTACH 'a' AS [b] KEY '<hidden>'"),
         ("ATTACH 'a MARKER KEY", "'<hidden>'"),
+        ("\u{FEFF}PRAGMA key = 'MARKER'", "\u{FEFF}PRAGMA key = '<hidden>'"),
+        ("SELECT 1\0PRAGMA key = 'MARKER'", "SELECT 1\0PRAGMA key = '<hidden>'"),
+        (
+            "\u{FEFF}SELECT 1;\u{FEFF}ATTACH 'a' AS b KEY 'MARKER'",
+            "\u{FEFF}SELECT 1;\u{FEFF}ATTACH 'a' AS b KEY '<hidden>'"
+        ),
     ]) func keysAreHidden(sql: String, expected: String) {
         let text = KeyRedaction.redacted(sql)
         #expect(text == expected)
@@ -39,6 +45,40 @@ import Testing
         "CREATE TABLE t (id INTEGER PRIMARY KEY)", "PRAGMA key", "ATTACH 'a' AS b", "SELECT 'PRAGMA key = 1'",
     ]) func otherStatementsStayAsTheyAre(sql: String) {
         #expect(KeyRedaction.redacted(sql) == nil)
+    }
+
+    @Test func noErrorOfARowShowsAKey() throws {
+        let error = #expect(throws: RowDecodingError.self) {
+            try DatabaseQueue().read { db in
+                try UUID.fetchOne(db, sql: "EXPLAIN ATTACH 'a' AS b KEY 'MARKER'")
+            }
+        }
+        #expect(error?.description.contains("'<hidden>'") == true)
+        #expect(error?.description.contains("MARKER") == false)
+    }
+
+    @Test func aStatementThatKeepsAConnectionOpenIsLoggedWithoutItsKey() throws {
+        let messages = Mutex<[String]>([])
+        let before = Database.logError
+        Database.logError = { _, message in messages.withLock { $0.append(message) } }
+        defer { Database.logError = before }
+        let queue = try DatabaseQueue()
+        let statement = try queue.inDatabase { try $0.makeStatement(sql: "ATTACH 'a' AS b KEY 'MARKER'") }
+        #expect(throws: DatabaseError.self) { try queue.close() }
+        #expect(statement.sql.contains("MARKER"))
+        let logged = messages.withLock { $0.joined() }
+        #expect(logged.contains("unfinalized statement"))
+        #expect(!logged.contains("MARKER"))
+    }
+
+    @Test func noErrorShowsAKeyOfAFileNameThatIsAnArgument() throws {
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: folder.file("q.db")).inDatabase { db in
+                try db.execute(
+                    sql: "ATTACH ? AS b", arguments: ["file:\(folder.path)/none/a.db?key=MARKER"])
+            }
+        }
+        #expect(error?.description.contains("MARKER") == false)
     }
 
     @Test func noEventShowsAKey() throws {

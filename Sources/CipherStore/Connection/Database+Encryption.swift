@@ -27,7 +27,7 @@ extension Database {
     ///
     /// - throws: As ``usePassphrase(_:)-(String)``.
     public func usePassphrase(_ passphrase: borrowing Passphrase) throws {
-        try checkIsOpen("PRAGMA key")
+        if isClosed { throw Self.closedError(sql: nil) }
         guard DatabasePath(path).isFile else {
             // Only this process can open such a database again, so any key will do.
             return try use(.forMemory(memorySettings), isProven: true)

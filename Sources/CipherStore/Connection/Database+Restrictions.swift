@@ -11,16 +11,16 @@ extension Database {
 
     /// Throws when the connection is closed.
     func checkIsOpen(_ sql: String) throws {
-        guard !isClosed else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed", sql: sql)
-        }
+        if isClosed { throw Self.closedError(sql: sql) }
+    }
+
+    static func closedError(sql: String?) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed", sql: sql)
     }
 
     private func explainRestriction(_ sql: String) throws {
         let restrictions = interruption.restrictions
-        if restrictions.contains(.closed) {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed", sql: sql)
-        }
+        if restrictions.contains(.closed) { throw Self.closedError(sql: sql) }
         if restrictions.contains(.replaced) { throw Self.replacedFileError(path: path) }
         if isProtected { return }
         let verb = TransactionVerb(sql: sql)

@@ -201,6 +201,7 @@ public final class Database {
     func dispose() {
         guard !isClosed else { return }
         isClosed = true
+        // Their statements would keep the handle, and its locks.
         statementCache.removeAll()
         recordPlans.removeAll()
         interruption.close()
@@ -219,6 +220,8 @@ public final class Database {
 
     // MARK: Facts
 
+    // The memory of a closed handle is free, so nobody may look at it.
+
     /// The rowid of the last inserted row.
     public var lastInsertedRowID: Int64 { isClosed ? 0 : SQLiteHandle.lastInsertedRowID(handle) }
 
@@ -235,7 +238,7 @@ public final class Database {
 
     /// The message of the last error on the connection, in SQLite's words:
     /// "not an error" after a success.
-    public var lastErrorMessage: String? { SQLiteHandle.lastError(handle).message }
+    public var lastErrorMessage: String? { isClosed ? nil : SQLiteHandle.lastError(handle).message }
 
     /// Whether a transaction is open.
     public var isInsideTransaction: Bool { !isClosed && SQLiteHandle.isInsideTransaction(handle) }

@@ -259,9 +259,13 @@ extension RecordDecoder: Decoder {
             // The container is nothing but a reference to its box.
             return unsafeBitCast(keyedContainer, to: KeyedDecodingContainer<Key>.self)
         }
-        let container = KeyedDecodingContainer(RecordKeyedDecodingContainer<Key>(self, isKept: isKept))
-        // Each record of a type asks for the same container.
-        if isKept, MemoryLayout.size(ofValue: container) == MemoryLayout<AnyObject>.size {
+        // Each record of a type asks for the same container. One of other keys owns the decoder:
+        // `releaseContainer` looks after the first one only.
+        let isFirst =
+            isKept && keyedContainer == nil
+            && MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
+        let container = KeyedDecodingContainer(RecordKeyedDecodingContainer<Key>(self, isKept: isFirst))
+        if isFirst {
             keyedContainer = unsafeBitCast(container, to: AnyObject.self)
             keyType = ObjectIdentifier(type)
         }

@@ -10,12 +10,11 @@ extension Statement {
         try database.checkMayRun(sql)
         reset()
         if watch.isOn { willStep() }
-        guard values.count == parameterNames.count,
-            argumentBuffer.bind(values, to: sqliteStatement) == SQLITE_OK,
-            RawStep.next(sqliteStatement) != nil
+        let code = argumentBuffer.bind(values, to: sqliteStatement)
+        guard values.count == parameterNames.count, code == SQLITE_OK, RawStep.next(sqliteStatement) != nil
         else {
             boundArguments = StatementArguments(values)
-            let failure = error()
+            let failure = code == SQLITE_OK ? error() : bindingError(code)
             boundArguments = StatementArguments()
             sqlite3_reset(sqliteStatement)
             throw didFail(failure)

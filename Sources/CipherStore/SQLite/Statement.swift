@@ -29,14 +29,14 @@ public final class Statement {
     public var columnNames: [String] { names.names }
 
     /// The names of its columns, and their positions by name.
-    private(set) lazy var names = ColumnNames(readColumnNames())
+    private(set) lazy var names = readNames()
 
     /// What running it can do to the schema.
     private let schemaEffect: SchemaEffect
 
-    /// Where SQLite keeps the first name, which tells when it has prepared the
-    /// statement again.
-    private lazy var firstName = sqlite3_column_name(sqliteStatement, 0)
+    /// Where SQLite kept the first name when the names were read, which tells
+    /// when it has prepared the statement again.
+    private var firstName: UnsafePointer<CChar>?
 
     /// Whether somebody watches what runs on the connection. The statement has
     /// its own reference, so that each step costs no more than a load.
@@ -147,10 +147,12 @@ public final class Statement {
         names.position(of: name)
     }
 
-    private func readColumnNames() -> [String] {
-        (0..<sqlite3_column_count(sqliteStatement)).map { index in
-            sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
-        }
+    private func readNames() -> ColumnNames {
+        firstName = sqlite3_column_name(sqliteStatement, 0)
+        return ColumnNames(
+            (0..<sqlite3_column_count(sqliteStatement)).map { index in
+                sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
+            })
     }
 
     /// Reads the names of the columns again when the schema has changed.
@@ -160,16 +162,17 @@ public final class Statement {
     /// columns then. The new names are allocated before the old ones are freed,
     /// so that their address differs.
     @usableFromInline func noticeNewColumns() {
-        let name = sqlite3_column_name(sqliteStatement, 0)
-        guard name != firstName else { return }
-        firstName = name
-        names = ColumnNames(readColumnNames())
+        // Names that nobody has read are read when they are asked for.
+        guard let firstName, firstName != sqlite3_column_name(sqliteStatement, 0) else { return }
+        names = readNames()
         knownReads = nil
     }
 
     /// What the statement reads.
     var reads: StatementReads {
         if let knownReads { return knownReads }
+        // Whether they still hold is known by the names.
+        _ = names
         let reads = StatementReads(database: database, sql: sql)
         knownReads = reads
         return reads

@@ -84,6 +84,15 @@ public final class StatementRun {
         statement.end(self)
     }
 
+    /// Throws when the current row lacks a column, because the schema has changed
+    /// since the column was looked up.
+    @usableFromInline func requireColumn(_ index: CInt) throws {
+        guard index >= statement.columnCount else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_SCHEMA, message: "the statement has fewer columns than before",
+            sql: statement.sql)
+    }
+
     /// Ends the run because the statement is used for something else.
     func isReplaced() {
         if isNew || hasRow {
