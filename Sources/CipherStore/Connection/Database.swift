@@ -120,6 +120,21 @@ public final class Database {
     /// What is to be told and forgotten when the transaction ends.
     var transactionEnd = TransactionEnd()
 
+    // MARK: Observation
+
+    /// What SQLite asks for each part of a statement that it prepares.
+    let authorizer = StatementAuthorizer()
+
+    /// The observers, and what they are still to be told.
+    let broker = TransactionBroker()
+
+    /// What the statements of a tracked block have read so far.
+    var recordedRegion: DatabaseRegion?
+
+    /// Whether there are observers or a tracked block, so that each run of a
+    /// statement is of interest.
+    let watch = ConnectionWatch()
+
     init(
         path: String, configuration: Configuration, keyCache: KeyCache,
         label: String = "CipherStore.Database",
@@ -151,6 +166,7 @@ public final class Database {
         }
         fileIdentity = isFile ? FileIdentity(path: path) : nil
         observeTransactions()
+        authorizer.install(on: self)
     }
 
     deinit { dispose() }

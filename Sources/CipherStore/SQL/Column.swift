@@ -58,3 +58,8 @@ public struct Column: ColumnExpression, Sendable {
         name = codingKey.stringValue
     }
 }
+
+extension SQLSelectable where Self == Column {
+    /// The rowid of a table: `[.allColumns, .rowID]`.
+    public static var rowID: Column { Column("rowid") }
+}

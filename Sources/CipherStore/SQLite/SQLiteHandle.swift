@@ -33,6 +33,7 @@ enum SQLiteHandle {
     /// they are finalized, as `sqlite3_close_v2` documents.
     static func close(_ handle: SQLiteConnection) {
         StatementTracer.uninstall(from: handle)
+        removeHooks(handle)
         sqlite3_close_v2(handle)
     }
 

@@ -14,7 +14,7 @@ public final class StatementRun {
     private var isNew = true
 
     /// Why the run is over, unless it came to its end.
-    private var failure: DatabaseError?
+    private var failure: (any Error)?
 
     @usableFromInline init(_ statement: Statement, arguments: StatementArguments?) throws {
         self.statement = statement
@@ -28,7 +28,8 @@ public final class StatementRun {
     /// Moves to the next row.
     ///
     /// - returns: Whether there is one.
-    /// - throws: A ``DatabaseError``, and the same one each time after.
+    /// - throws: A ``DatabaseError``, or what a transaction observer throws, and
+    ///   the same error each time after.
     @inlinable
     func step() throws -> Bool {
         guard hasRow else { return try stepWithoutRow() }
@@ -43,6 +44,7 @@ public final class StatementRun {
         guard isNew else { return false }
         isNew = false
         hasRow = true
+        if statement.watch.isOn { statement.database.willRunWatched(statement) }
         let result = RawStep.next(sqliteStatement)
         guard result == true else { return try end(failed: result == nil) }
         statement.noticeNewColumns()
@@ -53,14 +55,16 @@ public final class StatementRun {
     @usableFromInline func end(failed: Bool) throws -> Bool {
         hasRow = false
         // The error is gone once the statement is reset.
-        failure = failed ? statement.error() : nil
+        let error = failed ? statement.error() : nil
         statement.end(self)
-        guard let failure else {
-            statement.didRun()
-            return false
+        do {
+            if let error { throw statement.didFail(error) }
+            try statement.didRun()
+        } catch {
+            failure = error
+            throw error
         }
-        statement.didFail()
-        throw failure
+        return false
     }
 
     /// Ends the run because the statement is used for something else.
