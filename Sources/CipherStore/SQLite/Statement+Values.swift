@@ -5,10 +5,11 @@ extension Statement {
     ///
     /// The statement does not remember the values, except in an error.
     ///
-    /// - throws: A ``DatabaseError``.
+    /// - throws: A ``DatabaseError``, or what a transaction observer throws.
     func execute(values: [DatabaseValue]) throws {
         try database.checkMayRun(sql)
         reset()
+        if watch.isOn { willStep() }
         guard values.count == parameterNames.count,
             argumentBuffer.bind(values, to: sqliteStatement) == SQLITE_OK,
             RawStep.next(sqliteStatement) != nil
@@ -17,10 +18,9 @@ extension Statement {
             let failure = error()
             boundArguments = StatementArguments()
             sqlite3_reset(sqliteStatement)
-            didFail()
-            throw failure
+            throw didFail(failure)
         }
-        didRun()
+        try didRun()
         sqlite3_reset(sqliteStatement)
     }
 }
