@@ -57,20 +57,6 @@ import Testing
         #expect(error?.description.contains("MARKER") == false)
     }
 
-    @Test func aStatementThatKeepsAConnectionOpenIsLoggedWithoutItsKey() throws {
-        let messages = Mutex<[String]>([])
-        let before = Database.logError
-        Database.logError = { _, message in messages.withLock { $0.append(message) } }
-        defer { Database.logError = before }
-        let queue = try DatabaseQueue()
-        let statement = try queue.inDatabase { try $0.makeStatement(sql: "ATTACH 'a' AS b KEY 'MARKER'") }
-        #expect(throws: DatabaseError.self) { try queue.close() }
-        #expect(statement.sql.contains("MARKER"))
-        let logged = messages.withLock { $0.joined() }
-        #expect(logged.contains("unfinalized statement"))
-        #expect(!logged.contains("MARKER"))
-    }
-
     @Test func noErrorShowsAKeyOfAFileNameThatIsAnArgument() throws {
         let error = #expect(throws: DatabaseError.self) {
             try DatabaseQueue(path: folder.file("q.db")).inDatabase { db in
@@ -164,8 +150,13 @@ import Testing
             #expect(throws: DatabaseError.self) { try db.execute(sql: "SELECT Abracadabra_7") }
             #expect(throws: DatabaseError.self) { try db.execute(sql: "PRAGMA key = 'MARKER_7' 'MARKER_7'") }
         }
+        let queue = try DatabaseQueue()
+        let statement = try queue.inDatabase { try $0.makeStatement(sql: "ATTACH 'a' AS b KEY 'MARKER_7'") }
+        #expect(throws: DatabaseError.self) { try queue.close() }
+        #expect(statement.sql.contains("MARKER_7"))
         let log = messages.withLock { $0 }
         #expect(log.contains { $0.hasPrefix("1 ") && $0.contains("Abracadabra_7") })
+        #expect(log.contains { $0.contains("unfinalized statement: ATTACH 'a' AS b") })
         #expect(!log.contains { $0.contains("MARKER_7") })
     }
 }
