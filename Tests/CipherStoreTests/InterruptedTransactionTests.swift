@@ -98,6 +98,19 @@ import Testing
         #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 3)
     }
 
+    @Test func aCancellationAtTheEndOfABackupLeavesNoTransactionOpen() throws {
+        let source = try DatabaseQueue()
+        let destination = try DatabaseQueue()
+        try source.inDatabase { db in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            defer { db.interruption.remove(.cancelled) }
+            try destination.inDatabase { copy in
+                try db.backup(to: copy) { _ in db.interruption.insert(.cancelled) }
+            }
+            #expect(!db.isInsideTransaction)
+        }
+    }
+
     // MARK: Cursors
 
     @Test func aCursorThatWasInterruptedDoesNotStartAgain() throws {
