@@ -32,7 +32,7 @@ import Testing
             #expect(db.totalChangesCount == 0)
             #expect(db.lastInsertedRowID == 0)
             #expect(db.lastErrorCode == .SQLITE_MISUSE)
-            #expect(db.maximumStatementArgumentCount == 0)
+            #expect(db.maximumStatementArgumentCount == 999)
             db.add(function: DatabaseFunction("f", argumentCount: 0) { _ in nil })
             db.add(collation: DatabaseCollation("c") { $0.compare($1) })
             #expect(throws: DatabaseError.self) { try db.readOnly {} }

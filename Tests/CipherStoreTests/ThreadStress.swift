@@ -50,7 +50,8 @@ struct ThreadStress {
             try access.run(db) { db in
                 try db.inWriteTransaction { db in
                     for half in 0..<2 {
-                        try db.execute(sql: "INSERT INTO t VALUES (?, ?, ?)", arguments: [writer, number, half])
+                        try db.execute(
+                            sql: "INSERT INTO t VALUES (?, ?, ?)", arguments: [writer, number, half])
                     }
                 }
             }
