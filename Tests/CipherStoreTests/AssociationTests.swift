@@ -197,7 +197,7 @@ struct Library {
 
     @Test func aCursorOfPrefetchedRowsIsAnError() throws {
         try queue.read { db in
-            #expect(throws: DatabaseError.self) {
+            _ = #expect(throws: DatabaseError.self) {
                 _ = try Author.including(all: Author.books).fetchCursor(db)
             }
         }
@@ -307,5 +307,14 @@ struct Library {
             return try Row.fetchAll(db, request)
         }
         #expect(rows.isEmpty)
+    }
+
+    @Test func theRegionOfARequestHoldsThePrefetchedRows() throws {
+        let request = Author.including(all: Author.books.including(all: Book.prizes))
+        let (region, empty) = try queue.read { db in
+            try (request.databaseRegion(db).description, request.none().databaseRegion(db).isEmpty)
+        }
+        #expect(region == "author(countryCode,id,name),book(authorId,id,title,year),prize(bookId,name)")
+        #expect(empty)
     }
 }

@@ -127,3 +127,19 @@ final class LockedBox<Value: Sendable>: @unchecked Sendable {
 
     func change(_ body: (inout Value) -> Void) { lock.withLock { body(&storage) } }
 }
+
+@Suite struct ChangedElsewhereTests {
+    @Test func aPoolThatMeetsAnotherPassphraseSaysThatItsOwnIsWrong() throws {
+        let folder = try TemporaryFolder()
+        let pool = try DatabasePool(path: folder.file("a.db"), configuration: .keyed("old"))
+        try pool.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        let other = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("old"))
+        try other.inDatabase { db in
+            try db.changePassphrase("new")
+            _ = try db.checkpoint(.truncate)
+        }
+        let error = #expect(throws: DatabaseError.self) { try pool.read { _ in } }
+        #expect(error?.storeError?.code == .wrongPassphrase)
+    }
+}

@@ -156,3 +156,18 @@ import Testing
         #expect(error?.code == .replaced)
     }
 }
+
+@Suite struct AttachedStoreTests {
+    @Test func aStoreCanBeAttachedWithItsPassphraseAndFilledByAnExport() throws {
+        let folder = try TemporaryFolder()
+        let store = try DatabaseQueue(path: folder.file("store.db"), configuration: .keyed("secret"))
+        let plain = try DatabaseQueue(path: folder.file("plain.db"))
+        try plain.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES ('exported')") }
+        try plain.inDatabase { db in
+            try db.execute(sql: "ATTACH DATABASE ? AS store KEY ?", arguments: [store.path, "secret"])
+            try db.execute(sql: "SELECT sqlcipher_export('store')")
+            try db.execute(sql: "DETACH DATABASE store")
+        }
+        #expect(try store.read { try String.fetchOne($0, sql: "SELECT a FROM t") } == "exported")
+    }
+}

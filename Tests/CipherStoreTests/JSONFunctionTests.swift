@@ -24,6 +24,17 @@ import Testing
         }
     }
 
+    @Test func aPathOfTooManyMissingMembersIsRefused() throws {
+        try database().read { db in
+            let path = "'$' || replace(hex(zeroblob(300000)), '00', '.a')"
+            #expect(result(db, "j_set('{}', \(path), 1)").hasPrefix("error"))
+            #expect(result(db, "j_extract('{}', \(path))") == "null NULL")
+            #expect(
+                result(db, "j_set('{}', '$' || replace(hex(zeroblob(100)), '00', '.a'), 1)").hasPrefix("text")
+            )
+        }
+    }
+
     /// Results of SQLite 3.46.
     private static let examples: [(String, String)] = [
         (

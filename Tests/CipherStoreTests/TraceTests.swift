@@ -27,6 +27,12 @@ import Testing
         ("ATTACH 'file:a?hexkey=MARKER' AS b KEY ''", "ATTACH '<hidden>' AS b KEY '<hidden>'"),
         ("ATTACH 'a' AS [b] KEY 'MARKER", "ATTACH 'a' AS [b] KEY '<hidden>'"),
         ("ATTACH 'a MARKER KEY", "'<hidden>'"),
+        ("\u{FEFF}PRAGMA key = 'MARKER'", "\u{FEFF}PRAGMA key = '<hidden>'"),
+        ("SELECT 1\0PRAGMA key = 'MARKER'", "SELECT 1\0PRAGMA key = '<hidden>'"),
+        (
+            "\u{FEFF}SELECT 1;\u{FEFF}ATTACH 'a' AS b KEY 'MARKER'",
+            "\u{FEFF}SELECT 1;\u{FEFF}ATTACH 'a' AS b KEY '<hidden>'"
+        ),
     ]) func keysAreHidden(sql: String, expected: String) {
         let text = KeyRedaction.redacted(sql)
         #expect(text == expected)
@@ -39,6 +45,26 @@ import Testing
         "CREATE TABLE t (id INTEGER PRIMARY KEY)", "PRAGMA key", "ATTACH 'a' AS b", "SELECT 'PRAGMA key = 1'",
     ]) func otherStatementsStayAsTheyAre(sql: String) {
         #expect(KeyRedaction.redacted(sql) == nil)
+    }
+
+    @Test func noErrorOfARowShowsAKey() throws {
+        let error = #expect(throws: RowDecodingError.self) {
+            try DatabaseQueue().read { db in
+                try UUID.fetchOne(db, sql: "EXPLAIN ATTACH 'a' AS b KEY 'MARKER'")
+            }
+        }
+        #expect(error?.description.contains("'<hidden>'") == true)
+        #expect(error?.description.contains("MARKER") == false)
+    }
+
+    @Test func noErrorShowsAKeyOfAFileNameThatIsAnArgument() throws {
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: folder.file("q.db")).inDatabase { db in
+                try db.execute(
+                    sql: "ATTACH ? AS b", arguments: ["file:\(folder.path)/none/a.db?key=MARKER"])
+            }
+        }
+        #expect(error?.description.contains("MARKER") == false)
     }
 
     @Test func noEventShowsAKey() throws {
@@ -124,8 +150,13 @@ import Testing
             #expect(throws: DatabaseError.self) { try db.execute(sql: "SELECT Abracadabra_7") }
             #expect(throws: DatabaseError.self) { try db.execute(sql: "PRAGMA key = 'MARKER_7' 'MARKER_7'") }
         }
+        let queue = try DatabaseQueue()
+        let statement = try queue.inDatabase { try $0.makeStatement(sql: "ATTACH 'a' AS b KEY 'MARKER_7'") }
+        #expect(throws: DatabaseError.self) { try queue.close() }
+        #expect(statement.sql.contains("MARKER_7"))
         let log = messages.withLock { $0 }
         #expect(log.contains { $0.hasPrefix("1 ") && $0.contains("Abracadabra_7") })
+        #expect(log.contains { $0.contains("unfinalized statement: ATTACH 'a' AS b") })
         #expect(!log.contains { $0.contains("MARKER_7") })
     }
 }

@@ -1,4 +1,3 @@
-
 /// One access of a task to a connection, from the moment it is asked for.
 ///
 /// Its states are waiting → running → finished, and each but the last can be

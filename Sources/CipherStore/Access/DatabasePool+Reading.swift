@@ -34,6 +34,11 @@ extension DatabasePool {
             fatalError(
                 "Database methods are not reentrant: use the `db` of the block that is running instead")
         }
+        if writer.isHeld && readerPool.isBarrierRunning {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message: "a read can't start inside of a barrier, which keeps readers away")
+        }
         var slot = readerPool.acquire()
         defer { readerPool.release(slot) }
         let reader = try open(&slot)
@@ -56,7 +61,7 @@ extension DatabasePool {
     /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`
     ///   when the task is cancelled before the end.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await withReaderOfTask { reader in try await reader.run { try $0.readSnapshot(value) } }
+        try await readInTask { try $0.readSnapshot(value) }
     }
 
     /// Reads, without isolation from writes that come between two statements.
@@ -65,30 +70,20 @@ extension DatabasePool {
     public func unsafeRead<T: Sendable>(
         _ value: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        try await withReaderOfTask { reader in try await reader.run(value) }
+        try await readInTask(value)
     }
 
-    private func withReaderOfTask<T: Sendable>(
-        _ body: (SerializedDatabase) async throws -> T
+    private func readInTask<T: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        var slot = try await readerPool.acquire()
-        defer { readerPool.release(slot) }
-        if slot.reader == nil { slot = try await opened(slot) }
-        guard let reader = slot.reader else { throw Self.closedError }
-        return try await body(reader)
-    }
-
-    /// Opens the connection of a slot on a thread that may block.
-    private func opened(_ slot: ReaderPool.Slot) async throws -> ReaderPool.Slot {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global(qos: configuration.readQoS.qosClass).async { [self] in
-                var slot = slot
-                continuation.resume(
-                    with: Result {
-                        _ = try open(&slot)
-                        return slot
-                    })
-            }
+        let access = CancellableAccess()
+        let executor = ReaderExecutor(self)
+        let actor = ReaderActor(executor)
+        return try await withTaskCancellationHandler {
+            try await actor.run { db in try access.run(db, body) }
+        } onCancel: {
+            access.cancel()
+            executor.giveUp()
         }
     }
 
@@ -98,22 +93,26 @@ extension DatabasePool {
     ///
     /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        withReader(or: value) { $0.readSnapshot(orFail: value) }
+        withReader(or: { value(.failure($0)) }, { $0.readSnapshot(orFail: value) })
     }
 
     /// Schedules a read without isolation from writes and returns at once.
     ///
     /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncUnsafeRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        withReader(or: value) { value(.success($0)) }
+        withReader(or: { value(.failure($0)) }, { value(.success($0)) })
     }
 
-    func withReader(
-        or fail: @escaping @Sendable (Result<Database, any Error>) -> Void,
+    /// Calls a function with a reader's connection when there is one, or
+    /// another one with the reason why there is none.
+    ///
+    /// - returns: A number by which the wait can be given up.
+    @discardableResult func withReader(
+        or fail: @escaping @Sendable (any Error) -> Void,
         _ body: @escaping @Sendable (Database) -> Void
-    ) {
+    ) -> Int {
         readerPool.acquire { [self] slot in
-            guard let slot else { return fail(.failure(CancellationError())) }
+            guard let slot else { return fail(CancellationError()) }
             // Opening takes time, and who gave the slot back does not want to spend it.
             if let reader = slot.reader { return read(slot, reader, body) }
             DispatchQueue.global(qos: configuration.readQoS.qosClass).async { [self] in
@@ -123,7 +122,7 @@ extension DatabasePool {
                     read(slot, reader, body)
                 } catch {
                     readerPool.release(slot)
-                    fail(.failure(error))
+                    fail(error)
                 }
             }
         }

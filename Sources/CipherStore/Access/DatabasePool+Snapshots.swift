@@ -54,9 +54,9 @@ extension DatabasePool {
                     )))
         }
         let isReady = DispatchSemaphore(value: 0)
-        let fail: @Sendable (Result<Database, any Error>) -> Void = { result in
+        let fail: @Sendable (any Error) -> Void = { error in
             isReady.signal()
-            value(result)
+            value(.failure(error))
         }
         withReader(or: fail) { db in
             db.readSnapshot(orFail: value, whenIsolated: { isReady.signal() })

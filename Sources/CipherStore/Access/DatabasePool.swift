@@ -64,6 +64,9 @@ public final class DatabasePool: DatabaseWriter {
         suspension = Self.observeSuspension(configuration, writer, readerPool)
     }
 
+    // The writer is the last connection to close, see `close()`.
+    deinit { readerPool.invalidate() }
+
     private static func observeSuspension(
         _ configuration: Configuration, _ writer: SerializedDatabase, _ readerPool: ReaderPool
     ) -> SuspensionObserver? {
@@ -130,14 +133,18 @@ public final class DatabasePool: DatabaseWriter {
     ///   it is one of a reader, the pool is closed, and the reader's connection
     ///   goes when the statement does.
     public func close() throws {
-        try withBarrier {
-            if isClosed { return }
-            try writer.close()
+        let readers: [SerializedDatabase] = try withBarrier {
+            try writer.reentrantSync { try $0.requireNoStatement() }
             counters.withLock { $0.isClosed = true }
-            let readers = readerPool.readers
-            readerPool.invalidate()
-            try Self.close(readers)
+            defer { readerPool.invalidate() }
+            return readerPool.readers
         }
+        // The barrier is over: with a serial target queue, an access to a reader
+        // can't run inside of one to the writer. The writer comes last, because
+        // the last connection removes the WAL, and readers can't.
+        let result = Result { try Self.close(readers) }
+        try writer.close()
+        try result.get()
     }
 
     private static func close(_ readers: [SerializedDatabase]) throws {
@@ -179,9 +186,11 @@ public final class DatabasePool: DatabaseWriter {
     /// running, and closes the readers unless
     /// ``Configuration/persistentReadOnlyConnections`` is set.
     public func releaseMemory() {
-        withBarrier {
-            writer.reentrantSync { $0.releaseMemory() }
-            releaseReaders()
+        writer.reentrantSync { $0.releaseMemory() }
+        if configuration.persistentReadOnlyConnections {
+            for reader in readerPool.readers { reader.reentrantSync { $0.releaseMemory() } }
+        } else {
+            withBarrier { readerPool.invalidate() }
         }
     }
 
@@ -189,15 +198,8 @@ public final class DatabasePool: DatabaseWriter {
     /// go on, and their connections close after them.
     public func releaseMemoryEventually() {
         writer.async { $0.releaseMemory() }
-        readerPool.beginBarrier { [self] in
-            releaseReaders()
-            readerPool.endBarrier()
-        }
-    }
-
-    private func releaseReaders() {
         if configuration.persistentReadOnlyConnections {
-            for reader in readerPool.readers { reader.reentrantSync { $0.releaseMemory() } }
+            for reader in readerPool.readers { reader.async { $0.releaseMemory() } }
         } else {
             readerPool.invalidate()
         }

@@ -36,6 +36,9 @@ extension DatabaseQueue {
     ) throws -> DatabaseQueue {
         var sourceConfiguration = configuration
         sourceConfiguration.readonly = true
+        // The copy is made inside of an access to the source: on one serial
+        // target queue it would wait for itself.
+        sourceConfiguration.targetQueue = nil
         let source = try SerializedDatabase(
             path: path, configuration: sourceConfiguration, keyCache: KeyCache(), label: "CipherStore.copy",
             isReader: true)

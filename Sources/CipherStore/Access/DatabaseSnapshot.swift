@@ -17,6 +17,9 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
             try db.beginTransaction(.deferred)
             // The first read is what fixes the state.
             try db.execute(sql: Database.probeSQL)
+            // SQLite rolls back when a page can't be read, and later reads would
+            // see another state.
+            db.needsTransaction = true
         }
     }
 

@@ -60,35 +60,11 @@ final class ReaderPool: Sendable {
         return slot
     }
 
-    /// Waits for a slot, as a part of the current task.
-    ///
-    /// - throws: `CancellationError`.
-    func acquire() async throws -> Slot {
-        let id = Lock<Int?>(nil)
-        let slot = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Slot?, Never>) in
-                let number = acquire { continuation.resume(returning: $0) }
-                id.withLock { $0 = number }
-                // The cancellation may have come before there was a number.
-                if Task.isCancelled { giveUp(number) }
-            }
-        } onCancel: {
-            if let number = id.withLock({ $0 }) { giveUp(number) }
-        }
-        guard let slot else { throw CancellationError() }
-        return slot
-    }
-
     /// Waits until no reader is in use, and keeps readers away until the barrier ends.
     func beginBarrier() {
         let semaphore = DispatchSemaphore(value: 0)
         enqueue(isBarrier: true) { _ in semaphore.signal() }
         semaphore.wait()
-    }
-
-    /// Calls a function when no reader is in use; readers wait until the barrier ends.
-    func beginBarrier(_ start: @escaping @Sendable () -> Void) {
-        enqueue(isBarrier: true) { _ in start() }
     }
 
     /// Whether readers are being kept away.
@@ -109,7 +85,8 @@ final class ReaderPool: Sendable {
         return id
     }
 
-    private func giveUp(_ id: Int) {
+    /// Ends a wait: if it has not ended yet, its function is called without a slot.
+    func giveUp(_ id: Int) {
         let waiter = state.withLock { state in
             state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
         }
@@ -148,11 +125,10 @@ final class ReaderPool: Sendable {
 
     /// Notes the connection that was opened for a slot.
     func opened(_ reader: SerializedDatabase) {
-        let isSuspended = state.withLock { state in
+        state.withLock { state in
             state.inUse[ObjectIdentifier(reader)] = reader
-            return state.isSuspended
+            if state.isSuspended { reader.suspend() }
         }
-        if isSuspended { reader.suspend() }
     }
 
     /// Gives a slot back, with its connection when it can be used again.
@@ -189,7 +165,12 @@ final class ReaderPool: Sendable {
     }
 
     func setSuspended(_ isSuspended: Bool) {
-        state.withLock { $0.isSuspended = isSuspended }
-        for reader in readers { isSuspended ? reader.suspend() : reader.resume() }
+        // Under the lock: a reader that opens meanwhile must not miss it.
+        state.withLock { state in
+            state.isSuspended = isSuspended
+            for reader in state.idle + state.inUse.values {
+                isSuspended ? reader.suspend() : reader.resume()
+            }
+        }
     }
 }

@@ -45,6 +45,9 @@ final class SerializedDatabase: @unchecked Sendable {
         DispatchQueue.getSpecific(key: currentKey)?.database
     }
 
+    /// The connection that this thread uses.
+    static var currentDatabase: Database? { current?.db }
+
     /// Whether this thread already holds the connection.
     var isHeld: Bool {
         guard let current = Self.current else { return false }

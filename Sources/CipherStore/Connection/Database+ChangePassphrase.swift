@@ -24,7 +24,8 @@ extension Database {
     /// on any doubt the connection is closed.
     ///
     /// - throws: A ``DatabaseError``, of code `SQLITE_BUSY` when another
-    ///   connection uses the database, with nothing changed; a ``StoreError``
+    ///   connection uses the database, with nothing changed (in WAL mode, only
+    ///   one that writes is noticed; the others fail at their next read); a ``StoreError``
     ///   when the database is not encrypted, or the change could not be
     ///   verified. In the latter case the connection is closed; the file opens
     ///   with the old or with the new passphrase.
@@ -58,7 +59,8 @@ extension Database {
         }
         try execute(sql: "BEGIN EXCLUSIVE TRANSACTION")
         do {
-            try rewrite(with: new)
+            // A cancellation that comes now comes too late.
+            try protected { try rewrite(with: new) }
         } catch {
             dispose()
             throw StoreError(

@@ -87,7 +87,9 @@ extension Database {
         guard EngineFeatures.current.supportsFormat4 else {
             throw DatabaseError(
                 resultCode: .SQLITE_MISUSE,
-                message: "SQLCipher \(EngineFeatures.current.cipherVersion ?? "?") has no log; 4.5.1 and newer have")
+                message:
+                    "SQLCipher \(EngineFeatures.current.cipherVersion ?? "?") has no log; 4.5.1 and newer have"
+            )
         }
         let name =
             switch target {
@@ -104,12 +106,5 @@ extension Database {
         try checkMayRun("PRAGMA \(name)")
         let code = withoutTracing { SQLiteHandle.execute(handle, sql) }
         guard ResultCode(rawValue: code) == .SQLITE_OK else { throw lastError(sql: "PRAGMA \(name)") }
-    }
-}
-
-extension String {
-    /// The text in single quotes, as SQL writes a literal.
-    fileprivate var quotedSQLText: String {
-        "'" + replacingOccurrences(of: "'", with: "''") + "'"
     }
 }

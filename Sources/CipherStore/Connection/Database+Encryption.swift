@@ -27,6 +27,7 @@ extension Database {
     ///
     /// - throws: As ``usePassphrase(_:)-(String)``.
     public func usePassphrase(_ passphrase: borrowing Passphrase) throws {
+        if isClosed { throw Self.closedError(sql: nil) }
         guard DatabasePath(path).isFile else {
             // Only this process can open such a database again, so any key will do.
             return try use(.forMemory(memorySettings), isProven: true)
@@ -49,8 +50,8 @@ extension Database {
                 resultCode: .SQLITE_NOTADB, message: nil,
                 storeError: StoreError(.damaged, "the file is too short for a database", path: path))
         case .encrypted(let salt):
-            if let key = try keyCache.key(passphrase: passphrase.bytes, path: path, start: start) {
-                try use(key, isProven: true)
+            if let known = try keyCache.key(passphrase: passphrase.bytes, path: path, start: start) {
+                try use(known.key, isProven: known.isProven)
             } else {
                 // A journal may still hold the good first page: SQLite decides.
                 let key = try KeyDerivation.derive(

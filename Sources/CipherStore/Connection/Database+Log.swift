@@ -7,6 +7,6 @@ extension Database {
 
     /// Tells which statement keeps a connection from closing.
     static func logUnfinalizedStatement(_ sql: String) {
-        logError?(.SQLITE_MISUSE, "unfinalized statement: \(sql)")
+        logError?(.SQLITE_MISUSE, "unfinalized statement: \(KeyRedaction.redacted(sql) ?? sql)")
     }
 }

@@ -11,16 +11,16 @@ extension Database {
 
     /// Throws when the connection is closed.
     func checkIsOpen(_ sql: String) throws {
-        guard !isClosed else {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed", sql: sql)
-        }
+        if isClosed { throw Self.closedError(sql: sql) }
+    }
+
+    static func closedError(sql: String?) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed", sql: sql)
     }
 
     private func explainRestriction(_ sql: String) throws {
         let restrictions = interruption.restrictions
-        if restrictions.contains(.closed) {
-            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "Connection is closed", sql: sql)
-        }
+        if restrictions.contains(.closed) { throw Self.closedError(sql: sql) }
         if restrictions.contains(.replaced) { throw Self.replacedFileError(path: path) }
         if isProtected { return }
         let verb = TransactionVerb(sql: sql)
@@ -48,10 +48,17 @@ extension Database {
             do {
                 try execute(sql: sql)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
-                SQLiteHandle.resetStatements(handle)
+                resetStatements()
                 try execute(sql: sql)
             }
         }
+    }
+
+    /// Rewinds all statements, so that none is active, and ends their runs:
+    /// their next step would begin anew.
+    func resetStatements() {
+        statementRuns.interrupt()
+        SQLiteHandle.resetStatements(handle)
     }
 
     static func replacedFileError(path: String) -> StoreError {

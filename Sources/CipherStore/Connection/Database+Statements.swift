@@ -90,7 +90,8 @@ extension Database {
     }
 
     func lastError(sql: String? = nil, arguments: StatementArguments? = nil) -> DatabaseError {
-        SQLiteHandle.lastError(
+        if isClosed { return Self.closedError(sql: sql) }
+        return SQLiteHandle.lastError(
             handle, sql: sql, arguments: arguments,
             publicArguments: configuration.publicStatementArguments)
     }
@@ -102,7 +103,10 @@ extension Database {
     }
 
     /// How many parameters a statement may have.
-    public var maximumStatementArgumentCount: Int { SQLiteHandle.maximumParameterCount(handle) }
+    public var maximumStatementArgumentCount: Int {
+        // 999 is what every engine allows.
+        isClosed ? 999 : SQLiteHandle.maximumParameterCount(handle)
+    }
 }
 
 /// A cursor of the statements in a text: ``Database/allStatements(sql:arguments:)``.

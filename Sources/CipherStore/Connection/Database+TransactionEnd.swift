@@ -11,6 +11,9 @@ struct TransactionEnd {
     /// What a hook of SQLite has noted since the last statement.
     var seen: Database.TransactionCompletion?
 
+    /// The error of the observer that refused the commit.
+    var refusal: (any Error)?
+
     /// Whether a transaction was open after the last statement.
     var wasInsideTransaction = false
 
@@ -62,25 +65,72 @@ extension Database {
 
     /// Notices that a statement began or ended a transaction. This is called
     /// whenever a statement is done, and mostly finds nothing.
+    ///
+    /// - returns: The error of the observer that refused the transaction, if one did.
     @inline(__always)
-    func statementDidEnd() {
+    func statementDidEnd() -> (any Error)? {
         if transactionEnd.seen != nil || isInsideTransaction != transactionEnd.wasInsideTransaction {
-            noticeTransaction()
+            return noticeTransaction()
         }
+        return nil
     }
 
-    private func noticeTransaction() {
+    private func noticeTransaction() -> (any Error)? {
         let wasInsideTransaction = transactionEnd.wasInsideTransaction
         let seen = transactionEnd.seen
+        var refusal = transactionEnd.refusal
         transactionEnd.wasInsideTransaction = isInsideTransaction
         transactionEnd.seen = nil
-        if isInsideTransaction { return }
+        transactionEnd.refusal = nil
+        if isInsideTransaction { return refusal }
         // A transaction that wrote nothing is committed without a hook.
-        guard let completion = seen ?? (wasInsideTransaction ? .commit : nil) else { return }
+        guard var completion = seen ?? (wasInsideTransaction ? .commit : nil) else { return refusal }
+        // A single statement that failed before it changed anything was no transaction.
+        if completion == .rollback && !wasInsideTransaction && !broker.hasNews { return refusal }
+        let isObserved = broker.isActive && !isReadOnly
+        if seen == nil && isObserved {
+            do {
+                try broker.willCommit()
+            } catch {
+                refusal = error
+                completion = .rollback
+            }
+        }
         transactionEnd.date = nil
-        guard !transactionEnd.handlers.isEmpty else { return }
+        endTransaction(completion, isObserved: isObserved)
+        return refusal
+    }
+
+    /// Tells everybody how the transaction ended. They may begin another one.
+    private func endTransaction(_ completion: TransactionCompletion, isObserved: Bool) {
         let handlers = transactionEnd.handlers
         transactionEnd.handlers = []
+        // They are no part of the block that ended the transaction.
+        let wasProtected = isProtected
+        let neededTransaction = needsTransaction
+        isProtected = false
+        needsTransaction = false
+        defer {
+            isProtected = wasProtected
+            needsTransaction = neededTransaction
+        }
+        if broker.isActive { broker.resetTransaction() }
+        if isObserved {
+            let observations = broker.endObservationsOfTransaction()
+            if broker.observations.count != observations.count || broker.hasEndedObservation {
+                observationsDidChange()
+            }
+            for observer in observations.lazy.compactMap(\.observer) {
+                switch completion {
+                case .commit: observer.databaseDidCommit(self)
+                case .rollback: observer.databaseDidRollback(self)
+                }
+            }
+            // The routes of statements may still lead to them.
+            for observation in observations where observation.extent == .nextTransaction {
+                observation.end()
+            }
+        }
         for handler in handlers {
             switch completion {
             case .commit: handler.onCommit(self)

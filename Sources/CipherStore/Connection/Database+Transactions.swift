@@ -121,11 +121,12 @@ extension Database {
 
     /// Runs a statement of the library itself, which nothing can stop.
     private func bookkeeping(_ sql: String) throws {
+        try checkIsOpen(sql)
         try protected {
             try withoutTracing {
                 var code = SQLiteHandle.execute(handle, sql)
                 if ResultCode(rawValue: code) == .SQLITE_INTERRUPT {
-                    SQLiteHandle.resetStatements(handle)
+                    resetStatements()
                     code = SQLiteHandle.execute(handle, sql)
                 }
                 if ResultCode(rawValue: code) != .SQLITE_OK { throw lastError(sql: sql) }
@@ -170,7 +171,7 @@ extension Database {
                 try statement.execute()
             } catch let error as DatabaseError where error.isInterruptionError {
                 // An interruption of the block is still in effect while one of its cursors lives.
-                SQLiteHandle.resetStatements(handle)
+                resetStatements()
                 try statement.execute()
             }
         } catch let error as DatabaseError {

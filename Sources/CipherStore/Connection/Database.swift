@@ -69,6 +69,7 @@ public final class Database {
     let keyCache: KeyCache
     private(set) var isClosed = false
     var statementCache = StatementCache()
+    let statementRuns = StatementRuns()
 
     /// What the connection knows about the tables of record types.
     let recordPlans = RecordPlans()
@@ -120,6 +121,21 @@ public final class Database {
     /// What is to be told and forgotten when the transaction ends.
     var transactionEnd = TransactionEnd()
 
+    // MARK: Observation
+
+    /// What SQLite asks for each part of a statement that it prepares.
+    let authorizer = StatementAuthorizer()
+
+    /// The observers, and what they are still to be told.
+    let broker = TransactionBroker()
+
+    /// What the statements of a tracked block have read so far.
+    var recordedRegion: DatabaseRegion?
+
+    /// Whether there are observers or a tracked block, so that each run of a
+    /// statement is of interest.
+    let watch = ConnectionWatch()
+
     init(
         path: String, configuration: Configuration, keyCache: KeyCache,
         label: String = "CipherStore.Database",
@@ -140,7 +156,8 @@ public final class Database {
         }
         // A database in memory is filled by its own connection, read-only or not.
         handle = try SQLiteHandle.open(
-            path: path, readonly: configuration.readonly && isFile, creates: !configuration.requiresExistingFile,
+            path: path, readonly: configuration.readonly && isFile,
+            creates: !configuration.requiresExistingFile,
             isURI: DatabasePath(path).isNamedMemory)
         interruption = Interruption(handle)
         do {
@@ -151,6 +168,7 @@ public final class Database {
         }
         fileIdentity = isFile ? FileIdentity(path: path) : nil
         observeTransactions()
+        authorizer.install(on: self)
     }
 
     deinit { dispose() }
@@ -160,6 +178,12 @@ public final class Database {
     ///
     /// - throws: A ``DatabaseError`` of code `SQLITE_BUSY`.
     func close() throws {
+        try requireNoStatement()
+        dispose()
+    }
+
+    /// Throws when a statement or cursor still lives, which keeps a connection from closing.
+    func requireNoStatement() throws {
         guard !isClosed else { return }
         statementCache.removeAll()
         recordPlans.removeAll()
@@ -170,7 +194,6 @@ public final class Database {
                 message:
                     "unable to close due to unfinalized statements: a statement or cursor is still in use")
         }
-        dispose()
     }
 
     /// Closes the connection. Statements that still live keep the handle, but
@@ -178,7 +201,9 @@ public final class Database {
     func dispose() {
         guard !isClosed else { return }
         isClosed = true
+        // Their statements would keep the handle, and its locks.
         statementCache.removeAll()
+        recordPlans.removeAll()
         interruption.close()
         SQLiteHandle.close(handle)
     }
@@ -186,8 +211,8 @@ public final class Database {
     /// Interrupts the statement that is running, from any thread.
     func interrupt() { interruption.interrupt() }
 
-    /// Frees as much memory as possible.
-    func releaseMemory() {
+    /// Frees as much memory as possible: pages in SQLite's cache, and cached statements.
+    public func releaseMemory() {
         guard !isClosed else { return }
         SQLiteHandle.releaseMemory(handle)
         statementCache.removeAll()
@@ -195,20 +220,28 @@ public final class Database {
 
     // MARK: Facts
 
+    // The memory of a closed handle is free, so nobody may look at it.
+
     /// The rowid of the last inserted row.
-    public var lastInsertedRowID: Int64 { SQLiteHandle.lastInsertedRowID(handle) }
+    public var lastInsertedRowID: Int64 { isClosed ? 0 : SQLiteHandle.lastInsertedRowID(handle) }
 
     /// The number of rows that the last statement changed.
-    public var changesCount: Int { SQLiteHandle.changesCount(handle) }
+    public var changesCount: Int { isClosed ? 0 : SQLiteHandle.changesCount(handle) }
 
     /// The number of rows that were changed since the connection opened.
-    public var totalChangesCount: Int { SQLiteHandle.totalChangesCount(handle) }
+    public var totalChangesCount: Int { isClosed ? 0 : SQLiteHandle.totalChangesCount(handle) }
 
-    /// The code of the last error on the connection.
-    public var lastErrorCode: ResultCode { SQLiteHandle.lastErrorCode(handle) }
+    /// The code of the last error on the connection; `SQLITE_MISUSE` once it is closed.
+    public var lastErrorCode: ResultCode {
+        isClosed ? .SQLITE_MISUSE : SQLiteHandle.lastErrorCode(handle)
+    }
+
+    /// The message of the last error on the connection, in SQLite's words:
+    /// "not an error" after a success.
+    public var lastErrorMessage: String? { isClosed ? nil : SQLiteHandle.lastError(handle).message }
 
     /// Whether a transaction is open.
-    public var isInsideTransaction: Bool { SQLiteHandle.isInsideTransaction(handle) }
+    public var isInsideTransaction: Bool { !isClosed && SQLiteHandle.isInsideTransaction(handle) }
 }
 
 extension Database: CustomStringConvertible {

@@ -5,10 +5,14 @@
 struct StatementCache {
     /// An object, so that noting a use needs no second look into the dictionary.
     private final class Entry {
+        let sql: String
         let statement: Statement
         var isUsed = true
 
-        init(_ statement: Statement) { self.statement = statement }
+        init(_ sql: String, _ statement: Statement) {
+            self.sql = sql
+            self.statement = statement
+        }
     }
 
     private let capacity: Int
@@ -20,7 +24,8 @@ struct StatementCache {
 
     subscript(sql: String) -> Statement? {
         get {
-            guard let entry = entries[sql] else { return nil }
+            // Strings are equal when they look the same; SQLite tells their bytes apart.
+            guard let entry = entries[sql], entry.sql.utf8.elementsEqual(sql.utf8) else { return nil }
             entry.isUsed = true
             return entry.statement
         }
@@ -30,7 +35,7 @@ struct StatementCache {
                 return
             }
             if entries.count >= capacity { evict() }
-            entries[sql] = Entry(newValue)
+            entries[sql] = Entry(sql, newValue)
         }
     }
 

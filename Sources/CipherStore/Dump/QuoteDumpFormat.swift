@@ -26,7 +26,7 @@ public struct QuoteDumpFormat: DumpFormat, Sendable {
     /// Writes a row.
     public mutating func writeRow(_ row: Row, to stream: inout DumpStream) {
         if isFirstRow && header {
-            stream.writeln(row.columnNames.map(Self.quoted).joined(separator: separator))
+            stream.writeln(row.columnNames.map(\.quotedSQLText).joined(separator: separator))
         }
         isFirstRow = false
         stream.writeln(row.databaseValues.map(Self.literal).joined(separator: separator))
@@ -41,13 +41,9 @@ public struct QuoteDumpFormat: DumpFormat, Sendable {
         case .int64(let value): "\(value)"
         // SQL has no word for it, and this number is too large.
         case .double(let value): value.isInfinite ? (value < 0 ? "-9.0e999" : "9.0e999") : "\(value)"
-        case .string(let value): quoted(value)
+        case .string(let value): value.quotedSQLText
         case .blob(let value): DumpText.hexLiteral(value)
         }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        "'" + text.replacing("'", with: "''") + "'"
     }
 }
 

@@ -116,12 +116,14 @@ extension Database {
     /// connections of a pool have the collation. It is a programming error to
     /// replace a collation that a running statement uses.
     public func add(collation: DatabaseCollation) {
+        guard !isClosed else { return }
         let code = collation.add(to: handle)
         precondition(code == .SQLITE_OK, "could not add the collation \(collation.name): \(code)")
     }
 
     /// Removes a collation from the connection.
     public func remove(collation: DatabaseCollation) {
+        guard !isClosed else { return }
         let code = ResultCode(rawValue: FunctionRegistration.remove(collation: collation.name, from: handle))
         precondition(code == .SQLITE_OK, "could not remove the collation \(collation.name): \(code)")
     }

@@ -142,12 +142,14 @@ extension Database {
     /// connections of a pool have the function. It is a programming error to
     /// replace a function that a running statement uses.
     public func add(function: DatabaseFunction) {
+        guard !isClosed else { return }
         let code = function.add(to: handle)
         precondition(code == .SQLITE_OK, "could not add the function \(function.name): \(code)")
     }
 
     /// Removes a function from the connection.
     public func remove(function: DatabaseFunction) {
+        guard !isClosed else { return }
         let code = function.remove(from: handle)
         precondition(code == .SQLITE_OK, "could not remove the function \(function.name): \(code)")
     }

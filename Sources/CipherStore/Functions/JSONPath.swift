@@ -49,10 +49,13 @@ struct JSONPath {
     ///
     /// - throws: A ``DatabaseError`` when the path is malformed.
     func apply(_ edit: Edit, value: [UInt8], to json: JSONText) throws -> [UInt8]? {
-        try apply(edit, value: value, to: json, from: 1)
+        try apply(edit, value: value, to: json, from: 1, depth: 0)
     }
 
-    private func apply(_ edit: Edit, value: [UInt8], to json: JSONText, from start: Int) throws -> [UInt8]? {
+    /// - parameter depth: How many arrays and objects the path has made so far.
+    private func apply(
+        _ edit: Edit, value: [UInt8], to json: JSONText, from start: Int, depth: Int
+    ) throws -> [UInt8]? {
         switch try place(in: json, from: start) {
         case .node(let node):
             switch edit {
@@ -61,9 +64,8 @@ struct JSONPath {
             case .remove: return json.removing(node)
             }
         case .missing(let parent, let name, let rest):
-            guard edit.creates, let value = try substructure(edit, value: value, from: rest) else {
-                return json.bytes
-            }
+            guard edit.creates, let value = try substructure(edit, value: value, from: rest, depth: depth)
+            else { return json.bytes }
             return json.appending(value, name: name, to: parent)
         case .nowhere: return json.bytes
         }
@@ -71,10 +73,14 @@ struct JSONPath {
 
     /// Returns the value with the arrays and objects around it that the rest
     /// of the path names, or nil when they can't be made.
-    private func substructure(_ edit: Edit, value: [UInt8], from start: Int) throws -> [UInt8]? {
+    private func substructure(
+        _ edit: Edit, value: [UInt8], from start: Int, depth: Int
+    ) throws -> [UInt8]? {
         guard start < path.count else { return value }
+        // A hostile path can't exhaust the stack, nor make what can't be parsed.
+        guard depth < JSONText.maximumDepth else { throw error }
         let empty = try JSONText(parsing: Array((path[start] == UInt8(ascii: ".") ? "{}" : "[]").utf8))
-        let result = try apply(edit, value: value, to: empty, from: start)
+        let result = try apply(edit, value: value, to: empty, from: start, depth: depth + 1)
         return result == empty.bytes ? nil : result
     }
 

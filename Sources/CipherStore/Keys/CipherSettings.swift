@@ -43,10 +43,14 @@ public struct CipherSettings: Equatable, Sendable {
         format == other.format && pageSize == other.pageSize
     }
 
+    /// The page size of new files.
+    static let defaultPageSize = 4096
+
     /// The settings of new files: the newest format that the library writes,
     /// with pages of 4096 bytes.
     public static var `default`: CipherSettings {
-        CipherSettings(format: EngineFeatures.current.supportsFormat4 ? .version4 : .version3, pageSize: 4096)
+        CipherSettings(
+            format: EngineFeatures.current.supportsFormat4 ? .version4 : .version3, pageSize: defaultPageSize)
     }
 
     /// The page sizes that SQLite allows, likely ones first.

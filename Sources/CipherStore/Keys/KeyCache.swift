@@ -46,13 +46,20 @@ final class KeyCache: Sendable {
     /// first page proves.
     ///
     /// - parameter start: The first bytes of the file, up to the largest page size.
-    /// - returns: nil when the passphrase does not authenticate the first page
-    ///   in any format, with the usual rounds of derivation.
+    /// - returns: The key, and whether the first page proves it; nil when no key
+    ///   is known, and the passphrase does not authenticate the first page in any
+    ///   format, with the usual rounds of derivation.
     /// - throws: ``StoreError`` when only a newer SQLCipher can open the file.
-    func key(passphrase: SecretBytes, path: String, start: [UInt8]) throws -> EncryptionKey? {
+    func key(
+        passphrase: SecretBytes, path: String, start: [UInt8]
+    ) throws -> (key: EncryptionKey, isProven: Bool)? {
         let fingerprint = KeyDerivation.fingerprint(passphrase, nonce: nonce)
         let salt = Array(start.prefix(CipherSettings.saltByteCount))
-        if let known = known(fingerprint, salt, iterations: nil) { return known }
+        if let known = known(fingerprint, salt, iterations: nil) {
+            // The file's first page may be older than the WAL's, or another process has changed
+            // the passphrase, which keeps the salt: then SQLite decides.
+            return (known, Self.settings(authenticating: start, key: known) != nil)
+        }
         let formats = CipherSettings.Format.allCases.sorted { left, _ in
             left == CipherSettings.default.format
         }
@@ -65,7 +72,7 @@ final class KeyCache: Sendable {
                     "the file has the format of SQLCipher 4, and this program runs on SQLCipher "
                         + (EngineFeatures.current.cipherVersion ?? "?"), path: path)
             }
-            return remember(key.with(settings: found), fingerprint)
+            return (remember(key.with(settings: found), fingerprint), true)
         }
         return nil
     }

@@ -133,10 +133,3 @@ extension StoreError {
         }
     }
 }
-
-extension String {
-    /// The name in double quotes, as SQL writes an identifier.
-    public var quotedDatabaseIdentifier: String {
-        "\"" + replacingOccurrences(of: "\"", with: "\"\"") + "\""
-    }
-}

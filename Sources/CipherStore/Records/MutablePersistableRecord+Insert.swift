@@ -129,8 +129,8 @@ extension MutablePersistableRecord {
         let insertion = try plan.insertion(db, of: &container, conflict)
         do {
             try insertion.statement.execute(values: container.values)
-        } catch where insertion.isOrFail {
-            try plan.removeFailedInsertion(db, of: container)
+        } catch {
+            if insertion.isOrFail { try plan.removeFailedInsertion(db, of: container) }
             throw error
         }
         plan.giveBack(container)

@@ -24,7 +24,8 @@ open class Record: FetchableRecord, PersistableRecord {
 
     /// Makes a record of a row.
     public required init(row: Row) throws {
-        reference = Dictionary(row, uniquingKeysWith: { leftmost, _ in leftmost })
+        // A row that the program made is no news from the database.
+        if row.isFetched { reference = Dictionary(row, uniquingKeysWith: { leftmost, _ in leftmost }) }
     }
 
     /// Puts the values to store into a container. A subclass that has any

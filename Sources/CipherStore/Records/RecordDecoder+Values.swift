@@ -4,6 +4,23 @@ import Foundation
 // casts are between a type and itself, where the compiler does not know it.
 
 extension RecordDecoder {
+    /// Decodes a property of a type that is known.
+    @inline(__always)
+    func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ key: some CodingKey
+    ) throws -> Value {
+        try plain(column(key))
+    }
+
+    /// Decodes a property of a type that is known, or nil.
+    @inline(__always)
+    func optionalValue<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ key: some CodingKey
+    ) throws -> Value? {
+        let column = properties.column(at: property(key))
+        return column < 0 ? nil : try plain(column) as Value?
+    }
+
     /// Decodes a property.
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: some CodingKey) throws -> Value {
         let property = property(key)

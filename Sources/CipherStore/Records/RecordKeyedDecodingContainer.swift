@@ -4,13 +4,15 @@ import Foundation
 struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     // The container is copied for each property, so that it must not count references. A decoder
     // that is kept outlives it (see `releaseContainer`), another one is owned by it.
-    unowned(unsafe) let decoder: RecordDecoder
+    private let reference: Unmanaged<RecordDecoder>
     private let owned: RecordDecoder?
 
     init(_ decoder: RecordDecoder, isKept: Bool) {
-        self.decoder = decoder
+        reference = .passUnretained(decoder)
         owned = isKept ? nil : decoder
     }
+
+    private var decoder: RecordDecoder { reference.takeUnretainedValue() }
 
     var codingPath: [any CodingKey] { decoder.codingPath }
 
@@ -41,13 +43,7 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     private func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ key: Key
     ) throws -> Value {
-        let column = try decoder.column(key)
-        if let statement = decoder.statement,
-            let value = Value.fromStatement(statement, atUncheckedIndex: CInt(column))
-        {
-            return value
-        }
-        return try decoder.row.decode(Value.self, atIndex: column)
+        try reference._withUnsafeGuaranteedRef { try $0.value(key) }
     }
 
     /// Decodes a property that is a value, or nil.
@@ -55,14 +51,7 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     private func optionalValue<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ key: Key
     ) throws -> Value? {
-        let column = decoder.properties.column(at: decoder.property(key))
-        if column < 0 { return nil }
-        if let statement = decoder.statement,
-            let value = (Value?).fromStatement(statement, atUncheckedIndex: CInt(column))
-        {
-            return value
-        }
-        return try decoder.row.decode(Value?.self, atIndex: column)
+        try reference._withUnsafeGuaranteedRef { try $0.optionalValue(key) }
     }
 
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try value(key) }
@@ -96,11 +85,11 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try optionalValue(key) }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoder.decode(type, forKey: key)
+        try reference._withUnsafeGuaranteedRef { try $0.decode(type, forKey: key) }
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-        try decoder.decodeIfPresent(type, forKey: key)
+        try reference._withUnsafeGuaranteedRef { try $0.decodeIfPresent(type, forKey: key) }
     }
 
     func nestedContainer<NestedKey: CodingKey>(

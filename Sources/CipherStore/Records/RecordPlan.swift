@@ -114,7 +114,8 @@ final class RecordPlan {
         // OR FAIL would keep the row in an autocommitted statement that fails.
         let isOrFail = prefersOrFail && conflict == .abort && db.isInsideTransaction
         for plan in inserts where plan.conflict == conflict && plan.isOrFail == isOrFail {
-            if plan.columns == container.storage.columns { return plan }
+            // The statement is running when one of its SQL functions inserts.
+            if plan.columns == container.storage.columns && !plan.statement.isInUse { return plan }
         }
         let columns = container.columns
         var newKey = NewKey.none
@@ -168,6 +169,7 @@ final class RecordPlan {
     ) throws -> UpdatePlan {
         for plan in updates
         where plan.conflict == conflict && plan.updatedColumns == columns && plan.columns == container.columns
+            && !plan.statement.isInUse
         {
             return plan
         }
@@ -207,7 +209,7 @@ final class RecordPlan {
 
     /// The statement that deletes the row of a key.
     func deletion(_ db: Database) throws -> Statement {
-        if let deletion { return deletion.statement }
+        if let deletion, !deletion.statement.isInUse { return deletion.statement }
         let statement = try db.makeStatement(
             sql: "DELETE FROM \(tableName.quotedDatabaseIdentifier) WHERE \(keyCondition)")
         deletion = KeyedStatement(statement: statement)

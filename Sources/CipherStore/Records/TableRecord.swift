@@ -1,4 +1,3 @@
-
 /// A type that stands for a table.
 ///
 /// ```swift

@@ -4,7 +4,7 @@
 /// let request: some FetchRequest<Player> = Player.filter { $0.score > 1000 }
 /// let players = try request.fetchAll(db)
 /// ```
-public protocol FetchRequest<RowDecoder>: SQLSubqueryable {
+public protocol FetchRequest<RowDecoder>: SQLSubqueryable, DatabaseRegionConvertible {
     /// The type of what is fetched: ``Row``, a value, or a record.
     associatedtype RowDecoder
 

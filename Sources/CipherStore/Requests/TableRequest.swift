@@ -18,7 +18,7 @@ extension TableRequest where Self: FilteredRequest {
     /// NULL is no key: there are no rows then. When it is fetched, the request
     /// throws unless the primary key of the table is one column, or the rowid.
     public func filter(key: some DatabaseValueConvertible) -> Self {
-        filter(keys: CollectionOfOne(key.databaseValue))
+        filter(keys: CollectionOfOne(key))
     }
 
     /// Returns a request for the rows with primary keys.
@@ -28,13 +28,26 @@ extension TableRequest where Self: FilteredRequest {
     /// let request = Country.all().filter(keys: ["FR", "US"])
     /// ```
     public func filter<Keys: Collection>(keys: Keys) -> Self where Keys.Element: DatabaseValueConvertible {
-        let keys = keys.map(\.databaseValue).filter { !$0.isNull }
+        let keys = keys.filter { !$0.databaseValue.isNull }
+        if let encoding = KeyEncoding(of: Self.self, keys: Keys.Element.self) {
+            let values = keys.map { encoding.value(of: $0) }
+            return filterPrimaryKey(isKnownEmpty: values.isEmpty) { column in
+                try values.map { try $0(column) }
+            }
+        }
+        let values = keys.map(\.databaseValue)
+        return filterPrimaryKey(isKnownEmpty: values.isEmpty) { _ in values }
+    }
+
+    private func filterPrimaryKey(
+        isKnownEmpty: Bool, values: @escaping @Sendable (_ column: String) throws -> [DatabaseValue]
+    ) -> Self {
         let table = databaseTableName
         return filterWhenConnected { db in
             // Nothing needs to be known of the table to find no row in it.
-            if keys.isEmpty { return false.databaseValue }
-            return try SQLExpression.isIn(
-                keys.map { .value($0) }, .column(db.singlePrimaryKeyColumn(of: table)))
+            if isKnownEmpty { return false.databaseValue }
+            let column = try db.singlePrimaryKeyColumn(of: table)
+            return try SQLExpression.isIn(values(column).map { .value($0) }, .column(column))
         }
     }
 

@@ -103,6 +103,7 @@ public final class DatabaseValueCursor<Value: DatabaseValueConvertible>: Databas
     public func currentElement() throws -> Value {
         let value = DatabaseValue(sqliteStatement: run.sqliteStatement, index: index)
         if let decoded = Value.fromDatabaseValue(value) { return decoded }
+        try run.requireColumn(index)
         throw Row(run).mismatch(Value.self, value, index: Int(index))
     }
 }
@@ -133,7 +134,8 @@ public final class FastDatabaseValueCursor<Value: DatabaseValueConvertible & Sta
     }
 
     @usableFromInline func currentElementWithoutFastPath() throws -> Value {
-        try Row(run).decode(Value.self, atIndex: Int(index))
+        try run.requireColumn(index)
+        return try Row(run).decode(Value.self, atIndex: Int(index))
     }
 }
 

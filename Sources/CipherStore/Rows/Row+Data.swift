@@ -32,4 +32,10 @@ extension Row {
         guard let index = index(ofColumn: name) else { return try body(nil) }
         return try withUnsafeData(atIndex: index, body)
     }
+
+    /// Calls a function with a blob that is not copied: see ``withUnsafeData(named:_:)``,
+    /// which has the name of the other accessors.
+    public func withUnsafeData<T>(name: String, _ body: (Data?) throws -> T) throws -> T {
+        try withUnsafeData(named: name, body)
+    }
 }

@@ -39,6 +39,10 @@ public final class Row {
     /// What decodes records of the row, and of the rows after it.
     var recordDecoders = RecordDecoders()
 
+    /// Whether the row, or the one it was copied from, comes from a statement.
+    var isFetched: Bool { statement != nil || isCopy }
+    private var isCopy = false
+
     /// The column that will likely be looked up next in a statement's row.
     private var likelyIndex = 0
 
@@ -65,6 +69,7 @@ public final class Row {
     /// Makes a row that shows other columns of the same statement or copy.
     convenience init(viewing row: Row, _ adapted: AdaptedColumns?) {
         self.init(run: row.run, names: row.allNames, values: row.values, adapted: adapted)
+        isCopy = row.isCopy
     }
 
     /// Makes a row without columns.
@@ -105,6 +110,7 @@ public final class Row {
             },
             adapted: adapted)
         row.prefetches = prefetches
+        row.isCopy = true
         return row
     }
 

@@ -42,7 +42,8 @@ public struct RowDecodingError: Error, Sendable {
         context = position.map { "column: \"\((root ?? row).columnNames[$0])\", column index: \($0)" } ?? ""
         self.row = (root ?? row).description
         statement = row.statement.map { statement in
-            "sql: `\(statement.sql.trimmedSQL)`, arguments: \(statement.arguments)"
+            if let sql = KeyRedaction.redacted(statement.sql) { return "sql: `\(sql.trimmedSQL)`" }
+            return "sql: `\(statement.sql.trimmedSQL)`, arguments: \(statement.arguments)"
         }
     }
 }

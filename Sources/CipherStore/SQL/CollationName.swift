@@ -54,4 +54,9 @@ extension DatabaseFunction {
     public func callAsFunction(_ arguments: any SQLExpressible...) -> SQLExpression {
         .function(name, arguments)
     }
+
+    /// Calls the function in SQL: the older way to write `function(…)`.
+    public func apply(_ arguments: any SQLExpressible...) -> SQLExpression {
+        .function(name, arguments)
+    }
 }

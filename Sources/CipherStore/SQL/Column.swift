@@ -60,6 +60,6 @@ public struct Column: ColumnExpression, Sendable {
 }
 
 extension SQLSelectable where Self == Column {
-    /// The hidden column that numbers the rows of a table: `Player.select(.allColumns, .rowID)`.
-    public static var rowID: Column { Column.rowID }
+    /// The rowid of a table: `[.allColumns, .rowID]`.
+    public static var rowID: Column { Column("rowid") }
 }

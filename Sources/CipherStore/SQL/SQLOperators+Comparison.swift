@@ -160,6 +160,21 @@ extension SQLSpecificExpressible {
         }
     }
 
+    /// `content MATCH 'pattern'`
+    ///
+    /// Searches a column of a full-text table; the column that has the name of
+    /// the table stands for all of them:
+    ///
+    /// ```swift
+    /// let pattern = FTS3Pattern(matchingAllTokensIn: "tea pot")
+    /// try Document.filter { $0.title.match(pattern) }.fetchAll(db)
+    /// ```
+    ///
+    /// - parameter pattern: The pattern; nothing matches nil.
+    public func match(_ pattern: FTS3Pattern?) -> SQLExpression {
+        SQLExpression(.infix("MATCH", sqlExpression, pattern.sqlExpression))
+    }
+
     /// `name COLLATE NOCASE`
     ///
     /// A comparison with a collated column is collated:

@@ -208,7 +208,7 @@ extension DatabaseValue {
         case .int64(let value): value.description
         case .double(let value) where value.isInfinite: value < 0 ? "-9e999" : "9e999"
         case .double(let value): value.isNaN ? "NULL" : value.description
-        case .string(let value): "'" + value.replacing("'", with: "''") + "'"
+        case .string(let value): value.quotedSQLText
         case .blob(let value): "X'" + value.map { String(format: "%02X", $0) }.joined() + "'"
         }
     }

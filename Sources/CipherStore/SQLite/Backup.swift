@@ -13,6 +13,9 @@ public struct DatabaseBackupProgress: Sendable {
 
     /// Whether the backup is done.
     public let isCompleted: Bool
+
+    /// Whether the backup is done: another name of ``isCompleted``.
+    public var isComplete: Bool { isCompleted }
 }
 
 extension Database {
@@ -76,7 +79,7 @@ extension Database {
             if !isInTransaction { withoutTracing { try? rollback() } }
             throw error
         }
-        if !isInTransaction { try withoutTracing { try execute(sql: "COMMIT TRANSACTION") } }
+        if !isInTransaction { try withoutTracing { try executeProtected("COMMIT TRANSACTION") } }
     }
 
     private func copyPages(

@@ -62,7 +62,8 @@ public struct DatabaseError: Error, Equatable, Sendable {
     ) {
         // Errors are logged, so they hold no key.
         let redacted = sql.flatMap { KeyRedaction.redacted($0) }
-        let message = redacted == nil ? message : KeyRedaction.message(message)
+        var message = redacted == nil ? message : KeyRedaction.message(message)
+        if let text = message, KeyRedaction.quotesKeyOfURI(text) { message = nil }
         self.extendedResultCode = resultCode
         self.message = message ?? resultCode.errorString
         self.sql = redacted ?? sql

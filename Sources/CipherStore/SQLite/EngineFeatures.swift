@@ -49,6 +49,9 @@ public struct EngineFeatures: Sendable {
     /// Whether `ALTER TABLE … DROP COLUMN` is available.
     public let supportsDropColumn: Bool
 
+    /// Whether the authorizer is asked about tables of which no column is read.
+    public let authorizesTablesWithoutColumns: Bool
+
     /// The features of the library that this process runs on.
     public static let current = probe()
 
@@ -80,8 +83,15 @@ public struct EngineFeatures: Sendable {
         supportsGeneratedColumns = sqliteVersionNumber >= 3_031_000
         supportsRenameColumn = sqliteVersionNumber >= 3_026_000
         supportsDropColumn = sqliteVersionNumber >= 3_035_000
+        authorizesTablesWithoutColumns = sqliteVersionNumber >= 3_019_000
         supportsJSON = scratch.map { Self.prepares($0, "SELECT json('1')") } ?? false
         supportsFTS5 = sqlite3_compileoption_used("ENABLE_FTS5") != 0
+        if let scratch, major == 3 {
+            // SQLCipher 3 attaches files with its own default of 1024 bytes only, and ours have
+            // the 4096 of newer versions. The setting is the process's, so it is made once, here.
+            _ = SQLiteHandle.execute(
+                scratch, "PRAGMA cipher_default_page_size = \(CipherSettings.defaultPageSize)")
+        }
         if let scratch, major >= 4 {
             // From 4.6 on the library writes to stderr, for each wrong key too.
             // The setting is the process's, so it is made once, here.

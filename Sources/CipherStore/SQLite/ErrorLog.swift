@@ -23,9 +23,10 @@ enum ErrorLog {
         // Called outside of the lock: the function may set another one.
         guard let function = current else { return }
         let code = ResultCode(rawValue: code)
-        guard KeyRedaction.mayHoldKey(message) || KeyRedaction.quotesLiteral(message) else {
-            return function(code, message)
-        }
+        guard
+            KeyRedaction.mayHoldKey(message) || KeyRedaction.quotesLiteral(message)
+                || KeyRedaction.quotesKeyOfURI(message)
+        else { return function(code, message) }
         function(code, "\(code.errorString ?? "error"); the statement may hold a key and is not shown")
     }
 }

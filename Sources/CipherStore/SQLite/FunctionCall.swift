@@ -77,7 +77,10 @@ struct FunctionCall {
     func fail(_ error: any Error) {
         if let error = error as? DatabaseError {
             sqlite3_result_error(context, error.message ?? "", -1)
-            sqlite3_result_error_code(context, error.extendedResultCode.rawValue)
+            // With the code of a success, SQLite would take the message for the result, or never end.
+            let successes: [ResultCode] = [.SQLITE_OK, .SQLITE_ROW, .SQLITE_DONE]
+            let isFailure = !successes.contains(error.resultCode)
+            sqlite3_result_error_code(context, isFailure ? error.extendedResultCode.rawValue : SQLITE_ERROR)
         } else {
             sqlite3_result_error(context, "\(error)", -1)
         }

@@ -49,6 +49,13 @@ enum KeyRedaction {
         return ["\"'", "\"\"", "\"x'", "\"X'"].contains { message.contains($0) }
     }
 
+    /// Returns whether a message quotes a file name that is a URI with a key in
+    /// it: one that was an argument of the statement.
+    static func quotesKeyOfURI(_ message: String) -> Bool {
+        let message = message.lowercased()
+        return message.contains("file:") && message.contains("key=")
+    }
+
     /// Returns the message of an error of SQL that was redacted, or nil when it
     /// may quote the SQL.
     static func message(_ message: String?) -> String? {
@@ -59,7 +66,10 @@ enum KeyRedaction {
 
 extension [UInt8] {
     fileprivate var endsInKey: Bool { suffix(3).elementsEqual("key".utf8) }
-    fileprivate var startsKeyStatement: Bool { elementsEqual("pragma".utf8) || elementsEqual("attach".utf8) }
+    /// What precedes the word may be a byte order mark.
+    fileprivate var startsKeyStatement: Bool {
+        suffix(6).elementsEqual("pragma".utf8) || suffix(6).elementsEqual("attach".utf8)
+    }
 }
 
 /// Splits SQL into tokens, as far as it takes to find keys.
@@ -191,7 +201,9 @@ private struct StatementScanner {
             return token(.word, start, bytes[start..<position])
         }
         position += 1
-        return token(byte == UInt8(ascii: ";") ? .semicolon : .other, start, bytes[start..<position])
+        // A zero ends a statement too, and others may follow it.
+        let isEnd = byte == UInt8(ascii: ";") || byte == 0
+        return token(isEnd ? .semicolon : .other, start, bytes[start..<position])
     }
 
     private func token(_ kind: Kind, _ start: Int, _ content: ArraySlice<UInt8>) -> Token {
@@ -225,6 +237,7 @@ private struct StatementScanner {
         while position < bytes.count {
             switch bytes[position] {
             case 0x09...0x0D, 0x20: position += 1
+            case 0xEF where starts(with: "\u{FEFF}"): position += 3
             case UInt8(ascii: "-") where starts(with: "--"):
                 while position < bytes.count, bytes[position] != 0x0A { position += 1 }
             case UInt8(ascii: "/") where starts(with: "/*"):

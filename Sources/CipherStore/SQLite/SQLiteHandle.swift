@@ -30,9 +30,14 @@ enum SQLiteHandle {
     }
 
     /// Closes a connection. Statements that are still open keep it alive until
-    /// they are finalized, as `sqlite3_close_v2` documents.
+    /// they are finalized, as `sqlite3_close_v2` documents: it calls nothing of
+    /// ours from now on, when they run or when the last of them rolls back.
     static func close(_ handle: SQLiteConnection) {
+        // They point to the connection's object, and its last statement may
+        // outlive it: SQLite rolls back when that goes.
         StatementTracer.uninstall(from: handle)
+        removeHooks(handle)
+        sqlite3_busy_handler(handle, nil, nil)
         sqlite3_close_v2(handle)
     }
 
@@ -138,7 +143,7 @@ enum SQLiteHandle {
 
     /// Has a connection ask its configuration's callback when it meets a lock.
     static func setBusyCallback(_ handle: SQLiteConnection, _ database: Database) {
-        // The handle never outlives its database, so the pointer needs no reference count.
+        // Closing removes the callback, so the pointer needs no reference count.
         let context = Unmanaged.passUnretained(database).toOpaque()
         sqlite3_busy_handler(
             handle,

@@ -30,7 +30,13 @@ extension Statement {
         let isPositional = arguments.namedValues.isEmpty && arguments.values.count == parameterNames.count
         let values = isPositional ? arguments.values : try resolve(arguments)
         reset()
-        try check(argumentBuffer.bind(values, to: sqliteStatement))
+        do {
+            try check(argumentBuffer.bind(values, to: sqliteStatement))
+        } catch {
+            // Some parameters have the new values: the next run binds the arguments again.
+            if case .current = binding { binding = .cleared }
+            throw error
+        }
         boundArguments = arguments
         binding = .current
     }
@@ -114,7 +120,15 @@ extension Statement {
         DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql)
     }
 
+    /// The error of a value that was not bound. SQLite does not know of those
+    /// whose size it has no number for.
+    func bindingError(_ code: CInt) -> DatabaseError {
+        let error = error()
+        let code = ResultCode(rawValue: code)
+        return error.extendedResultCode == code ? error : DatabaseError(resultCode: code, sql: sql)
+    }
+
     private func check(_ code: CInt) throws {
-        guard code == SQLITE_OK else { throw error() }
+        guard code == SQLITE_OK else { throw bindingError(code) }
     }
 }

@@ -5,22 +5,21 @@ extension Statement {
     ///
     /// The statement does not remember the values, except in an error.
     ///
-    /// - throws: A ``DatabaseError``.
+    /// - throws: A ``DatabaseError``, or what a transaction observer throws.
     func execute(values: [DatabaseValue]) throws {
         try database.checkMayRun(sql)
         reset()
-        guard values.count == parameterNames.count,
-            argumentBuffer.bind(values, to: sqliteStatement) == SQLITE_OK,
-            RawStep.next(sqliteStatement) != nil
+        if watch.isOn { willStep() }
+        let code = argumentBuffer.bind(values, to: sqliteStatement)
+        guard values.count == parameterNames.count, code == SQLITE_OK, RawStep.next(sqliteStatement) != nil
         else {
             boundArguments = StatementArguments(values)
-            let failure = error()
+            let failure = code == SQLITE_OK ? error() : bindingError(code)
             boundArguments = StatementArguments()
             sqlite3_reset(sqliteStatement)
-            didFail()
-            throw failure
+            throw didFail(failure)
         }
-        didRun()
+        try didRun()
         sqlite3_reset(sqliteStatement)
     }
 }

@@ -29,14 +29,25 @@ public final class Statement {
     public var columnNames: [String] { names.names }
 
     /// The names of its columns, and their positions by name.
-    private(set) lazy var names = ColumnNames(readColumnNames())
+    private(set) lazy var names = readNames()
 
     /// What running it can do to the schema.
     private let schemaEffect: SchemaEffect
 
-    /// Where SQLite keeps the first name, which tells when it has prepared the
-    /// statement again.
-    private lazy var firstName = sqlite3_column_name(sqliteStatement, 0)
+    /// Where SQLite kept the first name when the names were read, which tells
+    /// when it has prepared the statement again.
+    private var firstName: UnsafePointer<CChar>?
+
+    /// Whether somebody watches what runs on the connection. The statement has
+    /// its own reference, so that each step costs no more than a load.
+    @usableFromInline let watch: ConnectionWatch
+
+    /// What it is known to do to tables and savepoints, and who is told, once it
+    /// has run on a connection with observers.
+    var routes: StatementRoutes?
+
+    /// What it reads, once somebody has asked.
+    private var knownReads: StatementReads?
 
     /// The run that a cursor follows. A run that goes away removes itself.
     private unowned(unsafe) var currentRun: StatementRun?
@@ -73,11 +84,13 @@ public final class Statement {
         database: Database, sql: String, offset: inout Int
     ) throws -> Statement? {
         var sql = sql
+        let isObserved = database.broker.isActive
         return try sql.withUTF8 { utf8 in
             while offset < utf8.count {
                 let rest = UnsafeBufferPointer(rebasing: utf8[offset...])
                 var handle: SQLiteStatement?
                 var consumed = 0
+                if isObserved { database.authorizer.forgetEffects() }
                 // The count of the bytes, not a terminator, ends the text.
                 let code = rest.withMemoryRebound(to: CChar.self) { rest in
                     guard rest.count <= Int(CInt.max), let start = rest.baseAddress else {
@@ -96,7 +109,11 @@ public final class Statement {
                 offset += max(consumed, 1)
                 if let handle {
                     let text = String(decoding: rest.prefix(consumed).trimmedSQL, as: UTF8.self)
-                    return Statement(database: database, handle: handle, sql: text)
+                    let statement = Statement(database: database, handle: handle, sql: text)
+                    if isObserved {
+                        statement.routes = database.authorizer.takeEffects().map(StatementRoutes.init)
+                    }
+                    return statement
                 }
             }
             return nil
@@ -105,6 +122,7 @@ public final class Statement {
 
     private init(database: Database, handle: SQLiteStatement, sql: String) {
         self.database = database
+        watch = database.watch
         self.sqliteStatement = handle
         self.sql = sql
         self.schemaEffect = SchemaEffect(sql: sql)
@@ -129,10 +147,12 @@ public final class Statement {
         names.position(of: name)
     }
 
-    private func readColumnNames() -> [String] {
-        (0..<sqlite3_column_count(sqliteStatement)).map { index in
-            sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
-        }
+    private func readNames() -> ColumnNames {
+        firstName = sqlite3_column_name(sqliteStatement, 0)
+        return ColumnNames(
+            (0..<sqlite3_column_count(sqliteStatement)).map { index in
+                sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
+            })
     }
 
     /// Reads the names of the columns again when the schema has changed.
@@ -142,10 +162,20 @@ public final class Statement {
     /// columns then. The new names are allocated before the old ones are freed,
     /// so that their address differs.
     @usableFromInline func noticeNewColumns() {
-        let name = sqlite3_column_name(sqliteStatement, 0)
-        guard name != firstName else { return }
-        firstName = name
-        names = ColumnNames(readColumnNames())
+        // Names that nobody has read are read when they are asked for.
+        guard let firstName, firstName != sqlite3_column_name(sqliteStatement, 0) else { return }
+        names = readNames()
+        knownReads = nil
+    }
+
+    /// What the statement reads.
+    var reads: StatementReads {
+        if let knownReads { return knownReads }
+        // Whether they still hold is known by the names.
+        _ = names
+        let reads = StatementReads(database: database, sql: sql)
+        knownReads = reads
+        return reads
     }
 
     // MARK: Running
@@ -166,31 +196,44 @@ public final class Statement {
     /// Moves to the next row.
     ///
     /// - returns: Whether there is one.
-    /// - throws: A ``DatabaseError``; the statement is reset.
+    /// - throws: A ``DatabaseError``, or what a transaction observer throws; the
+    ///   statement is reset.
     @inlinable
     public func step() throws -> Bool {
+        if watch.isOn { willStep() }
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
-        if !result { didRun() }
+        if !result { try didRun() }
         return result
     }
 
-    @usableFromInline func stepError() -> DatabaseError {
+    /// Tells the connection that the statement starts, if it does.
+    @usableFromInline func willStep() {
+        if sqlite3_stmt_busy(sqliteStatement) == 0 { database.willRunWatched(self) }
+    }
+
+    @usableFromInline func stepError() -> any Error {
         let error = self.error()
         sqlite3_reset(sqliteStatement)
-        didFail()
-        return error
+        return didFail(error)
     }
 
     /// Tells the connection that the statement has come to its end.
-    @usableFromInline func didRun() {
+    ///
+    /// - throws: What an observer throws that refuses the transaction.
+    @usableFromInline func didRun() throws {
         if schemaEffect != .none { database.didRunStatement(schemaEffect) }
-        database.statementDidEnd()
+        if watch.isOn { database.didRunWatched(self) }
+        if let error = database.statementDidEnd() { throw error }
     }
 
     /// Tells the connection that the statement has failed, and was reset.
-    func didFail() {
+    ///
+    /// - returns: The error of the observer that made it fail, or the
+    ///   statement's own.
+    func didFail(_ error: DatabaseError) -> any Error {
         database.didFailStatement()
-        database.statementDidEnd()
+        database.broker.fail()
+        return database.statementDidEnd() ?? error
     }
 
     /// Runs the statement to its end, dropping the rows it makes.

@@ -13,22 +13,31 @@ public final class StatementRun {
 
     private var isNew = true
 
+    /// The runs of the connection, which itself may be gone before the run.
+    private let runs: StatementRuns
+
     /// Why the run is over, unless it came to its end.
-    private var failure: DatabaseError?
+    private var failure: (any Error)?
 
     @usableFromInline init(_ statement: Statement, arguments: StatementArguments?) throws {
         self.statement = statement
         sqliteStatement = statement.sqliteStatement
+        runs = statement.database.statementRuns
         try statement.prepareToRun(arguments)
         statement.begin(self)
+        runs.append(self)
     }
 
-    deinit { statement.end(self) }
+    deinit {
+        runs.remove(self)
+        statement.end(self)
+    }
 
     /// Moves to the next row.
     ///
     /// - returns: Whether there is one.
-    /// - throws: A ``DatabaseError``, and the same one each time after.
+    /// - throws: A ``DatabaseError``, or what a transaction observer throws, and
+    ///   the same error each time after.
     @inlinable
     func step() throws -> Bool {
         guard hasRow else { return try stepWithoutRow() }
@@ -43,6 +52,7 @@ public final class StatementRun {
         guard isNew else { return false }
         isNew = false
         hasRow = true
+        if statement.watch.isOn { statement.database.willRunWatched(statement) }
         let result = RawStep.next(sqliteStatement)
         guard result == true else { return try end(failed: result == nil) }
         statement.noticeNewColumns()
@@ -53,14 +63,34 @@ public final class StatementRun {
     @usableFromInline func end(failed: Bool) throws -> Bool {
         hasRow = false
         // The error is gone once the statement is reset.
-        failure = failed ? statement.error() : nil
+        let error = failed ? statement.error() : nil
         statement.end(self)
-        guard let failure else {
-            statement.didRun()
-            return false
+        do {
+            if let error { throw statement.didFail(error) }
+            try statement.didRun()
+        } catch {
+            failure = error
+            throw error
         }
-        statement.didFail()
-        throw failure
+        return false
+    }
+
+    /// Ends the run, if it has begun, because an interruption stopped it.
+    fileprivate func isInterrupted() {
+        guard hasRow else { return }
+        failure = DatabaseError(
+            resultCode: .SQLITE_INTERRUPT, message: "interrupted", sql: statement.sql)
+        hasRow = false
+        statement.end(self)
+    }
+
+    /// Throws when the current row lacks a column, because the schema has changed
+    /// since the column was looked up.
+    @usableFromInline func requireColumn(_ index: CInt) throws {
+        guard index >= statement.columnCount else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_SCHEMA, message: "the statement has fewer columns than before",
+            sql: statement.sql)
     }
 
     /// Ends the run because the statement is used for something else.
@@ -76,3 +106,22 @@ public final class StatementRun {
 
 @available(*, unavailable)
 extension StatementRun: Sendable {}
+
+/// The runs of one connection's statements that somebody follows.
+final class StatementRuns {
+    // A run that goes away removes itself.
+    private var runs: [Unmanaged<StatementRun>] = []
+
+    fileprivate func append(_ run: StatementRun) { runs.append(.passUnretained(run)) }
+
+    fileprivate func remove(_ run: StatementRun) {
+        let address = Unmanaged.passUnretained(run).toOpaque()
+        // The one that began last mostly ends first.
+        if let index = runs.lastIndex(where: { $0.toOpaque() == address }) { runs.remove(at: index) }
+    }
+
+    /// Ends all of them.
+    func interrupt() {
+        for run in runs { run.takeUnretainedValue().isInterrupted() }
+    }
+}

@@ -76,6 +76,9 @@ struct SchemaObjects {
 
     /// The declared name of an object, or nil when there is none.
     func name(_ kind: Kind, _ name: String) -> String? { names[kind]?[name.foldedIdentifier] }
+
+    /// The declared names of the tables.
+    var tables: [String] { names[.table].map { Array($0.values) } ?? [] }
 }
 
 /// What a connection keeps about schemas: the cache, the source and the observers.

@@ -48,7 +48,10 @@ enum CommandWords {
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || "/._-+,:@%".utf8.contains(byte)
         }
-        return isPlain && !text.isEmpty ? text : "'\(text.replacing("'", with: "'\\''"))'"
+        if isPlain && !text.isEmpty { return text }
+        // Bytes, because a quote that a combining mark follows is no character of its own.
+        let bytes = text.utf8.flatMap { $0 == UInt8(ascii: "'") ? Array("'\\''".utf8) : [$0] }
+        return "'" + String(decoding: bytes, as: UTF8.self) + "'"
     }
 
     /// The text up to the closing quote, which is removed from `rest` with it.

@@ -31,6 +31,12 @@ extension Relation {
         }
     }
 
+    /// The requests for all rows that can be fetched afterwards, whatever rows
+    /// they belong to.
+    func prefetchedRelations(_ db: Database) throws -> [Relation] {
+        try prefetches(db).map { $0.relation(for: nil) }
+    }
+
     /// The rows to fetch afterwards.
     private func prefetches(_ db: Database) throws -> [Prefetch] {
         try prefetchedPaths.map { try Prefetch(path: $0, columns: $0[0].condition.columns(db)) }
@@ -159,12 +165,14 @@ private struct Prefetch {
     let columns: Columns
 
     /// The request for the rows.
-    func relation(for condition: Condition) -> Relation {
+    ///
+    /// - parameter condition: What restricts them, or nil for all.
+    func relation(for condition: Condition?) -> Relation {
         let steps = path.map { (condition: $0.condition, relation: $0.relation) }
         var relation = Relation.reaching(steps, skipping: path.dropFirst().map(\.key)) { first in
-            first.filters.append(condition.filter)
+            if let condition { first.filters.append(condition.filter) }
         }
-        if let table = condition.commonTable { relation.relation.add(table) }
+        if let table = condition?.commonTable { relation.relation.add(table) }
         relation.relation.selection += columns.map { column in
             SQLSelection(
                 .named(SQLExpression.column(column.right).scoped(to: relation.first), "grdb_\(column.right)"))

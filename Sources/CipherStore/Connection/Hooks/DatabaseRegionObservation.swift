@@ -1,0 +1,108 @@
+import Synchronization
+
+/// An observation of the transactions that change a region.
+///
+/// ```swift
+/// let observation = DatabaseRegionObservation(tracking: Player.all(), Team.all())
+/// let cancellable = observation.start(in: dbQueue) { error in
+///     print("can't observe: \(error)")
+/// } onChange: { db in
+///     print("players or teams have changed")
+/// }
+/// ```
+///
+/// What ``TransactionObserver`` says about changes that are not seen holds here as well.
+public struct DatabaseRegionObservation: Sendable {
+    private let region: @Sendable (Database) throws -> DatabaseRegion
+
+    /// Makes an observation of some regions.
+    public init(tracking regions: any DatabaseRegionConvertible & Sendable...) {
+        self.init(tracking: regions)
+    }
+
+    /// Makes an observation of some regions.
+    public init(tracking regions: [any DatabaseRegionConvertible & Sendable]) {
+        region = { db in
+            try regions.reduce(DatabaseRegion()) { try $0.union($1.databaseRegion(db)) }
+        }
+    }
+
+    /// Makes an observation of one region.
+    public init(tracking region: DatabaseRegion) {
+        self.region = { _ in region }
+    }
+
+    /// Starts the observation.
+    ///
+    /// It waits for the write that is running, unless it is called from that
+    /// write, and sees all changes from then on.
+    ///
+    /// - parameters:
+    ///     - writer: The database.
+    ///     - onError: Called before the method returns, if the region can't be told.
+    ///     - onChange: Called on the writing connection after each transaction
+    ///       that changed the region. The closure can use the connection.
+    /// - returns: An object that ends the observation when it is cancelled or released.
+    public func start(
+        in writer: any DatabaseWriter,
+        onError: @escaping @Sendable (any Error) -> Void,
+        onChange: @escaping @Sendable (Database) -> Void
+    ) -> AnyDatabaseCancellable {
+        do {
+            let observer = try writer.unsafeReentrantWrite { db in
+                let observer = RegionObserver(try region(db), onChange)
+                db.add(transactionObserver: observer)
+                return observer
+            }
+            return AnyDatabaseCancellable { observer.cancel() }
+        } catch {
+            onError(error)
+            return AnyDatabaseCancellable {}
+        }
+    }
+}
+
+/// The observer of a running ``DatabaseRegionObservation``, which lives until
+/// the observation is cancelled.
+///
+/// It is `@unchecked Sendable` because `isChanged` is touched by the writing
+/// connection only; other threads can do no more than cancel.
+private final class RegionObserver: TransactionObserver, @unchecked Sendable {
+    private let region: DatabaseRegion
+    private var isChanged = false
+    private let onChange: Mutex<(@Sendable (Database) -> Void)?>
+
+    init(_ region: DatabaseRegion, _ onChange: @escaping @Sendable (Database) -> Void) {
+        self.region = region
+        self.onChange = Mutex(onChange)
+    }
+
+    func cancel() {
+        onChange.withLock { $0 = nil }
+    }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
+        region.isModified(byEventsOfKind: eventKind)
+    }
+
+    func databaseDidChange() {
+        isChanged = true
+        stopObservingDatabaseChangesUntilNextTransaction()
+    }
+
+    func databaseDidChange(with event: DatabaseEvent) {
+        guard region.isModified(by: event) else { return }
+        isChanged = true
+        stopObservingDatabaseChangesUntilNextTransaction()
+    }
+
+    func databaseDidCommit(_ db: Database) {
+        guard isChanged else { return }
+        isChanged = false
+        // Called without the lock: the function may cancel.
+        let onChange = onChange.withLock { $0 }
+        onChange?(db)
+    }
+
+    func databaseDidRollback(_ db: Database) { isChanged = false }
+}

@@ -1,0 +1,132 @@
+import CSQLCipher
+
+/// Learns from SQLite what a statement does, while SQLite prepares it.
+///
+/// SQLite asks the authorizer about each table and column of a statement. It
+/// allows everything. With nobody who wants to know, the answer costs a load and
+/// a comparison.
+///
+/// Related SQLite documentation: <https://www.sqlite.org/c3ref/set_authorizer.html>
+final class StatementAuthorizer {
+    /// Whether nobody wants to know anything.
+    private var isIdle = true
+
+    /// What the statement that is being prepared reads, if somebody wants to know.
+    private var reads: (region: DatabaseRegion, selectCount: Int)?
+
+    /// Whether there are observers of changes.
+    private var isObserved = false
+
+    /// What the statements do that SQLite prepared since this was taken: also
+    /// those that it prepares again when they run.
+    private var effects = StatementEffects()
+
+    /// The table or view that is being dropped.
+    private var droppedName: String?
+
+    /// Whether rows deleted from a table are observed.
+    private var observesDeletion: (String) -> Bool = { _ in false }
+
+    /// Makes SQLite ask, and prepare all statements again before their next run.
+    func install(on database: Database) {
+        isObserved = database.broker.isActive
+        isIdle = !isObserved && reads == nil
+        effects = StatementEffects()
+        observesDeletion = { [unowned broker = database.broker] in
+            !broker.observations(of: .delete(tableName: $0)).isEmpty
+        }
+        sqlite3_set_authorizer(
+            database.handle,
+            { context, action, first, second, _, _ in
+                guard let context else { return SQLITE_OK }
+                let authorizer = Unmanaged<StatementAuthorizer>.fromOpaque(context)
+                return authorizer._withUnsafeGuaranteedRef {
+                    $0.isIdle ? SQLITE_OK : $0.receive(action, first, second)
+                }
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    private func receive(
+        _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?
+    ) -> CInt {
+        switch action {
+        case SQLITE_READ where reads != nil:
+            if let first, let second {
+                reads?.region.insert(column: String(cString: second), of: String(cString: first))
+            }
+        case SQLITE_SELECT where reads != nil:
+            reads?.selectCount += 1
+        case SQLITE_UPDATE where isObserved:
+            if let first, let second {
+                effects.updates[String(cString: first), default: []].insert(String(cString: second))
+            }
+        case SQLITE_SAVEPOINT where isObserved:
+            if let first, let second {
+                effects.savepoint = Self.operation(String(cString: first), String(cString: second))
+            }
+        case SQLITE_DROP_TABLE, SQLITE_DROP_TEMP_TABLE, SQLITE_DROP_VTABLE, SQLITE_DROP_VIEW,
+            SQLITE_DROP_TEMP_VIEW:
+            droppedName = first.map { String(cString: $0) }
+        case SQLITE_DELETE where isObserved:
+            if let first { return deletion(String(cString: first)) }
+        default:
+            break
+        }
+        return SQLITE_OK
+    }
+
+    private static func operation(_ operation: String, _ name: String) -> SavepointOperation? {
+        switch operation {
+        case "BEGIN": .begin(name)
+        case "RELEASE": .release(name)
+        case "ROLLBACK": .rollback(name)
+        default: nil
+        }
+    }
+
+    /// Answers that rows are to be deleted one by one, so that the update hook
+    /// is called for each, where an observer wants to know.
+    ///
+    /// The same answer to the question that follows the one about a dropped
+    /// table or view, or for a table of the schema, would make SQLite drop
+    /// nothing.
+    private func deletion(_ table: String) -> CInt {
+        if table == droppedName {
+            droppedName = nil
+            return SQLITE_OK
+        }
+        if table.foldedIdentifier.hasPrefix("sqlite_") { return SQLITE_OK }
+        return observesDeletion(table) ? SQLITE_IGNORE : SQLITE_OK
+    }
+
+    // MARK: Statements
+
+    /// Forgets what statements do that were prepared before.
+    func forgetEffects() {
+        droppedName = nil
+        if !effects.isEmpty { effects = StatementEffects() }
+    }
+
+    /// What the statements do that were prepared since this was asked, or nil
+    /// when that is nothing to remember.
+    func takeEffects() -> StatementEffects? {
+        guard !effects.isEmpty else { return nil }
+        defer { effects = StatementEffects() }
+        return effects
+    }
+
+    /// Runs a block and tells what the statements read that are prepared in it.
+    func recordingReads(_ body: () -> Void) -> (region: DatabaseRegion, selectCount: Int) {
+        let outer = reads
+        let outerEffects = effects
+        reads = (DatabaseRegion(), 0)
+        isIdle = false
+        defer {
+            reads = outer
+            effects = outerEffects
+            isIdle = !isObserved && outer == nil
+        }
+        body()
+        return reads ?? (.fullDatabase, 0)
+    }
+}

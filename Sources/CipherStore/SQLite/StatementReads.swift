@@ -1,0 +1,102 @@
+import CSQLCipher
+
+/// What a statement reads.
+struct StatementReads {
+    var region: DatabaseRegion
+
+    /// How many SELECTs it is made of.
+    var selectCount: Int
+
+    /// Prepares the statement once more, and listens to what SQLite asks.
+    ///
+    /// Pragmas act when they are prepared, so they are left alone, and read nothing.
+    init(database: Database, sql: String) {
+        region = DatabaseRegion()
+        selectCount = 0
+        let word = SQLText.firstWord(sql)
+        guard word != "pragma", word != "explain" else { return }
+        var statement: SQLiteStatement?
+        var code: CInt = 0
+        let recorded = database.authorizer.recordingReads {
+            code = sqlite3_prepare_v2(database.handle, sql, -1, &statement, nil)
+        }
+        defer { sqlite3_finalize(statement) }
+        selectCount = recorded.selectCount
+        // What can't be prepared any longer may read everything.
+        region = code == SQLITE_OK ? recorded.region : .fullDatabase
+        guard let statement, !EngineFeatures.current.authorizesTablesWithoutColumns,
+            sqlite3_stmt_readonly(statement) != 0, sqlite3_column_count(statement) > 0
+        else { return }
+        database.withoutTracing { addOpenedTables(database.handle, sql) }
+    }
+
+    /// Adds the tables of which no column is read, as in `SELECT count(*)`.
+    ///
+    /// SQLite before 3.19 does not ask about them, but the program of the
+    /// statement opens them, or one of their indexes.
+    private mutating func addOpenedTables(_ handle: SQLiteConnection, _ sql: String) {
+        var program: SQLiteStatement?
+        defer { sqlite3_finalize(program) }
+        guard sqlite3_prepare_v2(handle, "EXPLAIN " + sql, -1, &program, nil) == SQLITE_OK else {
+            region = .fullDatabase
+            return
+        }
+        var roots: Set<[CInt]> = []
+        var code = sqlite3_step(program)
+        while code == SQLITE_ROW {
+            if let opcode = sqlite3_column_text(program, 1), String(cString: opcode) == "OpenRead" {
+                roots.insert([sqlite3_column_int(program, 4), sqlite3_column_int(program, 3)])
+            }
+            code = sqlite3_step(program)
+        }
+        if code != SQLITE_DONE { region = .fullDatabase }
+        for root in roots {
+            guard let table = Self.table(handle, schema: root[0], rootPage: root[1]) else {
+                region = .fullDatabase
+                return
+            }
+            if !region.contains(table: table) { region.insert(column: "", of: table) }
+        }
+    }
+
+    /// The table that has a root page, or an index with that page.
+    private static func table(_ handle: SQLiteConnection, schema: CInt, rootPage: CInt) -> String? {
+        let master = schema == 1 ? "sqlite_temp_master" : "sqlite_master"
+        if rootPage == 1 { return master }
+        guard let name = schemaName(handle, schema) else { return nil }
+        return SQLiteHandle.text(
+            handle,
+            """
+            SELECT tbl_name FROM \(name.quotedDatabaseIdentifier).\(master)
+            WHERE rootpage = \(rootPage) AND type IN ('table', 'index')
+            """)
+    }
+
+    private static func schemaName(_ handle: SQLiteConnection, _ index: CInt) -> String? {
+        if index == 0 { return "main" }
+        if index == 1 { return "temp" }
+        var statement: SQLiteStatement?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(handle, "PRAGMA database_list", -1, &statement, nil) == SQLITE_OK else {
+            return nil
+        }
+        while sqlite3_step(statement) == SQLITE_ROW {
+            guard sqlite3_column_int(statement, 0) == index else { continue }
+            return sqlite3_column_text(statement, 1).map { String(cString: $0) }
+        }
+        return nil
+    }
+}
+
+extension Statement {
+    /// The region that the statement reads.
+    ///
+    /// ```swift
+    /// let statement = try db.makeStatement(sql: "SELECT name FROM player")
+    /// statement.databaseRegion   // player(name)
+    /// ```
+    ///
+    /// It is found when it is first asked for, and costs as much as to prepare
+    /// the statement. The region of a pragma is empty.
+    public var databaseRegion: DatabaseRegion { reads.region }
+}

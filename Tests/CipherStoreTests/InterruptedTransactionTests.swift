@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+@Suite struct InterruptedTransactionTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func makeQueue() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("secret"))
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1), (2), (3)")
+        }
+        return queue
+    }
+
+    // MARK: Functions after the transaction
+
+    @Test func aFunctionAfterAnAutomaticRollbackMayUseTheConnection() throws {
+        let queue = try makeQueue()
+        var result: Result<Int?, any Error>?
+        #expect(throws: DatabaseError.self) {
+            try queue.write { db in
+                db.afterNextTransaction(
+                    onCommit: { _ in },
+                    onRollback: { db in
+                        result = Result { try Int.fetchOne(db, sql: "SELECT count(*) FROM t") }
+                    })
+                try db.execute(sql: "INSERT OR ROLLBACK INTO t VALUES (1)")
+            }
+        }
+        #expect(try result?.get() == 3)
+    }
+
+    @Test func theBlockStillNeedsItsTransactionAfterSuchAFunction() throws {
+        let queue = try makeQueue()
+        let error = #expect(throws: DatabaseError.self) {
+            try queue.write { db in
+                db.afterNextTransaction(
+                    onCommit: { _ in },
+                    onRollback: { db in try? db.inTransaction { .commit } })
+                try? db.execute(sql: "INSERT OR ROLLBACK INTO t VALUES (1)")
+                try db.execute(sql: "INSERT INTO t VALUES (4)")
+            }
+        }
+        #expect(error?.resultCode == .SQLITE_ABORT)
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 3)
+    }
+
+    @Test func aFunctionAfterTheTransactionTakesNoLockDuringASuspension() throws {
+        let queue = try makeQueue()
+        var result: Result<Void, any Error>?
+        try queue.write { db in
+            try db.execute(sql: "INSERT INTO t VALUES (4)")
+            db.afterNextTransaction { db in
+                result = Result { try db.execute(sql: "INSERT INTO t VALUES (5)") }
+            }
+            db.suspend()
+        }
+        queue.inDatabase { $0.resume() }
+        #expect(throws: DatabaseError.self) { try result?.get() }
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 4)
+    }
+
+    // MARK: Cancellations
+
+    @Test func anEraseThatIsCancelledLeavesForeignKeysOn() throws {
+        let queue = try makeQueue()
+        try queue.inDatabase { db in
+            db.trace { event in
+                // What the cancellation of a task does.
+                if "\(event)".hasPrefix("DROP TABLE") { db.interruption.insert(.cancelled) }
+            }
+            #expect(throws: CancellationError.self) { try db.eraseContent() }
+            db.trace(options: [])
+            db.interruption.remove(.cancelled)
+            let hasForeignKeys = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys")
+            #expect(hasForeignKeys == true)
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM t")
+            #expect(count == 3)
+        }
+    }
+
+    @Test func aCancellationDuringAChangeOfThePassphraseComesTooLate() throws {
+        let queue = try makeQueue()
+        try queue.inDatabase { db in
+            db.trace { event in
+                if "\(event)".hasPrefix("BEGIN EXCLUSIVE") { db.interruption.insert(.cancelled) }
+            }
+            try db.changePassphrase("new")
+            db.trace(options: [])
+            db.interruption.remove(.cancelled)
+        }
+        try queue.close()
+        let again = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("new"))
+        #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 3)
+    }
+
+    @Test func aCancellationAtTheEndOfABackupLeavesNoTransactionOpen() throws {
+        let source = try DatabaseQueue()
+        let destination = try DatabaseQueue()
+        try source.inDatabase { db in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            defer { db.interruption.remove(.cancelled) }
+            try destination.inDatabase { copy in
+                try db.backup(to: copy) { _ in db.interruption.insert(.cancelled) }
+            }
+            #expect(!db.isInsideTransaction)
+        }
+    }
+
+    // MARK: Cursors
+
+    @Test func aCursorThatWasInterruptedDoesNotStartAgain() throws {
+        let queue = try makeQueue()
+        try queue.inDatabase { db in
+            let cursor = try Int.fetchCursor(db, sql: "SELECT a FROM t ORDER BY a")
+            #expect(try cursor.next() == 1)
+            #expect(throws: DatabaseError.self) {
+                try db.inTransaction {
+                    db.interrupt()
+                    _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM t")
+                    return .commit
+                }
+            }
+            #expect(!db.isInsideTransaction)
+            let error = #expect(throws: DatabaseError.self) { try cursor.next() }
+            #expect(error?.resultCode == .SQLITE_INTERRUPT)
+        }
+    }
+}

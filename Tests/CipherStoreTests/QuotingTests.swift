@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+/// Names and texts that would end early if the quotes in them were not doubled.
+@Suite struct QuotingTests {
+    /// With a mark that combines with it, a quote is a part of another character.
+    static let names = [
+        "a\"b", "\"", "a\"\u{301}b", "\"\u{200D}\"\u{20DD}", "a\r\n\"\u{FE0F}",
+        "x\"\u{301}; DROP TABLE t; --", "[a]", "a`b",
+        "a'\u{301}b", "select", "ä ö", "",
+    ]
+
+    @Test(arguments: names) func aNameStaysOneName(name: String) throws {
+        let quoted = name.quotedDatabaseIdentifier
+        #expect(quoted.utf8.count { $0 == 0x22 } == 2 + 2 * name.utf8.count { $0 == 0x22 })
+        guard !name.isEmpty else { return }
+        try DatabaseQueue().write { db in
+            try db.create(table: name) { table in
+                table.autoIncrementedPrimaryKey("id")
+                table.column(name, .text).defaults(to: name)
+                table.column("other", .text)
+            }
+            try db.create(indexOn: name, columns: [name])
+            #expect(try db.tableExists(name))
+            try db.execute(sql: "INSERT INTO \(quoted) (other) VALUES ('o')")
+            #expect(try String.fetchOne(db, sql: "SELECT \(quoted) FROM \(quoted)") == name)
+            #expect(try db.columns(in: name).map(\.name) == ["id", name, "other"])
+            try db.alter(table: name) { $0.rename(column: name, to: "plain") }
+            try db.alter(table: name) { $0.rename(column: "plain", to: name) }
+            try db.alter(table: name) { $0.drop(column: "other") }
+            #expect(try db.columns(in: name).map(\.name) == ["id", name])
+            try db.rename(table: name, to: "renamed")
+            try db.rename(table: "renamed", to: name)
+            #expect(try !db.dumpedText(of: name).isEmpty)
+            try db.drop(table: name)
+            #expect(try !db.tableExists(name))
+        }
+    }
+
+    @Test(arguments: names) func aTextStaysOneText(text: String) throws {
+        let stream = TextStream()
+        try DatabaseQueue().write { db in
+            try db.dumpSQL(SQL("SELECT \(text)"), format: .quote(), to: stream)
+            let literal = stream.text.trimmingCharacters(in: .newlines)
+            #expect(try String.fetchOne(db, sql: "SELECT " + literal) == text)
+            try db.create(table: "t") { table in
+                table.column("a", .integer)
+                table.column("b", .text).notNull().defaults(to: text)
+            }
+            try db.execute(sql: "INSERT INTO t (a) VALUES (1)")
+            #expect(try String.fetchOne(db, sql: "SELECT b FROM t") == text)
+        }
+    }
+}
+
+private final class TextStream: TextOutputStream {
+    var text = ""
+    func write(_ string: String) { text += string }
+}
+
+extension Database {
+    fileprivate func dumpedText(of table: String) throws -> String {
+        let stream = TextStream()
+        try dumpTables([table], to: stream)
+        return stream.text
+    }
+}
