@@ -46,6 +46,9 @@ public final class Statement {
     /// has run on a connection with observers.
     var routes: StatementRoutes?
 
+    /// The region of the requests that follow the statement when it has rows.
+    var followingRegion: (() throws -> DatabaseRegion)?
+
     /// What it reads, once somebody has asked.
     private var knownReads: StatementReads?
 

@@ -98,5 +98,9 @@ extension Statement {
     ///
     /// It is found when it is first asked for, and costs as much as to prepare
     /// the statement. The region of a pragma is empty.
-    public var databaseRegion: DatabaseRegion { reads.region }
+    public var databaseRegion: DatabaseRegion {
+        var region = reads.region
+        if !region.isEmpty, let following = try? followingRegion?() { region.formUnion(following) }
+        return region
+    }
 }

@@ -17,6 +17,8 @@ extension Relation {
         let shape = try relation.rowShape(db, of: statement, hiding: hidden.count)
         guard !plans.isEmpty else { return PreparedRequest(statement: statement, adapter: shape.adapter) }
         let firstHidden = shape.width - hidden.count
+        // A statement doesn't outlive its connection.
+        statement.followingRegion = { [self, unowned db] in try prefetchedRegion(db) }
         return PreparedRequest(statement: statement, adapter: shape.adapter) { [self] db, rows in
             try plans.map { plan in
                 let indexes = try plan.columns.map { column in

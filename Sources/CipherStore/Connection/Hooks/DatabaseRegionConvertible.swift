@@ -78,8 +78,13 @@ extension Relation {
         var region = try ownRegion(db)
         // Without rows, nothing is fetched afterwards.
         if region.isEmpty { return region }
-        for relation in try prefetchedRelations(db) { region.formUnion(try relation.databaseRegion(db)) }
+        region.formUnion(try prefetchedRegion(db))
         return region
+    }
+
+    /// The region of the rows that are fetched after those of the relation.
+    func prefetchedRegion(_ db: Database) throws -> DatabaseRegion {
+        try prefetchedRelations(db).reduce(DatabaseRegion()) { try $0.union($1.databaseRegion(db)) }
     }
 
     private func ownRegion(_ db: Database) throws -> DatabaseRegion {
