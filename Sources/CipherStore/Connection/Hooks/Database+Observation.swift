@@ -1,6 +1,8 @@
 /// Whether somebody watches the statements of a connection.
 @usableFromInline final class ConnectionWatch {
-    @usableFromInline var isOn = false
+    // Read at each step. A check of exclusive access would cost more than the
+    // load, and there is nothing to check: no access outlasts a load or store.
+    @exclusivity(unchecked) @usableFromInline var isOn = false
 }
 
 extension Database {
