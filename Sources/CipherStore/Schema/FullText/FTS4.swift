@@ -95,7 +95,7 @@ private struct FTS4Triggers {
     var statements: [String] {
         let table = table.quotedDatabaseIdentifier
         let rowID = rowID.quotedDatabaseIdentifier
-        let names = (["docid"] + columns.map(\.quotedDatabaseIdentifier)).joined(separator: ", ")
+        let names = (["\"docid\""] + columns.map(\.quotedDatabaseIdentifier)).joined(separator: ", ")
         let values = ([rowID] + columns.map(\.quotedDatabaseIdentifier)).map { "new.\($0)" }
             .joined(separator: ", ")
         let delete = "DELETE FROM \(table) WHERE docid=old.\(rowID);"
