@@ -100,9 +100,9 @@ struct RowIdentification {
             return try column(operands[0], acceptsBijection: acceptsBijection)
         case .prefix(_, let operand) where acceptsBijection:
             return try column(operand, acceptsBijection: true)
-        case .joined(let op, let operands) where acceptsBijection && op.isBijective:
+        case .joined(let op, let operands) where acceptsBijection && op.isInvertible:
             return try onlyColumn(operands)
-        case .function(let call) where acceptsBijection && call.isBijective:
+        case .function(let call) where acceptsBijection && call.isInvertible:
             return try onlyColumn(call.arguments)
         case .deferred:
             return try column(expression.resolved(db), acceptsBijection: acceptsBijection)

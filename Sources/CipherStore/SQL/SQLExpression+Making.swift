@@ -88,7 +88,7 @@ extension SQLExpression {
     static func joined(_ op: AssociativeBinaryOperator, _ operands: [SQLExpression]) -> SQLExpression {
         if operands.isEmpty { return .value(op.neutralValue) }
         if operands.count == 1 { return operands[0] }
-        guard op.isStrictlyAssociative else { return SQLExpression(.joined(op, operands)) }
+        guard op.ignoresGrouping else { return SQLExpression(.joined(op, operands)) }
         let flat = operands.flatMap { operand in
             if case .joined(op, let inner) = operand.node { inner } else { [operand] }
         }

@@ -118,42 +118,42 @@ extension SQLExpression {
 
         /// Whether `(a ∘ b) ∘ c` and `a ∘ (b ∘ c)` are the same to the last bit,
         /// so that nested operands can be written without parentheses.
-        let isStrictlyAssociative: Bool
+        let ignoresGrouping: Bool
 
         /// Whether one operand and the result tell the other operand, for the
         /// operands that are constant.
-        let isBijective: Bool
+        let isInvertible: Bool
 
         init(
-            _ sql: String, neutral: some DatabaseValueConvertible, strictly: Bool, bijective: Bool = false
+            _ sql: String, neutral: some DatabaseValueConvertible, ungrouped: Bool, invertible: Bool = false
         ) {
             self.sql = sql
             neutralValue = neutral.databaseValue
-            isStrictlyAssociative = strictly
-            isBijective = bijective
+            ignoresGrouping = ungrouped
+            isInvertible = invertible
         }
 
         /// `+`. Sums of floating-point numbers depend on their grouping.
-        public static let add = AssociativeBinaryOperator("+", neutral: 0, strictly: false)
+        public static let add = AssociativeBinaryOperator("+", neutral: 0, ungrouped: false)
 
         /// `*`. Products of floating-point numbers depend on their grouping.
-        public static let multiply = AssociativeBinaryOperator("*", neutral: 1, strictly: false)
+        public static let multiply = AssociativeBinaryOperator("*", neutral: 1, ungrouped: false)
 
         /// `AND`.
-        public static let and = AssociativeBinaryOperator("AND", neutral: true, strictly: true)
+        public static let and = AssociativeBinaryOperator("AND", neutral: true, ungrouped: true)
 
         /// `OR`.
-        public static let or = AssociativeBinaryOperator("OR", neutral: false, strictly: true)
+        public static let or = AssociativeBinaryOperator("OR", neutral: false, ungrouped: true)
 
         /// `||`, on texts.
         public static let concat = AssociativeBinaryOperator(
-            "||", neutral: "", strictly: true, bijective: true)
+            "||", neutral: "", ungrouped: true, invertible: true)
 
         /// `&`, on bits.
-        public static let bitwiseAnd = AssociativeBinaryOperator("&", neutral: -1, strictly: true)
+        public static let bitwiseAnd = AssociativeBinaryOperator("&", neutral: -1, ungrouped: true)
 
         /// `|`, on bits.
-        public static let bitwiseOr = AssociativeBinaryOperator("|", neutral: 0, strictly: true)
+        public static let bitwiseOr = AssociativeBinaryOperator("|", neutral: 0, ungrouped: true)
     }
 }
 
@@ -167,7 +167,7 @@ struct SQLFunctionCall: Sendable {
 
     /// Whether equal results mean equal arguments (as far as this library cares:
     /// `IFNULL(a, 0)` of a primary key tells the key).
-    var isBijective = false
+    var isInvertible = false
 
     /// Whether the result is JSON for the JSON functions.
     var isJSON = false

@@ -37,7 +37,7 @@ extension SQLSpecificExpressible {
     /// `IFNULL(a, b)`
     public static func ?? (left: Self, right: some SQLExpressible) -> SQLExpression {
         var call = SQLFunctionCall(name: "IFNULL", arguments: [left.sqlExpression, right.sqlExpression])
-        call.isBijective = true
+        call.isInvertible = true
         return SQLExpression(.function(call))
     }
 }
