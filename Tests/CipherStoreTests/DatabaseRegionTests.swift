@@ -194,3 +194,29 @@ import Testing
         #expect(count.withLock { $0 } == 2)
     }
 }
+
+@Suite struct UnknownRegionTests {
+    private struct Shelf: Decodable, FetchableRecord, TableRecord {
+        static let books = hasMany(Volume.self)
+        var id: Int64
+    }
+
+    private struct Volume: Decodable, FetchableRecord, TableRecord {
+        var id: Int64
+    }
+
+    @Test func whatCannotBeFoundOutMayBeAnything() throws {
+        try DatabaseQueue().inDatabase { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE shelf (id INTEGER PRIMARY KEY);
+                    CREATE TABLE volume (id INTEGER PRIMARY KEY, shelfId INTEGER REFERENCES shelf (id))
+                    """)
+            let request = Shelf.including(all: Shelf.books)
+            let statement = try request.makePreparedRequest(db, forSingleResult: false).statement
+            #expect(statement.databaseRegion != .fullDatabase)
+            try db.execute(sql: "DROP TABLE volume")
+            #expect(statement.databaseRegion == .fullDatabase)
+        }
+    }
+}

@@ -100,7 +100,13 @@ extension Statement {
     /// the statement. The region of a pragma is empty.
     public var databaseRegion: DatabaseRegion {
         var region = reads.region
-        if !region.isEmpty, let following = try? followingRegion?() { region.formUnion(following) }
-        return region
+        guard !region.isEmpty, let followingRegion else { return region }
+        do {
+            region.formUnion(try followingRegion())
+            return region
+        } catch {
+            // What is not known may be anything: better a change too many than one too few.
+            return .fullDatabase
+        }
     }
 }
