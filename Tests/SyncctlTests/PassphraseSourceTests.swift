@@ -213,7 +213,10 @@ extension ProcessWideTests {
             let terminal = try PseudoTerminal()
             let screen = Mutex("")
             let driver = DispatchGroup()
-            DispatchQueue.global().async(group: driver) {
+            driver.enter()
+            // A thread of its own, because other tests may keep those of the global queue busy.
+            Thread.detachNewThread {
+                defer { driver.leave() }
                 for step in steps {
                     let shown = terminal.screen(until: step.prompt)
                     screen.withLock { $0 += shown + (terminal.showsInput ? "shows input" : "") }
