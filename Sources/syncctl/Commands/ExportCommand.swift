@@ -51,9 +51,7 @@ struct ExportCommand: ParsableCommand {
 
     func validate() throws {
         let isText = plaintext || format != nil
-        let hasPassphrase =
-            toPassphrase.file != nil || toPassphrase.command != nil || toPassphrase.descriptor != nil
-        if isText && hasPassphrase {
+        if isText && toPassphrase.isGiven {
             throw ValidationError(
                 "--plaintext and --format write files that are not encrypted; they take no passphrase")
         }

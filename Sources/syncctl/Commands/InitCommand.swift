@@ -58,7 +58,7 @@ struct InitCommand: ParsableCommand {
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             try create(path, passphrase, context)
             let status = try removingOnFailure(path) {
-                try Synchronizer(context.open(path, passphrase)).status()
+                try Synchronizer(context.open(path, KeySlotSecret(passphrase))).status()
             }
             let cipher = EngineFeatures.current.cipherVersion ?? ""
             let what = clone.map { "replica of \($0)" } ?? "new store"
@@ -78,7 +78,7 @@ struct InitCommand: ParsableCommand {
             let source =
                 try context.passphrase(clonePassphrase, for: clone) ?? passphrase.copy()
             Interruption.listen()
-            let original = try Synchronizer(existing: context.open(clone, source))
+            let original = try Synchronizer(existing: context.open(clone, KeySlotSecret(source)))
             let progress = context.progress("copying", unit: .items("pages"))
             try original.clone(to: path, passphrase: passphrase) {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
@@ -124,7 +124,7 @@ struct InitCommand: ParsableCommand {
             throw Failure.system("\(path): cannot create", code: errno)
         }
         close(descriptor)
-        var configuration = context.configuration(passphrase)
+        var configuration = context.configuration(KeySlotSecret(passphrase))
         configuration.requiresExistingFile = false
         try removingOnFailure(path) {
             let queue = try DatabaseQueue(path: path, configuration: configuration)

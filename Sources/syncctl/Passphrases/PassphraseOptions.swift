@@ -13,6 +13,9 @@ protocol PassphraseOptions: ParsableArguments {
 }
 
 extension PassphraseOptions {
+    /// Whether an option names a source.
+    var isGiven: Bool { file != nil || command != nil || descriptor != nil }
+
     /// The source to read: an option, else a variable, else the fallback of the kind.
     ///
     /// Two options of one kind are refused. Of the variables the first wins, in the order file,

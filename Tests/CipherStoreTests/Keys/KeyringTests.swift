@@ -91,6 +91,15 @@ struct KeyringStore {
         #expect(information.generation == 4)
     }
 
+    @Test func aRecoveryKeyMayBeGivenWhereAPassphraseIsAskedFor() throws {
+        let store = try KeyringStore()
+        let recovery = try RecoveryKey.generate()
+        try store.keyring.add(KeySlotSecret(recovery), label: "paper", unlockingWith: .text("first"))
+        let typed = try recovery.withText { String(decoding: $0, as: UTF8.self).lowercased() }
+        #expect(try store.title(.keyed(typed)) == "kept")
+        #expect(store.refusal(try .text(String(typed.dropLast()) + "0")) == .wrongPassphrase)
+    }
+
     @Test func changingAPassphraseLeavesTheFileUntouched() throws {
         let store = try KeyringStore()
         let before = try store.bytes(store.path)
@@ -187,7 +196,7 @@ struct KeyringStore {
     @Test func aStoreWithoutItsKeyringSaysWhatIsMissing() throws {
         let store = try KeyringStore()
         try FileManager.default.removeItem(atPath: store.keyring.path)
-        #expect(store.refusal(try .text("first")) == .keyringMissing)
+        #expect(store.refusal(try KeySlotSecret(RecoveryKey.generate())) == .keyringMissing)
         let error = #expect(throws: DatabaseError.self) { try store.title(.keyed("first")) }
         #expect(error?.storeError?.code == .wrongPassphrase)
     }

@@ -4,14 +4,15 @@ extension Database {
     /// Opens a store that has a ``Keyring`` with what opens one of its slots.
     ///
     /// Call it in ``Configuration/prepareDatabase(_:)``, before any other use of
-    /// the connection; or use ``Configuration/useKeySlot(_:)``. For a passphrase,
-    /// ``usePassphrase(_:)-(String)`` does the same. The slot's key is derived
-    /// once for the connections of a queue or pool.
+    /// the connection; or use ``Configuration/useKeySlot(_:)``. A passphrase is used
+    /// as by ``usePassphrase(_:)-(String)``, which also opens stores without a
+    /// keyring. The slot's key is derived once for the connections of a queue or pool.
     ///
     /// - throws: A ``StoreError``: `wrongPassphrase` when it opens no slot, `keyringMissing`,
     ///   `keyringDamaged`, and `keyringMismatch` when the keyring is not that of the file.
     public func useKeySlot(_ secret: KeySlotSecret) throws {
         if isClosed { throw Self.closedError(sql: nil) }
+        if secret.kind == .passphrase { return try usePassphrase(Passphrase(sharing: secret.bytes)) }
         guard DatabasePath(path).isFile else {
             return try use(.forMemory(memorySettings), isProven: true)
         }

@@ -22,9 +22,14 @@ public struct KeySlotSecret: Sendable {
         self.bytes = bytes
     }
 
-    /// A passphrase.
+    /// A passphrase. Where a keyring has recovery keys, the text of one is taken for it.
     public init(_ passphrase: borrowing Passphrase) {
         self.init(kind: .passphrase, bytes: passphrase.bytes)
+    }
+
+    /// The passphrase; nil when it is something else.
+    package var passphrase: Passphrase? {
+        kind == .passphrase ? Passphrase(sharing: bytes) : nil
     }
 
     /// A recovery key.

@@ -42,7 +42,8 @@ public struct RecoveryKey: ~Copyable, Sendable {
         try self.init(utf8: text.bytes)
     }
 
-    private init(utf8 text: SecretBytes) throws {
+    /// Reads the key in bytes of text.
+    init(utf8 text: SecretBytes) throws {
         let values = try SecretBytes(capacity: Self.characterCount) { buffer in
             var count = 0
             try text.withUnsafeBytes { bytes in

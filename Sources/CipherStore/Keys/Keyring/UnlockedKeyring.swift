@@ -228,6 +228,14 @@ extension KeyringFile {
     fileprivate func slot(
         opening secret: KeySlotSecret, limit: ScryptCost, path: String
     ) throws -> (KeySlot, SlotKey) {
+        // What was typed or read where a passphrase is asked for may be a recovery key. It has a
+        // checksum, so that no passphrase is taken for one by chance.
+        if secret.kind == .passphrase, slots.contains(where: { $0.kind == .recoveryKey }),
+            let key = try? RecoveryKey(utf8: secret.bytes),
+            let found = try? slot(opening: KeySlotSecret(key), limit: limit, path: path)
+        {
+            return found
+        }
         var costly: ScryptCost?
         for slot in slots where slot.kind == secret.kind {
             if let cost = slot.cost, cost.logN > limit.logN {
