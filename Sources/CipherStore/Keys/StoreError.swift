@@ -68,6 +68,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case recoveryKeyInvalid
         /// The file is no key file, or others can read it.
         case keyFileInvalid
+        /// The file is no archive, or not what was written.
+        case archiveDamaged
         /// The parameters of a key derivation are out of range.
         case costOutOfRange
         /// Memory for a key can't be had.

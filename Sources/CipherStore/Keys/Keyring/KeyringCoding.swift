@@ -36,22 +36,27 @@ struct KeyringWriter {
 /// Reads the parts of a keyring's file, and checks each before it is used.
 struct KeyringReader {
     private let bytes: [UInt8]
-    private let path: String
+    private let makeError: (String) -> StoreError
     private var position = 0
 
-    init(_ bytes: [UInt8], path: String) {
+    /// - parameter makeError: Makes the error that says what is wrong with the file.
+    init(_ bytes: [UInt8], makeError: @escaping (String) -> StoreError) {
         self.bytes = bytes
-        self.path = path
+        self.makeError = makeError
+    }
+
+    init(_ bytes: [UInt8], path: String) {
+        self.init(bytes) { reason in
+            StoreError(
+                .keyringDamaged,
+                "the keyring is damaged (\(reason)); put a backup in its place, such as the one with \".bak\" at the end of its name",
+                path: path)
+        }
     }
 
     var remainingByteCount: Int { bytes.count - position }
 
-    func damaged(_ reason: String) -> StoreError {
-        StoreError(
-            .keyringDamaged,
-            "the keyring is damaged (\(reason)); put a backup in its place, such as the one with \".bak\" at the end of its name",
-            path: path)
-    }
+    func damaged(_ reason: String) -> StoreError { makeError(reason) }
 
     mutating func take(_ count: Int) throws -> [UInt8] {
         guard remainingByteCount >= count else { throw damaged("it is too short") }
@@ -104,7 +109,7 @@ struct KeyringReader {
             commitment: commitment, active: active, pending: pending)
     }
 
-    private mutating func takeSealedKey() throws -> SealedDataKey {
+    mutating func takeSealedKey() throws -> SealedDataKey {
         SealedDataKey(nonce: try take(SlotKey.nonceByteCount), box: try take(SealedDataKey.byteCount))
     }
 
@@ -117,7 +122,7 @@ struct KeyringReader {
         return label
     }
 
-    private mutating func takeCost() throws -> ScryptCost {
+    mutating func takeCost() throws -> ScryptCost {
         let parameters = try take(3)
         guard let cost = try? ScryptCost(logN: Int(parameters[0])),
             Int(parameters[1]) == ScryptCost.blockSize, Int(parameters[2]) == ScryptCost.parallelism
