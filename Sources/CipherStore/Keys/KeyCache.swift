@@ -60,13 +60,13 @@ final class KeyCache: Sendable {
             // the passphrase, which keeps the salt: then SQLite decides.
             return (known, Self.settings(authenticating: start, key: known) != nil)
         }
-        let formats = CipherSettings.Format.allCases.sorted { left, _ in
+        let formats = CipherSettings.Format.current.sorted { left, _ in
             left == CipherSettings.default.format
         }
         for format in formats {
             let key = try derive(passphrase, salt, CipherSettings(format: format))
             guard let found = Self.settings(authenticating: start, key: key) else { continue }
-            guard format == .version3 || EngineFeatures.current.supportsFormat4 else {
+            guard !format.needsVersion4 || EngineFeatures.current.supportsFormat4 else {
                 throw StoreError.formatTooNew(path: path)
             }
             return (remember(key.with(settings: found), fingerprint), true)

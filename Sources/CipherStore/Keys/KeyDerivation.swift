@@ -10,7 +10,7 @@ enum KeyDerivation {
     ) throws -> EncryptionKey {
         let function: KDF.Insecure.PBKDF2.HashFunction =
             switch settings.format {
-            case .version3: .insecureSHA1
+            case .version1, .version2, .version3: .insecureSHA1
             case .version4: .sha512
             }
         let key = try passphrase.withUnsafeBytes { bytes in

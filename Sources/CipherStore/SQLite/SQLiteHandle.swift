@@ -121,7 +121,9 @@ enum SQLiteHandle {
     /// Reads the first bytes of a file that other connections of this process may have open; none
     /// when there is no such file.
     static func leadingBytes(ofFile path: String, count: Int) -> [UInt8] {
-        guard let handle = try? open(path: path, readonly: true, creates: false, isURI: false) else { return [] }
+        guard let handle = try? open(path: path, readonly: true, creates: false, isURI: false) else {
+            return []
+        }
         defer { close(handle) }
         return leadingBytes(handle, count: count)
     }
@@ -171,6 +173,9 @@ enum SQLiteHandle {
     static let doubleQuotedStringFlags: [CInt] = [1013, 1014]
 
     static let enableLoadExtensionFlag = CInt(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION)
+
+    /// SQLITE_DBCONFIG_DEFENSIVE of newer headers: SQL can't damage the file.
+    static let defensiveFlag: CInt = 1010
 
     static let enableTriggersFlag = CInt(SQLITE_DBCONFIG_ENABLE_TRIGGER)
 

@@ -50,8 +50,9 @@ enum StoreVerification {
 
     /// Checks the MAC of every page of an open store, which has no WAL and is locked.
     static func verifyPages(of db: Database, key: EncryptionKey) throws {
+        guard key.settings.format.hasPageMACs else { throw StoreError.withoutMACs(path: db.path) }
         let authenticator = PageAuthenticator(key: key)
-        let lockPage = lockPage(key.settings.pageSize)
+        let lockPage = StorePages.lockPage(key.settings.pageSize)
         try SQLiteHandle.forEachPage(db.handle, size: key.settings.pageSize) { page, number in
             guard number == lockPage || authenticator.authenticates(page, number: UInt32(number)) else {
                 throw StoreError(.damaged, "page \(number) is not authentic", path: db.path)
@@ -59,12 +60,10 @@ enum StoreVerification {
         }
     }
 
-    /// The page that holds SQLite's lock bytes, and never data.
-    private static func lockPage(_ pageSize: Int) -> Int { 0x4000_0000 / pageSize + 1 }
-
     /// Checks the MAC of every page, without SQLCipher, which accepts some
     /// pages without one.
     static func verifyPages(path: String, key: EncryptionKey, progress: StoreProgressHandler?) throws {
+        guard key.settings.format.hasPageMACs else { throw StoreError.withoutMACs(path: path) }
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw StoreError(.cannotRead, "cannot open", path: path)
         }
@@ -73,7 +72,7 @@ enum StoreVerification {
         let size = key.settings.pageSize
         let total = Int(try file.seekToEnd()) / size
         try file.seek(toOffset: 0)
-        let lockPage = lockPage(size)
+        let lockPage = StorePages.lockPage(size)
         var number = 0
         while let chunk = try file.read(upToCount: 256 * size), !chunk.isEmpty {
             try chunk.withUnsafeBytes { bytes in
