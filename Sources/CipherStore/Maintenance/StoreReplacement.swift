@@ -72,6 +72,7 @@ struct StoreReplacement {
             // run to its end reports that it could not.
             try source.execute(sql: "PRAGMA journal_mode = DELETE")
             guard try String.fetchOne(source, sql: "PRAGMA journal_mode") == "delete" else { throw busy }
+            if FileIdentity(path: path + "-journal") != nil { try removeDeadJournal() }
             try source.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
@@ -82,6 +83,13 @@ struct StoreReplacement {
             throw StoreError(
                 .busy, "\(suffix.dropFirst()) file present; another process may be at work", path: path)
         }
+    }
+
+    /// Removes a journal that a killed process left before there was anything to undo in it. SQLite
+    /// leaves such a file until the next transaction that writes.
+    private func removeDeadJournal() throws {
+        let version = try Int.fetchOne(source, sql: "PRAGMA user_version") ?? 0
+        try source.execute(sql: "BEGIN IMMEDIATE; PRAGMA user_version = \(version); COMMIT")
     }
 
     /// Renames the copy over the store and makes the old file unusable for

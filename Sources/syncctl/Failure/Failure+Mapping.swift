@@ -66,7 +66,7 @@ extension Failure {
                     "put the keyring's file that belongs to the store beside it, such as one made by: syncctl key backup"
                 ],
                 status: .noKeyOpens)
-        case .keyringDamaged: self.init(text, status: .integrityFailed)
+        case .keyringDamaged, .archiveDamaged: self.init(text, status: .integrityFailed)
         case .otherSlots: self.init(text, hints: ["add --end-other-slots to remove them"])
         case .lastSlot, .slotInUse:
             self.init(text, hints: ["add another slot with: syncctl key add"])

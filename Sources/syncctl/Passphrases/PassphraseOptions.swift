@@ -164,3 +164,24 @@ struct ClonePassphraseOptions: PassphraseOptions {
             "Read the passphrase of the store that is cloned from a file descriptor.", valueName: "number"))
     var descriptor: Int32?
 }
+
+/// The passphrase of the archive that a command reads; asked for if nothing names a source.
+struct ArchivePassphraseOptions: PassphraseOptions {
+    static let kind = PassphraseKind.archive
+    static let fallback: PassphraseSource? = .prompt
+
+    @Option(
+        name: .customLong("archive-passphrase-file"),
+        help: .init("Read the archive's passphrase from a file.", valueName: "file"))
+    var file: String?
+
+    @Option(
+        name: .customLong("archive-passphrase-command"),
+        help: .init("Run a command that prints the archive's passphrase.", valueName: "command"))
+    var command: String?
+
+    @Option(
+        name: .customLong("archive-passphrase-fd"),
+        help: .init("Read the archive's passphrase from a file descriptor.", valueName: "number"))
+    var descriptor: Int32?
+}

@@ -56,13 +56,13 @@ import Testing
     @Test func aStoreComesBackFromItsArchive() throws {
         try write()
         let restored = try DatabaseQueue(path: restore(), configuration: .keyed("new"))
-        try restored.read { db in
-            #expect(try Int.fetchAll(db, sql: "SELECT rowid FROM note") == [1, 11, 21, 31, 41])
-            #expect(try Int.fetchOne(db, sql: "PRAGMA user_version") == 7)
-            #expect(try Int.fetchOne(db, sql: "PRAGMA application_id") == 4711)
-            #expect(
-                try String.fetchOne(db, sql: "SELECT name FROM sqlite_master WHERE type = 'trigger'") == "t")
+        func value<Value: DatabaseValueConvertible>(_ sql: String) throws -> [Value] {
+            try restored.read { try Value.fetchAll($0, sql: sql) }
         }
+        #expect(try value("SELECT rowid FROM note") == [1, 11, 21, 31, 41])
+        #expect(try value("PRAGMA user_version") == [7])
+        #expect(try value("PRAGMA application_id") == [4711])
+        #expect(try value("SELECT name FROM sqlite_master WHERE type = 'trigger'") == ["t"])
         let mine = try queue.read { try Data.fetchAll($0, sql: "SELECT body FROM note") }
         #expect(try restored.read { try Data.fetchAll($0, sql: "SELECT body FROM note") } == mine)
     }

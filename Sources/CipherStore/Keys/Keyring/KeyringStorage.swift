@@ -135,6 +135,10 @@ struct KeyringAccess {
     /// - throws: A ``StoreError``: `full`, `cannotWrite`. The file is as it was, or has the new
     ///   bytes.
     mutating func replace(with new: [UInt8]) throws {
+        // Those of a process that was killed: whoever is at work has the lock.
+        for path in [storage.path, storage.backupPath] {
+            FileReplacement.removeLeftovers(of: path, purpose: "new")
+        }
         let file = try FileReplacement(destination: storage.path, purpose: "new")
         var next: Int32 = -1
         do {

@@ -18,7 +18,7 @@ struct KeyCommand: ParsableCommand {
             """,
         subcommands: [
             KeyAddCommand.self, KeyListCommand.self, KeyRemoveCommand.self, KeyPasswdCommand.self,
-            KeyBackupCommand.self,
+            KeyBackupCommand.self, KeyIdentityCommand.self,
         ])
 }
 
