@@ -27,7 +27,7 @@ public struct CipherSettings: Equatable, Sendable {
         var hasPageMACs: Bool { self != .version1 }
 
         /// The rounds of the key derivation.
-        var iterations: Int {
+        package var standardIterationCount: Int {
             switch self {
             case .version1, .version2: 4_000
             case .version3: 64_000
@@ -67,7 +67,7 @@ public struct CipherSettings: Equatable, Sendable {
     }
 
     /// The rounds of the key derivation.
-    var effectiveIterations: Int { kdfIterations ?? format.iterations }
+    package var iterationCount: Int { kdfIterations ?? format.standardIterationCount }
 
     /// Whether pages can be copied as they are between files of two settings,
     /// each under its own key.

@@ -14,7 +14,7 @@ final class KeyCache: Sendable {
 
         func isFor(_ fingerprint: Data, _ salt: [UInt8], iterations: Int?) -> Bool {
             self.salt == salt && self.fingerprint == fingerprint
-                && (iterations == nil || iterations == key.settings.effectiveIterations)
+                && (iterations == nil || iterations == key.settings.iterationCount)
         }
     }
 
@@ -34,7 +34,7 @@ final class KeyCache: Sendable {
     /// The key that a file has, or will have, with a known salt.
     func key(passphrase: SecretBytes, salt: [UInt8], settings: CipherSettings) throws -> EncryptionKey {
         let fingerprint = KeyDerivation.fingerprint(passphrase, nonce: nonce)
-        if let known = known(fingerprint, salt, iterations: settings.effectiveIterations),
+        if let known = known(fingerprint, salt, iterations: settings.iterationCount),
             known.settings.format == settings.format
         {
             return known.with(settings: settings)

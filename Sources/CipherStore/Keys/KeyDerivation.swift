@@ -17,7 +17,7 @@ enum KeyDerivation {
             try KDF.Insecure.PBKDF2.deriveKey(
                 from: BorrowedBytes(bytes), salt: salt, using: function,
                 outputByteCount: EncryptionKey.keyByteCount,
-                unsafeUncheckedRounds: settings.effectiveIterations)
+                unsafeUncheckedRounds: settings.iterationCount)
         }
         let count = EncryptionKey.keyByteCount + salt.count
         let secret = try SecretBytes(capacity: count) { buffer in

@@ -77,8 +77,8 @@ extension Database {
         guard let passphrase = setUpPassphrase, let key = encryptionKey else { return }
         var settings = key.settings
         settings.pageSize = number("PRAGMA cipher_page_size") ?? settings.pageSize
-        let iterations = number("PRAGMA kdf_iter") ?? settings.effectiveIterations
-        if iterations != settings.effectiveIterations { settings.kdfIterations = iterations }
+        let iterations = number("PRAGMA kdf_iter") ?? settings.iterationCount
+        if iterations != settings.iterationCount { settings.kdfIterations = iterations }
         guard settings != key.settings else { return }
         guard settings.kdfIterations != key.settings.kdfIterations else {
             encryptionKey = key.with(settings: settings)

@@ -54,6 +54,6 @@ extension CipherSettings {
     fileprivate var asVersion3IfSame: CipherSettings {
         guard format == .version2 else { return self }
         return CipherSettings(
-            format: .version3, pageSize: pageSize, kdfIterations: kdfIterations ?? format.iterations)
+            format: .version3, pageSize: pageSize, kdfIterations: kdfIterations ?? format.standardIterationCount)
     }
 }

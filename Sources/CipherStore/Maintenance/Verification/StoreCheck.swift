@@ -39,8 +39,13 @@ public enum StoreCheck {
         let run = StoreCheckRun(path: path, secret: secret, settings: settings)
         // Its read transaction keeps the WAL from starting anew while pages are checked.
         let (connection, key) = try run.open(&report)
-        defer { connection?.dispose() }
+        defer {
+            connection?.dispose()
+            run.removeEmptyWAL(key)
+        }
         try run.checkPages(connection, key, &report, progress)
+        // What SQLCipher can't open it can't check.
+        guard connection != nil else { return report }
         if isDeep { run.checkContent(key, &report) }
         if let further {
             run.inspect(key, &report) { db, report in
@@ -78,6 +83,16 @@ private struct StoreCheckRun {
     let path: String
     let secret: KeySlotSecret
     let settings: CipherSettings?
+
+    /// Whether there was a WAL before.
+    private let hadWAL: Bool
+
+    init(path: String, secret: KeySlotSecret, settings: CipherSettings?) {
+        self.path = path
+        self.secret = secret
+        self.settings = settings
+        hadWAL = FileIdentity(path: path + "-wal") != nil
+    }
 
     // MARK: - Opening
 
@@ -137,10 +152,17 @@ private struct StoreCheckRun {
         }
     }
 
-    private func connect(_ key: EncryptionKey) throws -> Database {
+    /// Removes the empty WAL that a read-only connection leaves: SQLite does it when the last
+    /// connection closes that could write.
+    func removeEmptyWAL(_ key: EncryptionKey) {
+        guard !hadWAL, FileIdentity(path: path + "-wal") != nil else { return }
+        try? connect(key, readonly: false).dispose()
+    }
+
+    private func connect(_ key: EncryptionKey, readonly: Bool = true) throws -> Database {
         var configuration = Configuration()
         configuration.requiresExistingFile = true
-        configuration.readonly = true
+        configuration.readonly = readonly
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { try $0.use(key, isProven: true) }
         return try Database(path: path, configuration: configuration, keyCache: KeyCache()).reading()
