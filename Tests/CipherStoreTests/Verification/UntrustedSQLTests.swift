@@ -107,27 +107,44 @@ import Testing
         }
     }
 
+    private func isRefused(_ sql: String, _ db: Database) -> Bool {
+        do {
+            try db.execute(sql: sql)
+            return false
+        } catch {
+            return (error as? DatabaseError)?.resultCode == .SQLITE_AUTH
+        }
+    }
+
     @Test func writingIsAllowedWhenItIsSaidAndTriggersOfTheLibraryWork() throws {
         try queue.write { db in
-            #expect(throws: DatabaseError.self) {
-                try db.restrictedToUntrustedSQL { try db.execute(sql: "DELETE FROM note") }
-            }
+            let refused: Bool = try db.restrictedToUntrustedSQL { self.isRefused("DELETE FROM note", db) }
+            #expect(refused)
             try db.restrictedToUntrustedSQL(allowsWriting: true) {
                 try db.execute(
                     sql: "INSERT INTO note (title) VALUES ('two'); UPDATE note SET title = 'x' WHERE id = 1")
                 try db.execute(sql: "INSERT INTO words VALUES ('a b'); DELETE FROM note WHERE id = 1")
-                // A restriction within another one can't allow more, and its end does not lift the other.
-                try db.restrictedToUntrustedSQL { _ = try Int.fetchOne(db, sql: "SELECT 1") }
-                #expect(throws: DatabaseError.self) { try db.execute(sql: "DROP TABLE note") }
-            }
-            try db.restrictedToUntrustedSQL { () throws -> Void in
-                #expect(throws: DatabaseError.self) {
-                    try db.restrictedToUntrustedSQL(allowsWriting: true) {
-                        try db.execute(sql: "DELETE FROM note")
-                    }
-                }
             }
             #expect(try Int.fetchAll(db, sql: "SELECT pk FROM _sync_log") == [1, 2])
+        }
+    }
+
+    @Test func aRestrictionWithinAnotherOneCannotAllowMoreAndItsEndLiftsOnlyItself() throws {
+        try queue.write { db in
+            let refused: Bool = try db.restrictedToUntrustedSQL { () throws -> Bool in
+                try db.restrictedToUntrustedSQL(allowsWriting: true) { () throws -> Bool in
+                    self.isRefused("DELETE FROM note", db)
+                }
+            }
+            #expect(refused)
+            let isStillRefused: Bool = try db.restrictedToUntrustedSQL(allowsWriting: true) {
+                () throws -> Bool in
+                _ = try db.restrictedToUntrustedSQL { try Int.fetchOne(db, sql: "SELECT 1") }
+                try db.execute(sql: "UPDATE note SET title = 'y'")
+                return self.isRefused("DROP TABLE note", db)
+            }
+            #expect(isStillRefused)
+            try db.execute(sql: "DROP TABLE note")
         }
     }
 

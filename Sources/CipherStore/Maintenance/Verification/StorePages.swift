@@ -9,7 +9,7 @@ import Foundation
 final class StorePages {
     /// How often something that looks damaged is read again: a checkpoint, or the writer of the
     /// WAL, may have been in the middle of it.
-    private static let attemptCount = 6
+    private static let attemptCountMax = 6
 
     let key: EncryptionKey
     private let file: DatabaseFile
@@ -19,14 +19,20 @@ final class StorePages {
     private let buffer: UnsafeMutableRawBufferPointer
     private(set) var wal: WALFile
 
+    /// Nobody writes to a file that has neither a WAL nor a journal while a reader has it locked.
+    private let attemptCount: Int
+
     private var pageSize: Int { key.settings.pageSize }
 
     /// - throws: A ``StoreError`` of code `encryptionMismatch` for a file of a format without MACs.
     init(handle: SQLiteConnection, path: String, key: EncryptionKey) throws {
         guard key.settings.format.hasPageMACs else { throw StoreError.withoutMACs(path: path) }
         self.key = key
-        file = try DatabaseFile(handle)
-        walPath = URL(fileURLWithPath: path).resolvingSymlinksInPath().path + "-wal"
+        self.file = try DatabaseFile(handle)
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        walPath = file + "-wal"
+        let isInUse = [walPath, file + "-journal"].contains { FileIdentity(path: $0) != nil }
+        attemptCount = isInUse ? Self.attemptCountMax : 1
         authenticator = PageAuthenticator(key: key)
         cipher = PageCipher(key: key)
         buffer = .allocate(byteCount: key.settings.pageSize, alignment: 16)
@@ -73,7 +79,7 @@ final class StorePages {
     /// Reads pages again, and the WAL before that.
     private func rechecked(_ pages: [Int]) throws -> [Int] {
         var bad = pages
-        for attempt in 0..<Self.attemptCount where !bad.isEmpty || wal.hasProblem {
+        for attempt in 0..<attemptCount where !bad.isEmpty || wal.hasProblem {
             usleep(UInt32(10_000 << attempt))
             try readWAL()
             bad = try bad.filter { try !isAuthentic($0) }
@@ -103,7 +109,7 @@ final class StorePages {
     /// Compares the size of the file with what the database says about itself.
     private func checkSize(_ report: inout StoreCheckReport) throws -> StoreProblem? {
         var problem: StoreProblem?
-        for attempt in 0..<Self.attemptCount {
+        for attempt in 0..<attemptCount {
             let byteCount = try file.byteCount()
             let stored = wal.pageCount ?? headerPageCount()
             pageCount = stored ?? byteCount / pageSize
