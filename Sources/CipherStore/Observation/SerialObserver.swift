@@ -66,12 +66,25 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
             return
         }
         do {
-            let (fetched, region) = try db.fetch(delivery.observation, needsRegion: needsRegion(watch))
+            let (fetched, region) = try fetch(db, needsRegion: needsRegion(watch))
             track(region ?? watch?.region ?? DatabaseRegion(), since: watch, db)
             submit(.success(fetched), completion)
         } catch {
             end()
             submit(.failure(error), completion)
+        }
+    }
+
+    private func fetch(
+        _ db: Database, needsRegion: Bool
+    ) throws -> (fetched: Reducer.Fetched, region: DatabaseRegion?) {
+        do {
+            return try db.fetch(delivery.observation, needsRegion: needsRegion)
+        } catch let error as DatabaseError where error.isInterruptionError {
+            // It was meant for the access that the fetch is a part of, and is in
+            // effect as long as a statement of that access is active.
+            db.resetStatements()
+            return try db.fetch(delivery.observation, needsRegion: needsRegion)
         }
     }
 
@@ -89,10 +102,13 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
     // MARK: Tracking
 
     private func track(_ region: DatabaseRegion, since watch: Watch?, _ db: Database) {
-        if let watch, watch.region == region { return finishFetching(watch) }
+        if let watch, watch.region == region {
+            _ = finishFetching(watch)
+            return
+        }
         delivery.observation.events.willTrackRegion.callAll(region)
         let observer = RegionObserver(region) { [weak self] db in self?.regionDidChange(db) }
-        finishFetching(Watch(region: region, observer: observer))
+        guard finishFetching(Watch(region: region, observer: observer)) else { return }
         db.add(transactionObserver: observer)
         // A transaction that was left open is not known from its beginning.
         if db.isInsideTransaction {
@@ -101,9 +117,12 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
         }
     }
 
-    private func finishFetching(_ watch: Watch) {
+    /// - returns: Whether the observation goes on.
+    private func finishFetching(_ watch: Watch) -> Bool {
         state.withLock { state in
-            if case .fetching = state { state = .tracking(watch) }
+            guard case .fetching = state else { return false }
+            state = .tracking(watch)
+            return true
         }
     }
 
