@@ -227,7 +227,8 @@ extension RecordDecoder: Decoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
         // Each record of a type asks for the same container.
         if let containerSource, keyType == ObjectIdentifier(type) {
-            return unsafeDowncast(containerSource, to: ContainerSource<KeyedDecodingContainer<Key>>.self).copy()
+            return unsafeDowncast(containerSource, to: ContainerSource<KeyedDecodingContainer<Key>>.self)
+                .copy()
         }
         return makeContainer(type)
     }

@@ -38,20 +38,17 @@ final class ExpectedKeys {
         var byte: UInt8 = 0
     }
 
-    @exclusivity(unchecked) private var entries: UnsafeMutablePointer<Entry>
+    /// Made for the first key, because many encoders are for one record only.
+    @exclusivity(unchecked) private var entries: UnsafeMutablePointer<Entry>?
     @exclusivity(unchecked) private var count = 0
     private static let maximumCount = 256
 
-    init() {
-        entries = .allocate(capacity: Self.maximumCount)
-    }
-
-    deinit { entries.deallocate() }
+    deinit { entries?.deallocate() }
 
     /// Whether it is known that a key is the one at a position.
     @inline(__always)
     func has<Key: CodingKey>(_ key: Key, at position: Int) -> Bool {
-        guard MemoryLayout<Key>.size == 1, position < count else { return false }
+        guard MemoryLayout<Key>.size == 1, position < count, let entries else { return false }
         return entries[position].byte == unsafeBitCast(key, to: UInt8.self)
             && entries[position].type == ObjectIdentifier(Key.self)
     }
@@ -59,6 +56,8 @@ final class ExpectedKeys {
     /// Remembers the key at a position.
     func learn<Key: CodingKey>(_ key: Key, at position: Int) {
         guard MemoryLayout<Key>.size == 1, position < Self.maximumCount else { return }
+        let entries = self.entries ?? .allocate(capacity: Self.maximumCount)
+        self.entries = entries
         while count <= position {
             (entries + count).initialize(to: Entry())
             count += 1

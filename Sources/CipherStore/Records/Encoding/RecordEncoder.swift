@@ -22,7 +22,11 @@ extension EncodableRecord where Self: Encodable {
 /// properties of a record, it remembers for the next one.
 final class RecordEncoder {
     /// Where the columns go, while a record is encoded.
-    @exclusivity(unchecked) private(set) var storage = PersistenceContainer.Storage()
+    @exclusivity(unchecked) private var currentStorage: PersistenceContainer.Storage?
+
+    /// Where the columns go: nowhere, for who keeps a container beyond its record.
+    @inline(__always)
+    var storage: PersistenceContainer.Storage { currentStorage ?? PersistenceContainer.Storage() }
 
     @exclusivity(unchecked) private var recordType: (any EncodableRecord.Type)?
     @exclusivity(unchecked) private var columnStrategy = DatabaseColumnEncodingStrategy.useDefaultKeys
@@ -36,14 +40,13 @@ final class RecordEncoder {
     /// What has the container, and the type of its keys.
     @exclusivity(unchecked) private var containerSource: (any AnyContainerSource)?
     @exclusivity(unchecked) private var keyType: ObjectIdentifier?
-    private let idleStorage = PersistenceContainer.Storage()
     private lazy var columnEncoder = ColumnEncoder(self)
 
     fileprivate(set) var databaseUserInfo: [CodingUserInfoKey: Any] = [:]
 
     /// Gets ready for a record.
     func begin(_ type: any EncodableRecord.Type, _ storage: PersistenceContainer.Storage) {
-        self.storage = storage
+        currentStorage = storage
         if type != recordType {
             recordType = type
             columnStrategy = type.databaseColumnEncodingStrategy
@@ -63,7 +66,7 @@ final class RecordEncoder {
     /// - returns: nil when somebody keeps the container, which nobody should:
     ///   it would write into the next record.
     func end() -> RecordEncoder? {
-        storage = idleStorage
+        currentStorage = nil
         guard let containerSource, !containerSource.isOnlyOwner() else { return self }
         // The container does not keep the encoder, so the encoder is given up.
         _ = Unmanaged.passRetained(self)
@@ -242,7 +245,8 @@ extension RecordEncoder: Encoder {
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         // Each record of a type asks for the same container.
         if let containerSource, keyType == ObjectIdentifier(type) {
-            return unsafeDowncast(containerSource, to: ContainerSource<KeyedEncodingContainer<Key>>.self).copy()
+            return unsafeDowncast(containerSource, to: ContainerSource<KeyedEncodingContainer<Key>>.self)
+                .copy()
         }
         return makeContainer(type)
     }
