@@ -120,7 +120,7 @@ public final class Database {
     var readOnlyDepth = 0
 
     /// What is to be told and forgotten when the transaction ends.
-    var transactionEnd = TransactionEnd()
+    @exclusivity(unchecked) var transactionEnd = TransactionEnd()
 
     // MARK: Observation
 
