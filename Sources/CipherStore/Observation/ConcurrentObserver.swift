@@ -70,23 +70,20 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         do {
             let (fetched, region) = try db.fetch(delivery.observation, needsRegion: needsRegion)
             let actions = running.withLock {
-                $0?.tracking.fetchEnds(region: region, commitCount: commitCount)
+                $0?.tracking.fetchFinds(region: region, commitCount: commitCount)
             }
             if let region = actions?.toldRegion {
                 delivery.observation.events.willTrackRegion.callAll(region)
             }
             submit(.success(fetched), completion)
-            if let actions { perform(actions) }
+            if actions?.schedulesAccess ?? false {
+                pool.asyncWriteWithoutTransaction { [self] db in track(db) }
+            }
+            let isOutdated = running.withLock { $0?.tracking.fetchEnds() }
+            if isOutdated ?? false { scheduleFetch() }
         } catch {
             fail(error, completion)
         }
-    }
-
-    private func perform(_ actions: ConcurrentTracking.Actions) {
-        if actions.schedulesAccess {
-            pool.asyncWriteWithoutTransaction { [self] db in track(db) }
-        }
-        if actions.schedulesFetch { scheduleFetch() }
     }
 
     private func fail(_ error: any Error, _ completion: (@Sendable () -> Void)? = nil) {
@@ -115,7 +112,7 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         guard let actions, let region = actions.watchedRegion, !db.isClosed else { return }
         let observer = RegionObserver(region) { [weak self] _ in self?.regionDidChange() }
         running.withLock { $0?.observer = observer }
-        db.add(transactionObserver: observer)
+        if !region.isEmpty { db.add(transactionObserver: observer) }
         // A transaction that was left open is not known from its beginning.
         if db.isInsideTransaction {
             db.afterNextTransaction { [weak self] _ in self?.regionDidChange() }
