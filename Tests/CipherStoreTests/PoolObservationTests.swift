@@ -192,6 +192,20 @@ import Testing
         }
     }
 
+    @Test func connectionsThatShareASerialQueueDoNotWaitForEachOther() async throws {
+        var configuration = Configuration.keyed("secret")
+        configuration.targetQueue = DispatchQueue(label: "all")
+        let pool = try DatabasePool(path: folder.file("a.db"), configuration: configuration)
+        let recordings = (0..<20).map { _ in
+            ObservationRecording(ValueObservation.tracking(Self.chosen), in: pool)
+        }
+        for recording in recordings { try await recording.expect("a0") }
+        for number in 1...10 {
+            try await pool.write { try $0.execute(sql: "INSERT INTO a VALUES (?)", arguments: [number]) }
+        }
+        for recording in recordings { try await recording.expect(finally: "a10") }
+    }
+
     // MARK: Readers of one state
 
     @Test func aSnapshotAndAReadOnlyDatabaseHaveOneValue() async throws {

@@ -25,13 +25,15 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         delivery.observation.events.willStart.callAll()
         guard delivery.isImmediate else { return scheduleFetch() }
         let isReduced = DispatchSemaphore(value: 0)
+        var actions: ConcurrentTracking.Actions?
         do {
-            try pool.unsafeRead { db in fetch(db) { isReduced.signal() } }
+            actions = try pool.unsafeRead { db in fetch(db) { isReduced.signal() } }
         } catch {
             fail(error) { isReduced.signal() }
         }
         isReduced.wait()
         delivery.tellFirst()
+        finishFetch(actions)
     }
 
     /// Ends the observation.
@@ -52,10 +54,13 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
     // MARK: Fetching
 
     private func scheduleFetch() {
-        pool.withReader(or: { [self] in fail($0) }, { [self] db in fetch(db) })
+        pool.withReader(or: { [self] in fail($0) }, { [self] db in finishFetch(fetch(db)) })
     }
 
-    private func fetch(_ db: Database, completion: (@Sendable () -> Void)? = nil) {
+    /// - returns: What is to be done next.
+    private func fetch(
+        _ db: Database, completion: (@Sendable () -> Void)? = nil
+    ) -> ConcurrentTracking.Actions? {
         let needsRegion: Bool? = running.withLock { running in
             running?.tracking.fetchBegins()
             guard let tracking = running?.tracking else { return nil }
@@ -64,7 +69,7 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         }
         guard let needsRegion else {
             completion?()
-            return
+            return nil
         }
         let commitCount = pool.writer.commitCount
         do {
@@ -76,14 +81,21 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
                 delivery.observation.events.willTrackRegion.callAll(region)
             }
             submit(.success(fetched), completion)
-            if actions?.schedulesAccess ?? false {
-                pool.asyncWriteWithoutTransaction { [self] db in track(db) }
-            }
-            let isOutdated = running.withLock { $0?.tracking.fetchEnds() }
-            if isOutdated ?? false { scheduleFetch() }
+            return actions
         } catch {
             fail(error, completion)
+            return nil
         }
+    }
+
+    /// Goes on when the value is on its way, so that no other one overtakes it.
+    private func finishFetch(_ actions: ConcurrentTracking.Actions?) {
+        guard let actions else { return }
+        if actions.schedulesAccess {
+            pool.asyncWriteWithoutTransaction { [self] db in track(db) }
+        }
+        let isOutdated = running.withLock { $0?.tracking.fetchEnds() }
+        if isOutdated ?? false { scheduleFetch() }
     }
 
     private func fail(_ error: any Error, _ completion: (@Sendable () -> Void)? = nil) {

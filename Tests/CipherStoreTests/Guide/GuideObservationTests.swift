@@ -65,10 +65,11 @@ private struct PlantedBed: Decodable, Equatable, FetchableRecord {
         let tall = CommonTableExpression<Plant>(
             named: "tall", request: Plant.filter(Plant.Columns.height > 50))
         let observation = ValueObservation.tracking { db in try tall.all().with(tall).fetchCount(db) }
+        let taller = Plant.Columns.height.set(to: Plant.Columns.height + 20)
         var iterator = observation.removeDuplicates().values(in: queue).makeAsyncIterator()
         #expect(try await iterator.next() == 2)
-        try await queue.write { _ = try Plant.updateAll($0, Plant.Columns.height += 20) }
-        try await queue.write { _ = try Plant.updateAll($0, Plant.Columns.height += 20) }
+        _ = try await queue.write { try Plant.updateAll($0, taller) }
+        _ = try await queue.write { try Plant.updateAll($0, taller) }
         #expect(try await iterator.next() == 3)
     }
 
