@@ -132,10 +132,8 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         if let region = actions.toldRegion {
             delivery.observation.events.willTrackRegion.callAll(region)
         }
-        if actions.schedulesFetch {
-            delivery.observation.events.databaseDidChange.callAll()
-            scheduleFetch()
-        }
+        if actions.mayHaveChanged { delivery.observation.events.databaseDidChange.callAll() }
+        if actions.schedulesFetch { scheduleFetch() }
     }
 
     private func regionDidChange() {

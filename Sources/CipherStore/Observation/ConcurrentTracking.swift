@@ -21,6 +21,8 @@ struct ConcurrentTracking: Sendable {
         var watchedRegion: DatabaseRegion?
         /// The region that counts from now on, to be told.
         var toldRegion: DatabaseRegion?
+        /// Whether the region may have changed before it was watched, to be told.
+        var mayHaveChanged = false
         /// Whether to schedule an access to the writer.
         var schedulesAccess = false
         /// Whether to schedule a fetch.
@@ -92,6 +94,7 @@ struct ConcurrentTracking: Sendable {
         actions.watchedRegion = finding.region
         if finding.commitCount != commitCount {
             // The fetch that follows tells the region, if it still is that one.
+            actions.mayHaveChanged = true
             actions.schedulesFetch = regionChanges()
         } else if toldRegion != finding.region {
             toldRegion = finding.region
