@@ -30,6 +30,14 @@ final class ObservationRecording<Value: Sendable>: Sendable {
             onChange: { [continuation] in continuation.yield(.value($0)) })
     }
 
+    /// Subscribes to a shared observation.
+    convenience init(_ shared: SharedValueObservation<Value>) {
+        self.init()
+        cancellable.value = shared.start(
+            onError: { [continuation] in continuation.yield(.failure($0)) },
+            onChange: { [continuation] in continuation.yield(.value($0)) })
+    }
+
     func cancel() { cancellable.value?.cancel() }
 
     /// Tells that nothing more comes, so that `rest()` ends.

@@ -130,6 +130,48 @@ import Testing
         try await recording.expect(finally: 5)
     }
 
+    @Test(arguments: Kind.allCases) func aRequestOfOneRowIsNotConcernedByOthers(kind: Kind) async throws {
+        let writer = try open(kind)
+        try await writer.write { db in
+            try db.execute(
+                sql: "CREATE TABLE row (id INTEGER PRIMARY KEY, a); INSERT INTO row VALUES (1, 1), (2, 2)")
+        }
+        let regions = LockedBox<[String]>([])
+        let observation = ValueObservation.tracking { db in
+            try Int.fetchOne(db, Table("row").filter(key: 1).select(Column("a")))
+        }.handleEvents(willTrackRegion: { region in regions.change { $0.append("\(region)") } })
+        let recording = ObservationRecording(observation, in: writer)
+        try await recording.expect(1)
+        for sql in [
+            "UPDATE row SET a = 20 WHERE id = 2", "DELETE FROM row WHERE id = 2", "UPDATE row SET a = 10",
+        ] {
+            try await writer.write { try $0.execute(sql: sql) }
+        }
+        try await recording.expect(10)
+        #expect(regions.value == ["row(a,id)[1]"])
+    }
+
+    @Test(arguments: Kind.allCases) func fullTextTablesAreObserved(kind: Kind) async throws {
+        let writer = try open(kind)
+        try await writer.write { db in
+            try db.create(virtualTable: "page", using: FTS4()) { $0.column("text") }
+        }
+        let observation = ValueObservation.tracking { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM page WHERE page MATCH 'milk'") ?? 0
+        }
+        let recording = ObservationRecording(observation, in: writer)
+        let transactions = LockedBox(0)
+        let cancellable = DatabaseRegionObservation(tracking: Table("page")).start(
+            in: writer, onError: { _ in }, onChange: { _ in transactions.change { $0 += 1 } })
+        try await recording.expect(0)
+        try await writer.write { try $0.execute(sql: "INSERT INTO page VALUES ('milk and bread')") }
+        try await recording.expect(finally: 1)
+        try await writer.write { try $0.execute(sql: "UPDATE page SET text = 'bread'") }
+        try await recording.expect(finally: 0)
+        #expect(transactions.value == 2)
+        cancellable.cancel()
+    }
+
     // MARK: Operators
 
     @Test(arguments: Kind.allCases) func valuesAreMappedAndDuplicatesLeftOut(kind: Kind) async throws {

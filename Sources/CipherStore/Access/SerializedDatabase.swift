@@ -45,8 +45,11 @@ final class SerializedDatabase: @unchecked Sendable {
         DispatchQueue.getSpecific(key: currentKey)?.database
     }
 
-    /// The connection that this thread uses.
-    static var currentDatabase: Database? { current?.db }
+    /// The connections that this thread may use, the innermost access first.
+    static var heldDatabases: [Database] {
+        guard let current else { return [] }
+        return [current.db] + current.outerDatabases.reversed().map(\.db)
+    }
 
     /// Whether this thread already holds the connection.
     var isHeld: Bool {

@@ -25,13 +25,15 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         delivery.observation.events.willStart.callAll()
         guard delivery.isImmediate else { return scheduleFetch() }
         let isReduced = DispatchSemaphore(value: 0)
+        var actions: ConcurrentTracking.Actions?
         do {
-            try pool.unsafeRead { db in fetch(db) { isReduced.signal() } }
+            actions = try pool.unsafeRead { db in fetch(db) { isReduced.signal() } }
         } catch {
             fail(error) { isReduced.signal() }
         }
         isReduced.wait()
         delivery.tellFirst()
+        finishFetch(actions)
     }
 
     /// Ends the observation.
@@ -52,10 +54,13 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
     // MARK: Fetching
 
     private func scheduleFetch() {
-        pool.withReader(or: { [self] in fail($0) }, { [self] db in fetch(db) })
+        pool.withReader(or: { [self] in fail($0) }, { [self] db in finishFetch(fetch(db)) })
     }
 
-    private func fetch(_ db: Database, completion: (@Sendable () -> Void)? = nil) {
+    /// - returns: What is to be done next.
+    private func fetch(
+        _ db: Database, completion: (@Sendable () -> Void)? = nil
+    ) -> ConcurrentTracking.Actions? {
         let needsRegion: Bool? = running.withLock { running in
             running?.tracking.fetchBegins()
             guard let tracking = running?.tracking else { return nil }
@@ -64,29 +69,33 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         }
         guard let needsRegion else {
             completion?()
-            return
+            return nil
         }
         let commitCount = pool.writer.commitCount
         do {
             let (fetched, region) = try db.fetch(delivery.observation, needsRegion: needsRegion)
             let actions = running.withLock {
-                $0?.tracking.fetchEnds(region: region, commitCount: commitCount)
+                $0?.tracking.fetchFinds(region: region, commitCount: commitCount)
             }
             if let region = actions?.toldRegion {
                 delivery.observation.events.willTrackRegion.callAll(region)
             }
             submit(.success(fetched), completion)
-            if let actions { perform(actions) }
+            return actions
         } catch {
             fail(error, completion)
+            return nil
         }
     }
 
-    private func perform(_ actions: ConcurrentTracking.Actions) {
+    /// Goes on when the value is on its way, so that no other one overtakes it.
+    private func finishFetch(_ actions: ConcurrentTracking.Actions?) {
+        guard let actions else { return }
         if actions.schedulesAccess {
             pool.asyncWriteWithoutTransaction { [self] db in track(db) }
         }
-        if actions.schedulesFetch { scheduleFetch() }
+        let isOutdated = running.withLock { $0?.tracking.fetchEnds() }
+        if isOutdated ?? false { scheduleFetch() }
     }
 
     private func fail(_ error: any Error, _ completion: (@Sendable () -> Void)? = nil) {
@@ -115,7 +124,7 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         guard let actions, let region = actions.watchedRegion, !db.isClosed else { return }
         let observer = RegionObserver(region) { [weak self] _ in self?.regionDidChange() }
         running.withLock { $0?.observer = observer }
-        db.add(transactionObserver: observer)
+        if !region.isEmpty { db.add(transactionObserver: observer) }
         // A transaction that was left open is not known from its beginning.
         if db.isInsideTransaction {
             db.afterNextTransaction { [weak self] _ in self?.regionDidChange() }
@@ -123,10 +132,8 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         if let region = actions.toldRegion {
             delivery.observation.events.willTrackRegion.callAll(region)
         }
-        if actions.schedulesFetch {
-            delivery.observation.events.databaseDidChange.callAll()
-            scheduleFetch()
-        }
+        if actions.mayHaveChanged { delivery.observation.events.databaseDidChange.callAll() }
+        if actions.schedulesFetch { scheduleFetch() }
     }
 
     private func regionDidChange() {

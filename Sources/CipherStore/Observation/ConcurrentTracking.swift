@@ -21,6 +21,8 @@ struct ConcurrentTracking: Sendable {
         var watchedRegion: DatabaseRegion?
         /// The region that counts from now on, to be told.
         var toldRegion: DatabaseRegion?
+        /// Whether the region may have changed before it was watched, to be told.
+        var mayHaveChanged = false
         /// Whether to schedule an access to the writer.
         var schedulesAccess = false
         /// Whether to schedule a fetch.
@@ -53,12 +55,12 @@ struct ConcurrentTracking: Sendable {
     /// A fetch is about to open its snapshot.
     mutating func fetchBegins() { fetch = .running }
 
-    /// A fetch is done.
+    /// A fetch has found something.
     ///
     /// - parameters:
     ///     - region: The region that counts, or nil when it is the same as before.
     ///     - commitCount: How many commits there were before the snapshot.
-    mutating func fetchEnds(region: DatabaseRegion?, commitCount: Int) -> Actions {
+    mutating func fetchFinds(region: DatabaseRegion?, commitCount: Int) -> Actions {
         var actions = Actions()
         let region = region ?? finding?.region ?? DatabaseRegion()
         finding = Finding(region: region, commitCount: commitCount)
@@ -69,9 +71,16 @@ struct ConcurrentTracking: Sendable {
             toldRegion = region
             actions.toldRegion = region
         }
-        actions.schedulesFetch = fetch == .outdated
-        fetch = actions.schedulesFetch ? .scheduled : .idle
         return actions
+    }
+
+    /// A fetch is done, and its value is on its way: the next one can't overtake it.
+    ///
+    /// - returns: Whether to schedule a fetch.
+    mutating func fetchEnds() -> Bool {
+        let isOutdated = fetch == .outdated
+        fetch = isOutdated ? .scheduled : .idle
+        return isOutdated
     }
 
     /// The access to the writer has begun: nothing is committed until it ends.
@@ -85,6 +94,7 @@ struct ConcurrentTracking: Sendable {
         actions.watchedRegion = finding.region
         if finding.commitCount != commitCount {
             // The fetch that follows tells the region, if it still is that one.
+            actions.mayHaveChanged = true
             actions.schedulesFetch = regionChanges()
         } else if toldRegion != finding.region {
             toldRegion = finding.region

@@ -109,7 +109,7 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
         delivery.observation.events.willTrackRegion.callAll(region)
         let observer = RegionObserver(region) { [weak self] db in self?.regionDidChange(db) }
         guard finishFetching(Watch(region: region, observer: observer)) else { return }
-        db.add(transactionObserver: observer)
+        if !region.isEmpty { db.add(transactionObserver: observer) }
         // A transaction that was left open is not known from its beginning.
         if db.isInsideTransaction {
             let refetch: (Database) -> Void = { [weak self] db in self?.regionDidChange(db) }

@@ -90,10 +90,10 @@ public struct ImmediateValueObservationScheduler: ValueObservationMainActorSched
 
     /// Returns true.
     ///
-    /// It is an error of the program to start the observation on another thread than the main one.
+    /// It is an error of the program to start the observation elsewhere than on the main actor.
     public func immediateInitialValue() -> Bool {
         precondition(
-            Thread.isMainThread,
+            MainQueue.isCurrent,
             "an observation that is scheduled with .immediate must be started on the main thread")
         return true
     }
@@ -108,9 +108,23 @@ extension ValueObservationScheduler where Self == ImmediateValueObservationSched
     /// Tells all values on the main actor, and the first one before the start returns.
     ///
     /// The start waits for the fetch of the first value. It must be called on the main
-    /// thread: the program stops otherwise.
+    /// actor, or the main thread: the program stops otherwise.
     public static var immediate: ImmediateValueObservationScheduler {
         ImmediateValueObservationScheduler()
+    }
+}
+
+/// Knows the main queue, which is not the main thread's in programs that have
+/// given that thread away, as command-line programs do on Linux.
+private enum MainQueue {
+    private static let key: DispatchSpecificKey<Void> = {
+        let key = DispatchSpecificKey<Void>()
+        DispatchQueue.main.setSpecific(key: key, value: ())
+        return key
+    }()
+
+    static var isCurrent: Bool {
+        Thread.isMainThread || DispatchQueue.getSpecific(key: key) != nil
     }
 }
 

@@ -28,7 +28,11 @@ extension Database {
 
     /// A statement starts to run, and somebody watches.
     func willRunWatched(_ statement: Statement) {
-        if recordedRegion != nil { recordedRegion?.formUnion(statement.databaseRegion.withoutSchema) }
+        if recordedRegion != nil {
+            // First of all, because it may run statements itself.
+            let region = statement.databaseRegion.withoutSchema
+            recordedRegion?.formUnion(region)
+        }
         guard broker.isActive else { return }
         authorizer.forgetEffects()
         let routes = statement.routes ?? StatementRoutes(StatementEffects())

@@ -50,7 +50,7 @@ public struct DatabaseRegionObservation: Sendable {
     ) -> AnyDatabaseCancellable {
         do {
             let observer = try writer.unsafeReentrantWrite { db in
-                let observer = RegionObserver(try region(db), onChange)
+                let observer = RegionObserver(try db.observable(region(db)), onChange)
                 db.add(transactionObserver: observer)
                 return observer
             }
