@@ -57,4 +57,28 @@ struct RecordDefinitionTests {
         let text: String? = container["C"]
         #expect(text == "x")
     }
+
+    @Test func theErrorOfAMissingColumnSaysWhatWasLookedFor() throws {
+        struct Player: Decodable, FetchableRecord {
+            static let databaseColumnDecodingStrategy = DatabaseColumnDecodingStrategy.convertFromSnakeCase
+            enum CodingKeys: String, CodingKey { case firstName, playerID }
+            var playerID: Int
+            var firstName: String?
+        }
+        struct Prefixed: Decodable, FetchableRecord {
+            static let databaseColumnDecodingStrategy = DatabaseColumnDecodingStrategy.custom { name in
+                Player.CodingKeys(stringValue: String(name.dropFirst())) ?? Player.CodingKeys.firstName
+            }
+            var playerID: Int
+        }
+        // "player_id" is read as "playerId", which is none of the keys.
+        let row: Row = ["player_id": 1]
+        let snake = #expect(throws: RowDecodingError.self) { try Player(row: row) }
+        #expect(
+            snake?.description.contains(", with divergent representation playerId, converted to player_id")
+                == true)
+        let custom = #expect(throws: RowDecodingError.self) { try Prefixed(row: row) }
+        #expect(custom?.description.hasPrefix("key not found: ") == true)
+        #expect(custom?.description.contains("(\"playerID\")") == true)
+    }
 }

@@ -89,7 +89,7 @@ struct RecordEmulationTests {
             (
                 "saveAndFetch",
                 { db in
-                    var player = Player(id: 9, name: "Craig", score: 1)
+                    let player = Player(id: 9, name: "Craig", score: 1)
                     return "\(try player.saveAndFetch(db)) \(player)"
                 }
             ),

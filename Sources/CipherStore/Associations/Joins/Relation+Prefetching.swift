@@ -18,7 +18,7 @@ extension Relation {
         guard !plans.isEmpty else { return PreparedRequest(statement: statement, adapter: shape.adapter) }
         let firstHidden = shape.width - hidden.count
         // A statement doesn't outlive its connection.
-        statement.followingRegion = { [self, unowned db] in try prefetchedRegion(db) }
+        statement.requestRegion = { [self, unowned db] in try databaseRegion(db) }
         return PreparedRequest(statement: statement, adapter: shape.adapter) { [self] db, rows in
             try plans.map { plan in
                 let indexes = try plan.columns.map { column in

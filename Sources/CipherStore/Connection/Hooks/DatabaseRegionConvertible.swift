@@ -74,7 +74,7 @@ extension QueryInterfaceRequest {
 }
 
 extension Relation {
-    fileprivate func databaseRegion(_ db: Database) throws -> DatabaseRegion {
+    func databaseRegion(_ db: Database) throws -> DatabaseRegion {
         var region = try ownRegion(db)
         // Without rows, nothing is fetched afterwards.
         if region.isEmpty { return region }
@@ -83,7 +83,7 @@ extension Relation {
     }
 
     /// The region of the rows that are fetched after those of the relation.
-    func prefetchedRegion(_ db: Database) throws -> DatabaseRegion {
+    private func prefetchedRegion(_ db: Database) throws -> DatabaseRegion {
         try prefetchedRelations(db).reduce(DatabaseRegion()) { try $0.union($1.databaseRegion(db)) }
     }
 

@@ -46,8 +46,8 @@ public final class Statement {
     /// has run on a connection with observers.
     var routes: StatementRoutes?
 
-    /// The region of the requests that follow the statement when it has rows.
-    var followingRegion: (() throws -> DatabaseRegion)?
+    /// The region of the request that the statement is made of, where others follow it.
+    var requestRegion: (() throws -> DatabaseRegion)?
 
     /// What it reads, once somebody has asked.
     private var knownReads: StatementReads?
