@@ -5,13 +5,14 @@ extension EncodableRecord where Self: Encodable {
     ///
     /// A property that has a database value is stored as that value. One that
     /// encodes as a single value, such as an enum with a raw value, is stored
-    /// as what it encodes. Others, such as arrays, are stored as JSON text.
+    /// as what it encodes. Others, such as arrays and nested containers, are stored as JSON text.
     public func encode(to container: inout PersistenceContainer) throws {
         container.makeUnique()
         let encoder = container.storage.encoder.take() ?? RecordEncoder()
         encoder.begin(type(of: self), container.storage)
         defer { encoder.storage.encoder = encoder.end() }
         try encode(to: encoder as any Encoder)
+        if !encoder.nestedValues.isEmpty { try encoder.storeNestedValues(type(of: self)) }
     }
 }
 
@@ -30,6 +31,8 @@ final class RecordEncoder {
     /// The box of the container, and the type of its keys.
     @exclusivity(unchecked) private var keyedContainer: AnyObject?
     @exclusivity(unchecked) private var keyType: ObjectIdentifier?
+    /// What nested containers are to fill in.
+    @exclusivity(unchecked) var nestedValues: [(column: String, value: NestedValue)] = []
     private let idleStorage = PersistenceContainer.Storage()
     private lazy var columnEncoder = ColumnEncoder(self)
 
@@ -52,6 +55,7 @@ final class RecordEncoder {
     ///   it would write into the next record.
     func end() -> RecordEncoder? {
         storage = idleStorage
+        if !nestedValues.isEmpty { nestedValues = [] }
         return keyedContainer == nil || isKnownUniquelyReferenced(&keyedContainer) ? self : nil
     }
 
