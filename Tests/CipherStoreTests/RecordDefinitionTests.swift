@@ -81,4 +81,27 @@ struct RecordDefinitionTests {
         #expect(custom?.description.hasPrefix("key not found: ") == true)
         #expect(custom?.description.contains("(\"playerID\")") == true)
     }
+
+    @Test func theContainerOfAnInsertionHasTheNewKey() throws {
+        final class Keys { var seen: [DatabaseValue?] = [] }
+        struct Item: MutablePersistableRecord {
+            var id: Int64?
+            let keys = Keys()
+            func encode(to container: inout PersistenceContainer) { container["iD"] = id }
+            func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
+                keys.seen.append(try insert().persistenceContainer["ID"]?.databaseValue)
+            }
+            mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.persistenceContainer["id"] }
+            func didSave(_ saved: PersistenceSuccess) {
+                keys.seen.append(saved.persistenceContainer["Id"]?.databaseValue)
+            }
+        }
+        try DatabaseQueue().write { db in
+            try db.execute(sql: "CREATE TABLE item (id INTEGER PRIMARY KEY); INSERT INTO item VALUES (6)")
+            var item = Item()
+            try item.insert(db)
+            #expect(item.id == 7)
+            #expect(item.keys.seen == [7.databaseValue, 7.databaseValue])
+        }
+    }
 }
