@@ -80,6 +80,9 @@ public final class Database {
     /// What ``trace(options:_:)`` set.
     let tracer = StatementTracer()
 
+    /// What emulated changes leave to be read.
+    var changedRowsTables = ChangedRowsTables()
+
     /// What FTS5 can be extended with, once somebody has asked.
     var fullTextInterface: UnsafeMutableRawPointer?
 
