@@ -50,14 +50,21 @@ static inline void csqlcipher_result_blob(sqlite3_context *context, const void *
 // that it is looked for in the library that the program runs on. The name of the type must stay
 // where it is, as no Swift string does.
 static inline int csqlcipher_bind_fts5_api(sqlite3_stmt *statement, int index, void *pointer) {
+    int (*bind)(sqlite3_stmt *, int, void *, const char *, void (*)(void *)) = 0;
+#ifdef __APPLE__
+    // There the search could find the system's SQLite, which may be loaded, too.
+#if SQLITE_VERSION_NUMBER >= 3020000
+    bind = sqlite3_bind_pointer;
+#endif
+#else
     void *program = dlopen((const char *)0, RTLD_LAZY);
-    if (!program) return SQLITE_NOTFOUND;
-    int (*bind)(sqlite3_stmt *, int, void *, const char *, void (*)(void *)) =
-        (int (*)(sqlite3_stmt *, int, void *, const char *, void (*)(void *)))
+    if (program) {
+        bind = (int (*)(sqlite3_stmt *, int, void *, const char *, void (*)(void *)))
             dlsym(program, "sqlite3_bind_pointer");
-    int code = bind ? bind(statement, index, pointer, "fts5_api_ptr", (void (*)(void *))0) : SQLITE_NOTFOUND;
-    dlclose(program);
-    return code;
+        dlclose(program);
+    }
+#endif
+    return bind ? bind(statement, index, pointer, "fts5_api_ptr", (void (*)(void *))0) : SQLITE_NOTFOUND;
 }
 
 #endif
