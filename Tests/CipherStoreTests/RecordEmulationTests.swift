@@ -223,7 +223,7 @@ struct RecordEmulationTests {
     @Test func cursorsOfChangedRowsAreOnAllEngines() throws {
         try makeQueue().write { db in
             let players = Player.orderByPrimaryKey()
-            let updated = try players.updateAndFetchCursor(db, [Column("score") += 1])
+            let updated = try players.updateAndFetchCursor(db, [Column("score").set(to: Column("score") + 1)])
             let first = try updated.next()
             #expect(first == Player(id: 1, name: "Arthur", score: 11, best: 20))
             // Others meanwhile, one of which is not read before the next one is made.
@@ -250,12 +250,13 @@ struct RecordEmulationTests {
                 try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_temp_master")
             }
             for _ in 0..<5 {
-                _ = try Array(Player.all().updateAndFetchCursor(db, [Column("score") += 1]))
+                _ = try Array(
+                    Player.all().updateAndFetchCursor(db, [Column("score").set(to: Column("score") + 1)]))
             }
             // The last one's stays until the next change.
             let kept = try tables()
             #expect(kept.map { $0 <= 1 } == true)
-            _ = try Player.all().updateAndFetchAll(db, [Column("score") += 1])
+            _ = try Player.all().updateAndFetchAll(db, [Column("score").set(to: Column("score") + 1)])
             let none = try tables()
             #expect(none == 0)
             #expect(throws: DatabaseError.self) {

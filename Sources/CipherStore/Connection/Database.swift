@@ -144,7 +144,7 @@ public final class Database {
 
     init(
         path: String, configuration: Configuration, keyCache: KeyCache,
-        label: String = "CipherStore.Database",
+        label: String? = nil,
         memorySettings: CipherSettings = .default
     ) throws {
         try EngineFeatures.current.requireCipher()
@@ -152,7 +152,7 @@ public final class Database {
         self.configuration = configuration
         schema = ConnectionSchema(source: configuration.schemaSource)
         self.keyCache = keyCache
-        self.label = configuration.label ?? label
+        self.label = label ?? configuration.label ?? "CipherStore.Database"
         self.memorySettings = memorySettings
         let isFile = DatabasePath(path).isFile
         if isFile && configuration.requiresExistingFile {
