@@ -5,7 +5,7 @@ import Foundation
 ///
 /// It is `@unchecked Sendable` because `db` and `outerDatabases` are touched
 /// only in blocks of `queue`, except for the parts of `db` that any thread may
-/// call: `interrupt`, `suspend` and `resume`.
+/// call: `interrupt`, `suspend`, `resume` and `commitCount`.
 final class SerializedDatabase: @unchecked Sendable {
     private let db: Database
     private let queue: DispatchQueue
@@ -133,6 +133,9 @@ final class SerializedDatabase: @unchecked Sendable {
     func dispose() {
         reentrantSync { $0.dispose() }
     }
+
+    /// How often the connection has committed something, from any thread.
+    var commitCount: Int { db.commitCount.load(ordering: .acquiring) }
 
     func interrupt() { db.interrupt() }
 

@@ -8,6 +8,8 @@
 extension Database {
     /// Installs or removes the hooks as the observers need them.
     func observationsDidChange() {
+        // Nothing happens any more, and the handle is not there.
+        guard !isClosed else { return }
         broker.update()
         let wasActive = broker.isActive
         broker.isActive = !broker.observations.isEmpty
@@ -62,7 +64,9 @@ extension Database {
     ///
     /// - throws: A ``DatabaseError``, when a table of the region does not exist for one.
     public func notifyChanges(in region: some DatabaseRegionConvertible) throws {
-        guard !isReadOnly, broker.isActive else { return }
+        guard !isReadOnly else { return }
+        countCommit()
+        guard broker.isActive else { return }
         let kinds = try eventKinds(in: region.databaseRegion(self))
         broker.deliverUnspecifiedChange(ofKinds: kinds)
     }
