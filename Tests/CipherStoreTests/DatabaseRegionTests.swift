@@ -219,4 +219,17 @@ import Testing
             #expect(statement.databaseRegion == .fullDatabase)
         }
     }
+
+    @Test func aRequestWithoutRowsReadsNothing() throws {
+        try DatabaseQueue().inDatabase { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE shelf (id INTEGER PRIMARY KEY);
+                    CREATE TABLE volume (id INTEGER PRIMARY KEY, shelfId INTEGER REFERENCES shelf (id))
+                    """)
+            let request = Shelf.none().including(all: Shelf.books)
+            let statement = try request.makePreparedRequest(db, forSingleResult: false).statement
+            #expect(statement.databaseRegion.isEmpty)
+        }
+    }
 }

@@ -31,7 +31,7 @@ final class SerializedDatabase: @unchecked Sendable {
         db = try Database(
             path: path, configuration: configuration, keyCache: keyCache, label: label,
             memorySettings: memorySettings)
-        queue = configuration.makeDispatchQueue(label: configuration.label ?? label, isReader: isReader)
+        queue = configuration.makeDispatchQueue(label: label, isReader: isReader)
         actor = DispatchQueueActor(queue)
         queue.setSpecific(key: Self.currentKey, value: Unowned(database: self))
     }

@@ -81,6 +81,12 @@ public final class Database {
     /// What ``trace(options:_:)`` set.
     let tracer = StatementTracer()
 
+    /// What emulated changes leave to be read.
+    var changedRowsTables = ChangedRowsTables()
+
+    /// What FTS5 can be extended with, once somebody has asked.
+    var fullTextInterface: UnsafeMutableRawPointer?
+
     // MARK: Encryption
 
     /// The key that the connection was given.
@@ -143,7 +149,7 @@ public final class Database {
 
     init(
         path: String, configuration: Configuration, keyCache: KeyCache,
-        label: String = "CipherStore.Database",
+        label: String? = nil,
         memorySettings: CipherSettings = .default
     ) throws {
         try EngineFeatures.current.requireCipher()
@@ -151,7 +157,7 @@ public final class Database {
         self.configuration = configuration
         schema = ConnectionSchema(source: configuration.schemaSource)
         self.keyCache = keyCache
-        self.label = configuration.label ?? label
+        self.label = label ?? configuration.label ?? "CipherStore.Database"
         self.memorySettings = memorySettings
         let isFile = DatabasePath(path).isFile
         if isFile && configuration.requiresExistingFile {

@@ -134,7 +134,7 @@ final class RecordDecoder {
     }
 
     func missingColumn(_ key: some CodingKey) -> RowDecodingError {
-        RowDecodingError(.keyNotFound(.column(key.stringValue)), type: "a value", row: row)
+        RowDecodingError(.keyNotFound(missingKey(key)), type: "a value", row: row)
     }
 
     /// Remembers the property that the row itself is decoded as.

@@ -99,6 +99,7 @@ struct RecordKeyedDecodingContainer<Key: CodingKey, Owner>: KeyedDecodingContain
     ) throws -> KeyedDecodingContainer<NestedKey> {
         let property = decoder.property(key)
         guard let scope = decoder.scope(property) else {
+            if let json = try decoder.json(property) { return try json.container(keyedBy: type) }
             throw RowDecodingError(.keyNotFound(.scope(key.stringValue)), type: "a scope", row: decoder.row)
         }
         return decoder.decoder(of: scope, forKey: key).container(keyedBy: type)
@@ -106,6 +107,7 @@ struct RecordKeyedDecodingContainer<Key: CodingKey, Owner>: KeyedDecodingContain
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         guard let rows = decoder.prefetchedRows(key.stringValue) else {
+            if let json = try decoder.json(decoder.property(key)) { return try json.unkeyedContainer() }
             throw RowDecodingError(
                 .keyNotFound(.prefetchedRows(key.stringValue)), type: "an array", row: decoder.row)
         }

@@ -5,7 +5,7 @@ extension EncodableRecord where Self: Encodable {
     ///
     /// A property that has a database value is stored as that value. One that
     /// encodes as a single value, such as an enum with a raw value, is stored
-    /// as what it encodes. Others, such as arrays, are stored as JSON text.
+    /// as what it encodes. Others, such as arrays and nested containers, are stored as JSON text.
     public func encode(to container: inout PersistenceContainer) throws {
         container.makeUnique()
         let encoder = container.storage.encoder.take() ?? RecordEncoder()
@@ -13,6 +13,7 @@ extension EncodableRecord where Self: Encodable {
         encoder.begin(type(of: self), storage)
         defer { storage.encoder = encoder.end() }
         try encode(to: encoder as any Encoder)
+        if !encoder.nestedValues.isEmpty { try encoder.storeNestedValues(type(of: self)) }
     }
 }
 
@@ -40,6 +41,9 @@ final class RecordEncoder {
     /// What has the container, and the type of its keys.
     @exclusivity(unchecked) private var containerSource: (any AnyContainerSource)?
     @exclusivity(unchecked) private var keyType: ObjectIdentifier?
+
+    /// What nested containers are to fill in.
+    @exclusivity(unchecked) var nestedValues: [(column: String, value: NestedValue)] = []
     private lazy var columnEncoder = ColumnEncoder(self)
 
     fileprivate(set) var databaseUserInfo: [CodingUserInfoKey: Any] = [:]
@@ -67,6 +71,7 @@ final class RecordEncoder {
     ///   it would write into the next record.
     func end() -> RecordEncoder? {
         currentStorage = nil
+        if !nestedValues.isEmpty { nestedValues = [] }
         guard let containerSource, !containerSource.isOnlyOwner() else { return self }
         // The container does not keep the encoder, so the encoder is given up.
         _ = Unmanaged.passRetained(self)
@@ -109,7 +114,7 @@ final class RecordEncoder {
 
     /// The column of a key.
     @inline(__always)
-    private func column(for key: some CodingKey) -> String {
+    func column(for key: some CodingKey) -> String {
         if storage.isFollowing, keys.has(key, at: storage.count) { return layout.names[storage.count] }
         return makeColumn(for: key)
     }

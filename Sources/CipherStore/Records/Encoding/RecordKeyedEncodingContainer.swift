@@ -111,14 +111,12 @@ struct RecordKeyedEncodingContainer<Key: CodingKey, Owner>: KeyedEncodingContain
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
-        KeyedEncodingContainer(RefusingKeyedEncodingContainer<NestedKey>(reason: nestingReason))
+        KeyedEncodingContainer(NestedKeyedEncodingContainer<NestedKey>(encoder.nestedValue(forKey: key)))
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        RefusingEncodingContainer(reason: nestingReason)
+        NestedUnkeyedEncodingContainer(encoder.nestedValue(forKey: key))
     }
-
-    private var nestingReason: String { "nested containers can't be stored in a column; use a nested type" }
 
     /// The columns of a superclass are columns of the record.
     func superEncoder() -> any Encoder { encoder }

@@ -49,7 +49,7 @@ extension RecordPlan {
         if let named = error.columns(of: tableName) {
             // The key that the error names comes first.
             keys.sort { first, second in
-                Set(first.map { $0.lowercased() }) == named && Set(second.map { $0.lowercased() }) != named
+                Set(first.map { $0.foldedIdentifier }) == named && Set(second.map { $0.foldedIdentifier }) != named
             }
         }
         for key in keys {
@@ -133,11 +133,11 @@ private struct ExcludedValues {
         _ db: Database, _ assignment: ColumnAssignment
     ) throws -> (sql: String, arguments: [DatabaseValue]) {
         let plain = try write(db, assignment, isQualified: false)
-        let text = plain.sql.lowercased()
+        let text = plain.sql.foldedIdentifier
         let columns = try db.columns(in: plan.tableName).map(\.name)
         let used = columns.filter { column in
-            let quoted = column.quotedDatabaseIdentifier.lowercased()
-            return ["\"excluded\".\(quoted)", "excluded.\(quoted)", "excluded.\(column.lowercased())"]
+            let quoted = column.quotedDatabaseIdentifier.foldedIdentifier
+            return ["\"excluded\".\(quoted)", "excluded.\(quoted)", "excluded.\(column.foldedIdentifier)"]
                 .contains { text.contains($0) }
         }
         if used.isEmpty { return plain }
@@ -182,9 +182,9 @@ extension DatabaseError {
         let prefix = "UNIQUE constraint failed: "
         guard let message, message.hasPrefix(prefix) else { return nil }
         let names = message.dropFirst(prefix.count).components(separatedBy: ", ")
-        let qualifier = table.lowercased() + "."
-        guard names.allSatisfy({ $0.lowercased().hasPrefix(qualifier) }) else { return nil }
-        return Set(names.map { String($0.lowercased().dropFirst(qualifier.count)) })
+        let qualifier = table.foldedIdentifier + "."
+        guard names.allSatisfy({ $0.foldedIdentifier.hasPrefix(qualifier) }) else { return nil }
+        return Set(names.map { String($0.foldedIdentifier.dropFirst(qualifier.count)) })
     }
 }
 

@@ -112,6 +112,10 @@ public final class Statement {
                 guard code == SQLITE_OK else {
                     throw database.lastError(sql: String(decoding: rest, as: UTF8.self).trimmedSQL)
                 }
+                guard consumed >= rest.count || rest[consumed] != 0 else {
+                    sqlite3_finalize(handle)
+                    throw Self.unreadable(rest)
+                }
                 // Nothing is prepared for a lone semicolon.
                 offset += max(consumed, 1)
                 if let handle {
@@ -125,6 +129,16 @@ public final class Statement {
             }
             return nil
         }
+    }
+
+    /// The error for a text in which SQLite came to an end before the text did.
+    ///
+    /// What follows a NUL would be another statement, that nobody sees who prints the text.
+    private static func unreadable(_ sql: UnsafeBufferPointer<UInt8>) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_ERROR,
+            message: "a NUL character in the SQL; texts that contain one are given as arguments",
+            sql: String(decoding: sql, as: UTF8.self))
     }
 
     private init(database: Database, handle: SQLiteStatement, sql: String) {
