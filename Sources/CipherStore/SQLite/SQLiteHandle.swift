@@ -118,6 +118,13 @@ enum SQLiteHandle {
         return code == SQLITE_OK ? bytes : []
     }
 
+    /// Whether another file, or none, is at the path of the one that is open.
+    static func hasMoved(_ handle: SQLiteConnection) -> Bool {
+        var hasMoved: CInt = 0
+        let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        return code == SQLITE_OK && hasMoved != 0
+    }
+
     /// Hands out the pages of the database file, with their numbers from 1,
     /// through SQLite's own file object, for the reason that ``leadingBytes(_:count:)`` gives.
     ///

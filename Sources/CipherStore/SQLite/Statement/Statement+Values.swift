@@ -7,9 +7,10 @@ extension Statement {
     ///
     /// - throws: A ``DatabaseError``, or what a transaction observer throws.
     func execute(values: [DatabaseValue]) throws {
+        if watch.isOn { try checkMayStep() }
         try database.checkMayRun(sql)
         reset()
-        if watch.isOn { willStep() }
+        if watch.isOn { try willStep() }
         let code = argumentBuffer.bind(values, to: sqliteStatement)
         guard values.count == parameterNames.count, code == SQLITE_OK, RawStep.next(sqliteStatement) != nil
         else {

@@ -86,6 +86,12 @@ public final class Statement {
     static func prepareUnchecked(
         database: Database, sql: String, offset: inout Int
     ) throws -> Statement? {
+        try ErrorLog.preparing(sql) { try prepareNext(database, sql, &offset) }
+    }
+
+    private static func prepareNext(
+        _ database: Database, _ sql: String, _ offset: inout Int
+    ) throws -> Statement? {
         var sql = sql
         let isObserved = database.broker.isActive
         return try sql.withUTF8 { utf8 in
@@ -113,6 +119,7 @@ public final class Statement {
                 if let handle {
                     let text = String(decoding: rest.prefix(consumed).trimmedSQL, as: UTF8.self)
                     let statement = Statement(database: database, handle: handle, sql: text)
+                    try KeyRedaction.refuseExplanation(ofKeyIn: text)
                     if isObserved {
                         statement.routes = database.authorizer.takeEffects().map(StatementRoutes.init)
                     }
@@ -139,6 +146,7 @@ public final class Statement {
     }
 
     deinit {
+        if isWriting { rewind() }
         sqlite3_finalize(sqliteStatement)
     }
 
@@ -176,6 +184,8 @@ public final class Statement {
         if let knownReads { return knownReads }
         // Whether they still hold is known by the names.
         _ = names
+        // What a closed connection would read is nobody's business any longer.
+        guard !watch.isClosed else { return StatementReads(region: .fullDatabase, selectCount: 0) }
         let reads = StatementReads(database: database, sql: sql)
         knownReads = reads
         return reads
@@ -187,13 +197,65 @@ public final class Statement {
     var isInUse: Bool { currentRun != nil || sqlite3_stmt_busy(sqliteStatement) != 0 }
 
     /// Makes the statement ready to run again; its arguments stay.
+    ///
+    /// Inside of an SQL function that the statement has called, nothing happens.
     public func reset() {
-        // The code of a reset repeats the error of the last step.
-        sqlite3_reset(sqliteStatement)
+        guard !isCalling else { return }
+        rewind()
         if let run = currentRun {
             currentRun = nil
             run.isReplaced()
         }
+    }
+
+    /// Whether the statement has changed something, and has rows left.
+    private var isWriting: Bool {
+        sqlite3_stmt_readonly(sqliteStatement) == 0 && sqlite3_stmt_busy(sqliteStatement) != 0
+    }
+
+    private func rewind() {
+        let endsEarly = isWriting
+        // Otherwise the code repeats the error of the last step.
+        let code = sqlite3_reset(sqliteStatement)
+        if endsEarly { didEndEarly(code) }
+    }
+
+    /// Tells the connection that the statement was ended before its last row,
+    /// and its transaction with it if that was its own.
+    private func didEndEarly(_ code: CInt) {
+        guard !watch.isClosed else { return }
+        guard code == SQLITE_OK else { return Database.log(didFail(error())) }
+        if watch.isOn { database.didRunWatched(self) }
+        if let error = database.statementDidEnd() { Database.log(error) }
+    }
+
+    /// Ends a statement of which no more rows are wanted.
+    ///
+    /// One that writes runs to its end: its constraints are checked there, its
+    /// transaction is committed there if it is its own, and either can fail.
+    ///
+    /// - throws: A ``DatabaseError``, or what a transaction observer throws.
+    @usableFromInline func finish() throws {
+        if isWriting { while try step() {} }
+        reset()
+    }
+
+    /// Whether SQLite is in the middle of the statement, which has called an SQL function.
+    var isCalling: Bool {
+        // Between two steps, a statement has a row.
+        watch.functionDepth > 0 && sqlite3_stmt_busy(sqliteStatement) != 0
+            && sqlite3_data_count(sqliteStatement) == 0
+    }
+
+    /// Throws when the connection is gone, or the statement is in the middle of a step.
+    @usableFromInline func checkMayStep() throws {
+        if watch.isClosed { throw Database.closedError(sql: sql) }
+        if isCalling { throw callingError }
+    }
+
+    /// The error of an SQL function that uses the statement that has called it.
+    var callingError: DatabaseError {
+        misuse("a statement can't be used by an SQL function that it has called")
     }
 
     /// Moves to the next row.
@@ -203,14 +265,15 @@ public final class Statement {
     ///   statement is reset.
     @inlinable
     public func step() throws -> Bool {
-        if watch.isOn { willStep() }
+        if watch.isOn { try willStep() }
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
         if !result { try didRun() }
         return result
     }
 
     /// Tells the connection that the statement starts, if it does.
-    @usableFromInline func willStep() {
+    @usableFromInline func willStep() throws {
+        try checkMayStep()
         if sqlite3_stmt_busy(sqliteStatement) == 0 { database.willRunWatched(self) }
     }
 
@@ -253,6 +316,7 @@ public final class Statement {
 
     /// Sets arguments, checks that none is missing, and rewinds.
     func prepareToRun(_ arguments: StatementArguments?) throws {
+        if watch.isOn { try checkMayStep() }
         try database.checkMayRun(sql)
         // Setting arguments rewinds too.
         if let arguments { return try setArguments(arguments) }
@@ -273,14 +337,15 @@ public final class Statement {
     func end(_ run: StatementRun) {
         guard currentRun === run else { return }
         currentRun = nil
-        sqlite3_reset(sqliteStatement)
+        rewind()
     }
 
     /// The error of a step that was made through ``RawStep``.
     package var failure: DatabaseError { error() }
 
     func error() -> DatabaseError {
-        database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
+        if watch.isClosed { return Database.closedError(sql: sql) }
+        return database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
     }
 }
 

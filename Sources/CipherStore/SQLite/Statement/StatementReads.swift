@@ -7,6 +7,11 @@ struct StatementReads {
     /// How many SELECTs it is made of.
     var selectCount: Int
 
+    init(region: DatabaseRegion, selectCount: Int) {
+        self.region = region
+        self.selectCount = selectCount
+    }
+
     /// Prepares the statement once more, and listens to what SQLite asks.
     ///
     /// Pragmas act when they are prepared, so they are left alone, and read nothing.
@@ -100,7 +105,7 @@ extension Statement {
     /// the statement. The region of a pragma is empty.
     public var databaseRegion: DatabaseRegion {
         var region = reads.region
-        guard !region.isEmpty, let followingRegion else { return region }
+        guard !region.isEmpty, !watch.isClosed, let followingRegion else { return region }
         do {
             region.formUnion(try followingRegion())
             return region
