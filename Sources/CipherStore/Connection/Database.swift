@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A connection to an SQLite database.
 ///
@@ -124,7 +125,7 @@ public final class Database {
     var readOnlyDepth = 0
 
     /// What is to be told and forgotten when the transaction ends.
-    var transactionEnd = TransactionEnd()
+    @exclusivity(unchecked) var transactionEnd = TransactionEnd()
 
     // MARK: Observation
 
@@ -136,6 +137,10 @@ public final class Database {
 
     /// What the statements of a tracked block have read so far.
     var recordedRegion: DatabaseRegion?
+
+    /// How often a transaction was committed that wrote something, or somebody
+    /// told of changes. Any thread may read it.
+    let commitCount = Atomic<Int>(0)
 
     /// What statements have to look at when they run.
     let watch = ConnectionWatch()

@@ -52,7 +52,7 @@ public enum StoreCopy {
     /// one is writing looks damaged while it is read, and one of a process that
     /// was killed meanwhile does so until the next checkpoint. So such pages are
     /// looked at again, after a checkpoint.
-    private static func verifySource(_ source: Database) throws {
+    static func verifySource(_ source: Database) throws {
         guard let key = source.encryptionKey else { return }
         let isWAL = try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal"
         var suspects: Set<Int>?

@@ -70,9 +70,11 @@ extension Database {
         var objects = SchemaObjects()
         // The version comes first: a change that comes in between makes the names stale, not fresh.
         let version = schemaID == .temp ? nil : try version(of: schemaID)
-        for row in try schemaRows("SELECT type, name FROM \(schemaID.masterTable)") {
+        for row in try schemaRows("SELECT type, name, ifnull(rootpage, 0) FROM \(schemaID.masterTable)") {
             guard let kind = SchemaObjects.Kind(rawValue: try row.decode(atIndex: 0)) else { continue }
-            objects.insert(kind, try row.decode(atIndex: 1))
+            // Only virtual tables have no page.
+            let isVirtual = try kind == .table && row.decode(Int.self, atIndex: 2) == 0
+            objects.insert(kind, try row.decode(atIndex: 1), isVirtual: isVirtual)
         }
         if let version { schemaCache[schemaID].version = version }
         schemaCache[schemaID].objects = objects

@@ -66,7 +66,7 @@ extension Database {
     ///
     /// - returns: Whether that was possible: it is not while SQLite is in the
     ///   middle of a statement that has called a function.
-    func resetStatements() -> Bool {
+    @discardableResult func resetStatements() -> Bool {
         guard watch.functionDepth == 0 else { return false }
         watch.runs.interrupt()
         SQLiteHandle.resetStatements(handle)

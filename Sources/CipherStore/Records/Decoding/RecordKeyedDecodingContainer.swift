@@ -1,15 +1,17 @@
 import Foundation
 
 /// Gives a record its properties.
-struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    // The container is copied for each property, so that it must not count references. A decoder
-    // that is kept outlives it (see `releaseContainer`), another one is owned by it.
+///
+/// It is copied for each property, so that it must not count references. A
+/// decoder that is kept outlives it (see ``RecordDecoder/releaseContainer()``),
+/// and its owner is of no size. Another container owns the decoder.
+struct RecordKeyedDecodingContainer<Key: CodingKey, Owner>: KeyedDecodingContainerProtocol {
     private let reference: Unmanaged<RecordDecoder>
-    private let owned: RecordDecoder?
+    private let owner: Owner
 
-    init(_ decoder: RecordDecoder, isKept: Bool) {
+    init(_ decoder: RecordDecoder, owner: Owner) {
         reference = .passUnretained(decoder)
-        owned = isKept ? nil : decoder
+        self.owner = owner
     }
 
     private var decoder: RecordDecoder { reference.takeUnretainedValue() }

@@ -28,6 +28,7 @@ public struct PersistenceSuccess: Sendable {
     public var persistenceContainer: PersistenceContainer
 
     /// Makes the same of an insertion.
+    @inlinable
     public init(_ inserted: InsertionSuccess) {
         persistenceContainer = inserted.persistenceContainer
     }

@@ -32,7 +32,7 @@ public final class Statement {
     private(set) lazy var names = readNames()
 
     /// What running it can do to the schema.
-    private let schemaEffect: SchemaEffect
+    let schemaEffect: SchemaEffect
 
     /// Where SQLite kept the first name when the names were read, which tells
     /// when it has prepared the statement again.
@@ -46,20 +46,24 @@ public final class Statement {
     /// has run on a connection with observers.
     var routes: StatementRoutes?
 
-    /// The region of the requests that follow the statement when it has rows.
-    var followingRegion: (() throws -> DatabaseRegion)?
+    /// Tells the region of the request that made the statement, of what the statement reads.
+    var requestRegion: ((StatementReads) throws -> DatabaseRegion)?
 
     /// What it reads, once somebody has asked.
     private var knownReads: StatementReads?
 
     /// The run that a cursor follows. A run that goes away removes itself.
-    private unowned(unsafe) var currentRun: StatementRun?
+    @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
+
+    /// Whether it was rewound since its last step. To rewind it once more would
+    /// have SQLite look at all registers of its program for nothing.
+    @exclusivity(unchecked) @usableFromInline var isRewound = true
 
     /// The names of the parameters, without their prefix; nil for those without a name.
     let parameterNames: [String?]
     let argumentBuffer: ArgumentBuffer
-    var boundArguments = StatementArguments()
-    var binding: Binding
+    @exclusivity(unchecked) var boundArguments = StatementArguments()
+    @exclusivity(unchecked) var binding: Binding
 
     /// What the parameters of a statement hold.
     enum Binding {
@@ -146,7 +150,7 @@ public final class Statement {
     }
 
     deinit {
-        if isWriting { rewind() }
+        if isWriting { resetHandle() }
         sqlite3_finalize(sqliteStatement)
     }
 
@@ -189,163 +193,6 @@ public final class Statement {
         let reads = StatementReads(database: database, sql: sql)
         knownReads = reads
         return reads
-    }
-
-    // MARK: Running
-
-    /// Whether somebody is reading the rows of the statement.
-    var isInUse: Bool { currentRun != nil || sqlite3_stmt_busy(sqliteStatement) != 0 }
-
-    /// Makes the statement ready to run again; its arguments stay.
-    ///
-    /// Inside of an SQL function that the statement has called, nothing happens.
-    public func reset() {
-        guard !isCalling else { return }
-        rewind()
-        if let run = currentRun {
-            currentRun = nil
-            run.isReplaced()
-        }
-    }
-
-    /// Whether the statement has changed something, and has rows left.
-    private var isWriting: Bool {
-        sqlite3_stmt_readonly(sqliteStatement) == 0 && sqlite3_stmt_busy(sqliteStatement) != 0
-    }
-
-    private func rewind() {
-        let endsEarly = isWriting
-        // Otherwise the code repeats the error of the last step.
-        let code = sqlite3_reset(sqliteStatement)
-        if endsEarly { didEndEarly(code) }
-    }
-
-    /// Tells the connection that the statement was ended before its last row,
-    /// and its transaction with it if that was its own.
-    private func didEndEarly(_ code: CInt) {
-        guard !watch.isClosed else { return }
-        guard code == SQLITE_OK else { return Database.log(didFail(error())) }
-        if watch.isOn { database.didRunWatched(self) }
-        if let error = database.statementDidEnd() { Database.log(error) }
-    }
-
-    /// Ends a statement of which no more rows are wanted.
-    ///
-    /// One that writes runs to its end: its constraints are checked there, its
-    /// transaction is committed there if it is its own, and either can fail.
-    ///
-    /// - throws: A ``DatabaseError``, or what a transaction observer throws.
-    @usableFromInline func finish() throws {
-        if isWriting { while try step() {} }
-        reset()
-    }
-
-    /// Whether SQLite is in the middle of the statement, which has called an SQL function.
-    var isCalling: Bool {
-        // Between two steps, a statement has a row.
-        watch.functionDepth > 0 && sqlite3_stmt_busy(sqliteStatement) != 0
-            && sqlite3_data_count(sqliteStatement) == 0
-    }
-
-    /// Throws when the connection is gone, or the statement is in the middle of a step.
-    @usableFromInline func checkMayStep() throws {
-        if watch.isClosed { throw Database.closedError(sql: sql) }
-        if isCalling { throw callingError }
-    }
-
-    /// The error of an SQL function that uses the statement that has called it.
-    var callingError: DatabaseError {
-        misuse("a statement can't be used by an SQL function that it has called")
-    }
-
-    /// Moves to the next row.
-    ///
-    /// - returns: Whether there is one.
-    /// - throws: A ``DatabaseError``, or what a transaction observer throws; the
-    ///   statement is reset.
-    @inlinable
-    public func step() throws -> Bool {
-        if watch.isOn { try willStep() }
-        guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
-        if !result { try didRun() }
-        return result
-    }
-
-    /// Tells the connection that the statement starts, if it does.
-    @usableFromInline func willStep() throws {
-        try checkMayStep()
-        if sqlite3_stmt_busy(sqliteStatement) == 0 { database.willRunWatched(self) }
-    }
-
-    @usableFromInline func stepError() -> any Error {
-        let error = self.error()
-        sqlite3_reset(sqliteStatement)
-        return didFail(error)
-    }
-
-    /// Tells the connection that the statement has come to its end.
-    ///
-    /// - throws: What an observer throws that refuses the transaction.
-    @usableFromInline func didRun() throws {
-        if schemaEffect != .none { database.didRunStatement(schemaEffect) }
-        if watch.isOn { database.didRunWatched(self) }
-        if let error = database.statementDidEnd() { throw error }
-    }
-
-    /// Tells the connection that the statement has failed, and was reset.
-    ///
-    /// - returns: The error of the observer that made it fail, or the
-    ///   statement's own.
-    func didFail(_ error: DatabaseError) -> any Error {
-        database.didFailStatement()
-        database.broker.fail()
-        return database.statementDidEnd() ?? error
-    }
-
-    /// Runs the statement to its end, dropping the rows it makes.
-    ///
-    /// - parameter arguments: Arguments for this run and the next ones, or nil
-    ///   for those that were set.
-    /// - throws: A ``DatabaseError``.
-    public func execute(arguments: StatementArguments? = nil) throws {
-        try prepareToRun(arguments)
-        while try step() {}
-        sqlite3_reset(sqliteStatement)
-        if arguments != nil { clearBindings() }
-    }
-
-    /// Sets arguments, checks that none is missing, and rewinds.
-    func prepareToRun(_ arguments: StatementArguments?) throws {
-        if watch.isOn { try checkMayStep() }
-        try database.checkMayRun(sql)
-        // Setting arguments rewinds too.
-        if let arguments { return try setArguments(arguments) }
-        switch binding {
-        case .current: reset()
-        case .missing: _ = try resolve(boundArguments)
-        case .cleared: try setArguments(boundArguments)
-        case .failed(let error): throw error
-        }
-    }
-
-    /// Makes the statement follow a run.
-    func begin(_ run: StatementRun) {
-        currentRun = run
-    }
-
-    /// Ends a run and rewinds.
-    func end(_ run: StatementRun) {
-        guard currentRun === run else { return }
-        currentRun = nil
-        rewind()
-    }
-
-    /// The error of a step that was made through ``RawStep``.
-    package var failure: DatabaseError { error() }
-
-    func error() -> DatabaseError {
-        if watch.isClosed { return Database.closedError(sql: sql) }
-        return database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
     }
 }
 
