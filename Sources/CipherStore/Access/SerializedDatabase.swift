@@ -22,6 +22,9 @@ final class SerializedDatabase: @unchecked Sendable {
     let path: String
     let configuration: Configuration
 
+    /// The identity of the file that was opened.
+    let fileIdentity: FileIdentity?
+
     init(
         path: String, configuration: Configuration, keyCache: KeyCache, label: String, isReader: Bool = false,
         memorySettings: CipherSettings = .default
@@ -31,6 +34,7 @@ final class SerializedDatabase: @unchecked Sendable {
         db = try Database(
             path: path, configuration: configuration, keyCache: keyCache, label: label,
             memorySettings: memorySettings)
+        fileIdentity = db.fileIdentity
         queue = configuration.makeDispatchQueue(label: label, isReader: isReader)
         actor = DispatchQueueActor(queue)
         queue.setSpecific(key: Self.currentKey, value: Unowned(database: self))
@@ -44,6 +48,9 @@ final class SerializedDatabase: @unchecked Sendable {
     private static var current: SerializedDatabase? {
         DispatchQueue.getSpecific(key: currentKey)?.database
     }
+
+    /// Whether this thread uses a connection.
+    static var isInAccess: Bool { current != nil }
 
     /// The connections that this thread may use, the innermost access first.
     static var heldDatabases: [Database] {
@@ -93,11 +100,12 @@ final class SerializedDatabase: @unchecked Sendable {
     private func access<T>(_ body: (Database) throws -> T) rethrows -> T {
         db.checkFileIdentity()
         defer { requireNoTransaction() }
-        db.clearSchemaCacheIfNeeded()
+        db.noticeSchemaChange()
         return try body(db)
     }
 
     private func requireNoTransaction() {
+        db.settle()
         guard !db.isClosed, !configuration.allowsUnsafeTransactions, !keepsTransaction else { return }
         if db.isInsideTransaction {
             fatalError("A transaction has been left opened at the end of a database access")

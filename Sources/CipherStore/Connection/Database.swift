@@ -70,7 +70,6 @@ public final class Database {
     let keyCache: KeyCache
     private(set) var isClosed = false
     var statementCache = StatementCache()
-    let statementRuns = StatementRuns()
 
     /// What the connection knows about the tables of record types.
     let recordPlans = RecordPlans()
@@ -105,6 +104,9 @@ public final class Database {
     /// Whether the file was empty when the key was given.
     var isNewFile = false
 
+    /// Whether other connections can change the database.
+    let isShared: Bool
+
     /// The identity of the file when it was opened, by which a replaced file is noticed.
     var fileIdentity: FileIdentity?
 
@@ -118,6 +120,9 @@ public final class Database {
 
     /// Whether the library runs statements that must not be stopped.
     var isProtected = false
+
+    /// What is to be run when SQLite lets it: ``settle()``.
+    var owedStatements: [String] = []
 
     /// Whether a block runs whose transaction must still be there.
     var needsTransaction = false
@@ -143,8 +148,7 @@ public final class Database {
     /// told of changes. Any thread may read it.
     let commitCount = Atomic<Int>(0)
 
-    /// Whether there are observers or a tracked block, so that each run of a
-    /// statement is of interest.
+    /// What statements have to look at when they run.
     let watch = ConnectionWatch()
 
     init(
@@ -160,11 +164,13 @@ public final class Database {
         self.label = label ?? configuration.label ?? "CipherStore.Database"
         self.memorySettings = memorySettings
         let isFile = DatabasePath(path).isFile
+        isShared = isFile || DatabasePath(path).isNamedMemory
         if isFile && configuration.requiresExistingFile {
             try StoreFile.requireContent(path)
         } else if isFile && !configuration.readonly {
             try StoreFile.createPrivately(path)
         }
+        let identityBefore = isFile ? FileIdentity(path: path) : nil
         // A database in memory is filled by its own connection, read-only or not.
         handle = try SQLiteHandle.open(
             path: path, readonly: configuration.readonly && isFile,
@@ -173,16 +179,33 @@ public final class Database {
         interruption = Interruption(handle)
         do {
             try setUp()
+            if isFile { fileIdentity = try identityOfOpenFile(before: identityBefore) }
         } catch {
             dispose()
             throw error
         }
-        fileIdentity = isFile ? FileIdentity(path: path) : nil
         observeTransactions()
+        stopWhenCancelled()
         authorizer.install(on: self)
     }
 
-    deinit { dispose() }
+    /// The identity of the file that is open, by which a later one at the path is told from it.
+    ///
+    /// - throws: A ``StoreError`` when another file took its place meanwhile.
+    private func identityOfOpenFile(before: FileIdentity?) throws -> FileIdentity? {
+        let identity = FileIdentity(path: path)
+        // SQLite compares its descriptor with the path; a link may lead to another path by now.
+        guard !SQLiteHandle.hasMoved(handle), before == nil || before == identity else {
+            throw Self.replacedFileError(path: path)
+        }
+        return identity
+    }
+
+    deinit {
+        // No statement may refer to an object that is going.
+        watch.close()
+        dispose()
+    }
 
     /// Closes the connection, or leaves it open when a statement still lives.
     /// Closing twice does nothing.
@@ -211,6 +234,8 @@ public final class Database {
     /// not the connection, until they go.
     func dispose() {
         guard !isClosed else { return }
+        watch.runs.close()
+        watch.close()
         isClosed = true
         // Their statements would keep the handle, and its locks.
         statementCache.removeAll()

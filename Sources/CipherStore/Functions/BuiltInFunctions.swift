@@ -45,8 +45,8 @@ extension Database {
             .capitalize, .lowercase, .uppercase, .localizedCapitalize, .localizedLowercase,
             .localizedUppercase,
         ]
-        for function in functions { add(function: function) }
+        for function in functions { add(function: function, nil) }
         if !EngineFeatures.current.supportsJSON { addJSONFunctions() }
-        for collation in DatabaseCollation.builtIns { add(collation: collation) }
+        for collation in DatabaseCollation.builtIns { add(collation: collation, nil) }
     }
 }

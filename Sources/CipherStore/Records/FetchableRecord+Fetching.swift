@@ -28,7 +28,10 @@ extension FetchableRecord {
     public static func fetchOne(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> Self? {
-        try fetchCursor(statement, arguments: arguments, adapter: adapter).next()
+        let cursor = try fetchCursor(statement, arguments: arguments, adapter: adapter)
+        let record = try cursor.next()
+        try cursor.run.finish()
+        return record
     }
 
     // MARK: From SQL

@@ -95,6 +95,10 @@ final class ConnectionSchema {
     /// Whether a statement changed the schema in the open transaction.
     var hasChangedInTransaction = false
 
+    /// Whether the open transaction is known to see the schema that is cached. It
+    /// goes on to see that schema until it ends, whatever others do.
+    var isVerifiedInTransaction = false
+
     /// The source that completes what SQLite knows.
     var source: (any DatabaseSchemaSource)?
 
@@ -136,6 +140,17 @@ extension Database {
                 return
             }
         }
+    }
+
+    /// Forgets what is known of the schema if another connection has changed it,
+    /// unless the open transaction keeps that from being seen.
+    ///
+    /// Outside of a transaction, or in one that has not read anything yet, others
+    /// can change the schema between two statements.
+    func noticeSchemaChange() {
+        guard !schema.isVerifiedInTransaction, isShared else { return }
+        schema.isVerifiedInTransaction = isInsideTransaction
+        clearSchemaCacheIfNeeded()
     }
 
     /// Notes that a statement that has an effect on the schema has run to its end.

@@ -1,10 +1,3 @@
-/// Whether somebody watches the statements of a connection.
-@usableFromInline final class ConnectionWatch {
-    // Read at each step. A check of exclusive access would cost more than the
-    // load, and there is nothing to check: no access outlasts a load or store.
-    @exclusivity(unchecked) @usableFromInline var isOn = false
-}
-
 extension Database {
     /// Installs or removes the hooks as the observers need them.
     func observationsDidChange() {
@@ -21,7 +14,7 @@ extension Database {
     }
 
     private func updateWatch() {
-        watch.isOn = broker.isActive || recordedRegion != nil
+        watch.isObserved = broker.isActive || recordedRegion != nil
     }
 
     // MARK: Statements

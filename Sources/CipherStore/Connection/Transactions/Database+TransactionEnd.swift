@@ -80,6 +80,7 @@ extension Database {
         let seen = transactionEnd.seen
         var refusal = transactionEnd.refusal
         transactionEnd.wasInsideTransaction = isInsideTransaction
+        schema.isVerifiedInTransaction = false
         transactionEnd.seen = nil
         transactionEnd.refusal = nil
         if isInsideTransaction { return refusal }

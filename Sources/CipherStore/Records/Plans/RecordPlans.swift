@@ -10,6 +10,7 @@ final class RecordPlans {
     func plan<Record: EncodableRecord & TableRecord>(
         _ db: Database, for type: Record.Type
     ) throws -> RecordPlan {
+        db.noticeSchemaChange()
         let identifier = ObjectIdentifier(type)
         if let last, last.type == identifier, last.plan.tableName == type.databaseTableName {
             return last.plan

@@ -142,6 +142,9 @@ extension DatabaseValueConvertible {
     @inlinable static func fetchFirst(
         _ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?
     ) throws -> Self? {
-        try DatabaseValueCursor<Self?>(statement, arguments, adapter).next() ?? nil
+        let cursor = try DatabaseValueCursor<Self?>(statement, arguments, adapter)
+        let value = try cursor.next() ?? nil
+        try cursor.run.finish()
+        return value
     }
 }

@@ -29,6 +29,8 @@ extension Statement {
         // Positional values, the usual case, are bound where they are.
         let isPositional = arguments.namedValues.isEmpty && arguments.values.count == parameterNames.count
         let values = isPositional ? arguments.values : try resolve(arguments)
+        // The statement may be reading its arguments.
+        if isCalling { throw callingError }
         rewind()
         do {
             try check(bindRewinding { argumentBuffer.bind(values, to: sqliteStatement) }, values)
@@ -46,6 +48,10 @@ extension Statement {
     ///
     /// A value that is too large to be bound is reported by the next run.
     public func setUncheckedArguments(_ arguments: StatementArguments) {
+        if isCalling {
+            binding = .failed(callingError)
+            return
+        }
         rewind()
         sqlite3_clear_bindings(sqliteStatement)
         boundArguments = arguments
@@ -116,7 +122,7 @@ extension Statement {
         }
     }
 
-    private func misuse(_ message: String) -> DatabaseError {
+    func misuse(_ message: String) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql)
     }
 

@@ -5,7 +5,10 @@ extension Statement {
     var isInUse: Bool { currentRun != nil || sqlite3_stmt_busy(sqliteStatement) != 0 }
 
     /// Makes the statement ready to run again; its arguments stay.
+    ///
+    /// Inside of an SQL function that the statement has called, nothing happens.
     public func reset() {
+        guard !isCalling else { return }
         resetHandle()
         if let run = currentRun {
             currentRun = nil
@@ -24,11 +27,55 @@ extension Statement {
     }
 
     /// Makes the statement ready to run again, whoever reads its rows.
-    @inline(__always)
-    private func resetHandle() {
-        // The code of a reset repeats the error of the last step.
-        sqlite3_reset(sqliteStatement)
+    func resetHandle() {
+        let endsEarly = isWriting
+        // Otherwise the code repeats the error of the last step.
+        let code = sqlite3_reset(sqliteStatement)
         isRewound = true
+        if endsEarly { didEndEarly(code) }
+    }
+
+    /// Whether the statement has changed something, and has rows left.
+    var isWriting: Bool {
+        sqlite3_stmt_readonly(sqliteStatement) == 0 && sqlite3_stmt_busy(sqliteStatement) != 0
+    }
+
+    /// Tells the connection that the statement was ended before its last row,
+    /// and its transaction with it if that was its own.
+    private func didEndEarly(_ code: CInt) {
+        guard !watch.isClosed else { return }
+        guard code == SQLITE_OK else { return Database.log(didFail(error())) }
+        if watch.isOn { database.didRunWatched(self) }
+        if let error = database.statementDidEnd() { Database.log(error) }
+    }
+
+    /// Ends a statement of which no more rows are wanted.
+    ///
+    /// One that writes runs to its end: its constraints are checked there, its
+    /// transaction is committed there if it is its own, and either can fail.
+    ///
+    /// - throws: A ``DatabaseError``, or what a transaction observer throws.
+    @usableFromInline func finish() throws {
+        if isWriting { while try step() {} }
+        reset()
+    }
+
+    /// Whether SQLite is in the middle of the statement, which has called an SQL function.
+    var isCalling: Bool {
+        // Between two steps, a statement has a row.
+        watch.functionDepth > 0 && sqlite3_stmt_busy(sqliteStatement) != 0
+            && sqlite3_data_count(sqliteStatement) == 0
+    }
+
+    /// Throws when the connection is gone, or the statement is in the middle of a step.
+    @usableFromInline func checkMayStep() throws {
+        if watch.isClosed { throw Database.closedError(sql: sql) }
+        if isCalling { throw callingError }
+    }
+
+    /// The error of an SQL function that uses the statement that has called it.
+    var callingError: DatabaseError {
+        misuse("a statement can't be used by an SQL function that it has called")
     }
 
     /// Binds values to a statement that was rewound.
@@ -48,7 +95,7 @@ extension Statement {
     ///   statement is reset.
     @inlinable
     public func step() throws -> Bool {
-        if watch.isOn { willStep() }
+        if watch.isOn { try willStep() }
         isRewound = false
         guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
         if !result { try didRun() }
@@ -56,7 +103,8 @@ extension Statement {
     }
 
     /// Tells the connection that the statement starts, if it does.
-    @usableFromInline func willStep() {
+    @usableFromInline func willStep() throws {
+        try checkMayStep()
         if sqlite3_stmt_busy(sqliteStatement) == 0 { database.willRunWatched(self) }
     }
 
@@ -95,10 +143,11 @@ extension Statement {
     ///   for those that were set.
     /// - throws: A ``DatabaseError``.
     public func execute(arguments: StatementArguments? = nil) throws {
+        if watch.isOn { try checkMayStep() }
         // Asked for once, because it is not free to see that it still lives.
         let database = database
         try prepareToRun(arguments, on: database)
-        if watch.isOn { willStep() }
+        if watch.isOn { try willStep() }
         try runToEnd(on: database)
         if arguments != nil { clearBindings() }
     }
@@ -112,11 +161,13 @@ extension Statement {
             if !hasRow { break }
         }
         try didRun(on: database)
-        resetHandle()
+        sqlite3_reset(sqliteStatement)
+        isRewound = true
     }
 
     /// Sets arguments, checks that none is missing, and rewinds.
     func prepareToRun(_ arguments: StatementArguments?) throws {
+        if watch.isOn { try checkMayStep() }
         try prepareToRun(arguments, on: database)
     }
 
@@ -149,6 +200,7 @@ extension Statement {
     package var failure: DatabaseError { error() }
 
     func error() -> DatabaseError {
-        database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
+        if watch.isClosed { return Database.closedError(sql: sql) }
+        return database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
     }
 }

@@ -10,10 +10,11 @@ extension Statement {
     ///
     /// - throws: A ``DatabaseError``, or what a transaction observer throws.
     func execute(_ values: PersistenceContainer.Storage) throws {
+        if watch.isOn { try checkMayStep() }
         let database = database
         try database.checkMayRun(sql)
         rewind()
-        if watch.isOn { willStep() }
+        if watch.isOn { try willStep() }
         let code = bindRewinding { values.bind(to: sqliteStatement) }
         isRewound = false
         guard values.count == parameterNames.count, code == SQLITE_OK, RawStep.next(sqliteStatement) != nil

@@ -90,6 +90,12 @@ public final class Statement {
     static func prepareUnchecked(
         database: Database, sql: String, offset: inout Int
     ) throws -> Statement? {
+        try ErrorLog.preparing(sql) { try prepareNext(database, sql, &offset) }
+    }
+
+    private static func prepareNext(
+        _ database: Database, _ sql: String, _ offset: inout Int
+    ) throws -> Statement? {
         var sql = sql
         let isObserved = database.broker.isActive
         return try sql.withUTF8 { utf8 in
@@ -121,6 +127,7 @@ public final class Statement {
                 if let handle {
                     let text = String(decoding: rest.prefix(consumed).trimmedSQL, as: UTF8.self)
                     let statement = Statement(database: database, handle: handle, sql: text)
+                    try KeyRedaction.refuseExplanation(ofKeyIn: text)
                     if isObserved {
                         statement.routes = database.authorizer.takeEffects().map(StatementRoutes.init)
                     }
@@ -157,6 +164,7 @@ public final class Statement {
     }
 
     deinit {
+        if isWriting { resetHandle() }
         sqlite3_finalize(sqliteStatement)
     }
 
@@ -194,6 +202,8 @@ public final class Statement {
         if let knownReads { return knownReads }
         // Whether they still hold is known by the names.
         _ = names
+        // What a closed connection would read is nobody's business any longer.
+        guard !watch.isClosed else { return StatementReads(region: .fullDatabase, selectCount: 0) }
         let reads = StatementReads(database: database, sql: sql)
         knownReads = reads
         return reads
