@@ -139,7 +139,7 @@ import Testing
                 return titles
             }
             #expect(titles == ["a"])
-            #expect(region.description == "note(title),tag(name)")
+            #expect(region.description == "note(title),tag(*)")
             // Outside of a block nothing is recorded.
             try db.registerAccess(to: DatabaseRegion.fullDatabase)
             let (_, empty) = db.recordingRegion {}

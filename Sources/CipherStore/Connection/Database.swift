@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A connection to an SQLite database.
 ///
@@ -131,6 +132,10 @@ public final class Database {
 
     /// What the statements of a tracked block have read so far.
     var recordedRegion: DatabaseRegion?
+
+    /// How often a transaction was committed that wrote something, or somebody
+    /// told of changes. Any thread may read it.
+    let commitCount = Atomic<Int>(0)
 
     /// Whether there are observers or a tracked block, so that each run of a
     /// statement is of interest.

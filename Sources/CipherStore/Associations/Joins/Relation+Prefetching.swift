@@ -15,10 +15,12 @@ extension Relation {
         let statement = try db.makeStatement(sql: writer.sql)
         try statement.setArguments(writer.arguments)
         let shape = try relation.rowShape(db, of: statement, hiding: hidden.count)
+        if !plans.isEmpty || db.recordedRegion != nil {
+            // A statement doesn't outlive its connection.
+            statement.requestRegion = { [self, unowned db] in try region(of: $0, db) }
+        }
         guard !plans.isEmpty else { return PreparedRequest(statement: statement, adapter: shape.adapter) }
         let firstHidden = shape.width - hidden.count
-        // A statement doesn't outlive its connection.
-        statement.followingRegion = { [self, unowned db] in try prefetchedRegion(db) }
         return PreparedRequest(statement: statement, adapter: shape.adapter) { [self] db, rows in
             try plans.map { plan in
                 let indexes = try plan.columns.map { column in

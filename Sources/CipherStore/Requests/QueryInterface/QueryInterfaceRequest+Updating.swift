@@ -53,6 +53,14 @@ extension QueryInterfaceRequest {
             returning: selection.map(\.sqlSelection))
     }
 
+    /// Another name of ``updateAndFetchStatement(_:onConflict:_:selection:)``, which guides use.
+    public func updateAndFetchStatement(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment], select selection: [any SQLSelectable]
+    ) throws -> Statement {
+        try updateAndFetchStatement(db, onConflict: conflictResolution, assignments, selection: selection)
+    }
+
     /// The conflict resolution of an update.
     fileprivate func resolution(_ given: Database.ConflictResolution?) -> Database.ConflictResolution {
         if let given { return given }

@@ -46,8 +46,8 @@ public final class Statement {
     /// has run on a connection with observers.
     var routes: StatementRoutes?
 
-    /// The region of the requests that follow the statement when it has rows.
-    var followingRegion: (() throws -> DatabaseRegion)?
+    /// Tells the region of the request that made the statement, of what the statement reads.
+    var requestRegion: ((StatementReads) throws -> DatabaseRegion)?
 
     /// What it reads, once somebody has asked.
     private var knownReads: StatementReads?
