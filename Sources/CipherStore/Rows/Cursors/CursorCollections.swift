@@ -22,8 +22,8 @@ extension RangeReplaceableCollection {
     /// Appends a cursor's elements.
     @inlinable
     public mutating func append(contentsOf cursor: some Cursor<Element>) throws {
-        // Not by `forEach`, whose closure would copy each element once more.
-        while let element = try cursor.next() { append(element) }
+        // By `forEach`, which a cursor may have its own of.
+        try cursor.forEach { append($0) }
     }
 }
 
