@@ -133,27 +133,40 @@ struct Fold {
                 """)
     }
 
+    /// A migration's write is stamped just above the one that it replaces, and loses
+    /// against a value that waits to be written.
     private func foldCells(_ metadata: StoreMetadata, _ stamps: StampRule) throws {
+        let rewrite = CaptureTriggers.Operation.rewrite
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                SELECT f.r, u.col, max(\(stamps.sql("u.ms")), r.hlc + 1, coalesce(c.hlc + 1, 0)), \(stamps.replica), u.seq
-                FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms
+                SELECT f.r, u.col,
+                    max(CASE u.kind WHEN \(rewrite) THEN 0 ELSE \(stamps.sql("u.ms")) END, r.hlc + 1, coalesce(c.hlc + 1, 0)),
+                    \(stamps.replica), u.seq
+                FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms, l.op & 15 AS kind
                       FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl
-                          AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                          AND l.op IN (2 | ((c.col / 60) << 4), \(rewrite) | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
                       WHERE l.seq > \(metadata.folded) GROUP BY l.tbl, l.pk, c.col) AS u
                 JOIN temp._sync_fold AS f ON f.tbl = u.tbl AND f.pk = u.pk AND f.turns = 0 AND f.cl & 1
                 JOIN _sync_row AS r ON r.r = f.r
-                LEFT JOIN _sync_cell AS c ON c.r = f.r AND c.col = u.col;
+                LEFT JOIN _sync_cell AS c ON c.r = f.r AND c.col = u.col
+                WHERE u.kind <> \(rewrite) OR NOT EXISTS (
+                    SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = u.tbl AND s.pk = u.pk AND s.col = u.col);
                 """)
     }
 
     /// The parked values that local writes replace.
+    ///
+    /// `INSERT OR REPLACE` writes the columns that are here: what peers have in
+    /// others stays, as part of the new row.
     private func shadowed(_ metadata: StoreMetadata) -> String {
         """
         (EXISTS (
             SELECT 1 FROM temp._sync_fold AS f
-            WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0)
+            WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0
+              AND NOT (f.alive AND f.cl & 1 AND EXISTS (
+                SELECT 1 FROM _sync_column AS a
+                WHERE a.tbl = f.tbl AND a.col = _sync_shadow.col AND a.present <> 1)))
         OR EXISTS (
             SELECT 1 FROM _sync_log AS l
             WHERE l.seq > \(metadata.folded) AND l.tbl = _sync_shadow.tbl AND l.pk = _sync_shadow.pk
@@ -172,7 +185,7 @@ struct Fold {
                     coalesce(c.hlc, r.hlc), coalesce(c.sid, r.sid), \(metadata.selfNumber), 'newer'
                 FROM _sync_shadow JOIN _sync_row AS r ON r.tbl = _sync_shadow.tbl AND r.pk = _sync_shadow.pk
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = _sync_shadow.col
-                WHERE _sync_shadow.col >= 0 AND \(shadowed(metadata));
+                WHERE _sync_shadow.col >= 0 AND _sync_shadow.why <> '\(Parking.droppedReason)' AND \(shadowed(metadata));
                 DELETE FROM _sync_shadow WHERE \(shadowed(metadata));
                 """)
     }

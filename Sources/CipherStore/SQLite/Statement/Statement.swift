@@ -245,6 +245,13 @@ public final class Statement {
     ///   for those that were set.
     /// - throws: A ``DatabaseError``.
     public func execute(arguments: StatementArguments? = nil) throws {
+        if schemaEffect == .change, !database.schema.isReporting, let statement = SchemaStatement(sql: sql) {
+            return try database.reporting(statement.change, of: statement.table) { try run(arguments) }
+        }
+        try run(arguments)
+    }
+
+    private func run(_ arguments: StatementArguments?) throws {
         try prepareToRun(arguments)
         while try step() {}
         sqlite3_reset(sqliteStatement)
