@@ -14,10 +14,14 @@ struct ColumnUnion {
     /// - parameters:
     ///     - absent: A column whose values are parked; its number is forgotten.
     ///     - column: The column that stays.
-    func unite(_ absent: SyncedTable.Column, into column: SyncedTable.Column, of table: SyncedTable) throws {
+    ///     - name: What the table calls that now.
+    func unite(
+        _ absent: SyncedTable.Column, into column: SyncedTable.Column, named name: String? = nil,
+        of table: SyncedTable
+    ) throws {
         try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_union")
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_union") }
-        try compare(absent, column, table)
+        try compare(absent, column, named: name ?? column.name, table)
         try journalLosers(absent, column, table)
         try move(absent, column, table)
         let numbers: StatementArguments = [
@@ -38,10 +42,10 @@ struct ColumnUnion {
 
     /// Finds out who wrote each of the two last, for the rows that have both.
     private func compare(
-        _ absent: SyncedTable.Column, _ column: SyncedTable.Column, _ table: SyncedTable
+        _ absent: SyncedTable.Column, _ column: SyncedTable.Column, named name: String, _ table: SyncedTable
     ) throws {
         let isStored = table.hasRows && column.isPresent
-        let stored = isStored ? "t.\(column.name.quotedDatabaseIdentifier)" : "NULL"
+        let stored = isStored ? "t.\(name.quotedDatabaseIdentifier)" : "NULL"
         let join =
             isStored
             ? "LEFT JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk" : ""

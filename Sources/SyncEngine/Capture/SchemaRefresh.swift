@@ -140,7 +140,10 @@ extension TableTracking {
                 $0.name.lowercased() == name.lowercased() && !numbers.contains($0.number)
             }
             // A peer renamed it before, and what it wrote since then is parked.
-            if let other { try ColumnUnion(db: db, environment: environment).unite(other, into: column, of: table) }
+            if let other {
+                try ColumnUnion(db: db, environment: environment)
+                    .unite(other, into: column, named: name, of: table)
+            }
             try NameAliases.release(db, column: name, of: table.number)
             try db.execute(
                 sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
