@@ -104,7 +104,9 @@ import Testing
 
     // MARK: Renamed columns
 
-    private func rename(_ replica: TestReplica, _ name: String = "title", to newName: String = "heading") throws {
+    private func rename(_ replica: TestReplica, _ name: String = "title", to newName: String = "heading")
+        throws
+    {
         try replica.migrate("rename \(name) \(newName)") { db in
             try db.alter(table: "note") { $0.rename(column: name, to: newName) }
         }
@@ -232,7 +234,8 @@ import Testing
         try a.migrate("key", rename)
         try a.execute("UPDATE note SET title = 'edited' WHERE uuid = ?", [key(1)])
         try a.sync(b)
-        #expect(try b.value("SELECT title FROM note WHERE id = x'01010101010101010101010101010101'") == "edited")
+        #expect(
+            try b.value("SELECT title FROM note WHERE id = x'01010101010101010101010101010101'") == "edited")
         try b.migrate("key", rename)
         try b.execute("DELETE FROM note WHERE uuid = ?", [key(2)])
         try a.sync(b)
@@ -272,7 +275,8 @@ import Testing
         try dropBody(a)
         try b.execute("UPDATE note SET body = 'edited' WHERE title = 'two'")
         try a.sync(b)
-        try a.execute("INSERT OR REPLACE INTO note (id, title) VALUES (?, 'ONE'), (?, 'TWO')", [key(1), key(2)])
+        try a.execute(
+            "INSERT OR REPLACE INTO note (id, title) VALUES (?, 'ONE'), (?, 'TWO')", [key(1), key(2)])
         try a.sync(b)
         #expect(try b.value("SELECT group_concat(title || body) FROM note") == "ONEfirst,TWOedited")
         try a.execute("DELETE FROM note")
@@ -336,9 +340,10 @@ import Testing
         try a.sync(b)
         #expect(try a.synchronizer.status().schemaRemarks.isEmpty)
         #expect(try b.value("SELECT group_concat(body) FROM note") == "first,second")
-        #expect(try b.synchronizer.status().schemaRemarks.map(\.text) == [
-            "other replicas have a column colour; its values wait until it is added here"
-        ])
+        #expect(
+            try b.synchronizer.status().schemaRemarks.map(\.text) == [
+                "other replicas have a column colour; its values wait until it is added here"
+            ])
         try b.execute("ALTER TABLE note ADD COLUMN colour TEXT DEFAULT 'white'")
         #expect(try b.value("SELECT group_concat(colour) FROM note") == "red,white")
     }

@@ -59,9 +59,14 @@ import Testing
         try a.synchronizer.track(["note"])
         #expect(try a.synchronizer.status().schemaRemarks.isEmpty)
         try a.sync(b)
-        #expect(try a.value("SELECT group_concat(title) FROM (SELECT title FROM note ORDER BY id)") == "one,two,other")
+        #expect(
+            try a.value("SELECT group_concat(title) FROM (SELECT title FROM note ORDER BY id)")
+                == "one,two,other")
         #expect(try a.state(["note"]) == b.state(["note"]))
-        #expect(try a.value("SELECT count(*) FROM sqlite_master WHERE name LIKE '\\_sync\\_dropped%' ESCAPE '\\'", as: Int.self) == 0)
+        #expect(
+            try a.value(
+                "SELECT count(*) FROM sqlite_master WHERE name LIKE '\\_sync\\_dropped%' ESCAPE '\\'",
+                as: Int.self) == 0)
     }
 
     @Test func aTableThatIsDroppedAndMadeAnewEmptyDeletesNothing() throws {
@@ -104,7 +109,8 @@ import Testing
     private func furnishedPair() throws -> (TestReplica, TestReplica) {
         let a = try stores.create(schema: Self.furnished, tables: ["folder", "page"])
         try a.execute("INSERT INTO folder VALUES (?, 'f')", [key(1)])
-        try a.execute("INSERT INTO page VALUES (?, ?, 'p', 'o'), (?, ?, 'q', 'o')", [key(2), key(1), key(3), key(1)])
+        try a.execute(
+            "INSERT INTO page VALUES (?, ?, 'p', 'o'), (?, ?, 'q', 'o')", [key(2), key(1), key(3), key(1)])
         let b = try stores.clone(a, as: "b.db")
         try a.execute("UPDATE page SET text = 'pending' WHERE text = 'p'")
         return (a, b)
@@ -131,7 +137,8 @@ import Testing
         let rebuild: @Sendable (Database) throws -> Void = { db in
             try Self.rebuild(
                 db, inSQL: inSQL, select: "SELECT * FROM page",
-                columns: "id BLOB PRIMARY KEY, folder BLOB REFERENCES folder(id), text TEXT NOT NULL, old TEXT")
+                columns:
+                    "id BLOB PRIMARY KEY, folder BLOB REFERENCES folder(id), text TEXT NOT NULL, old TEXT")
         }
         let triggers = "SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
         let before = try a.queue.read { try String.fetchAll($0, sql: triggers) }
@@ -217,7 +224,10 @@ import Testing
         try a.sync(b)
     }
 
-    @Test(arguments: ["number INTEGER PRIMARY KEY, id BLOB, title TEXT", "id BLOB, title TEXT", "id BLOB, title TEXT, PRIMARY KEY (id, title)"])
+    @Test(arguments: [
+        "number INTEGER PRIMARY KEY, id BLOB, title TEXT", "id BLOB, title TEXT",
+        "id BLOB, title TEXT, PRIMARY KEY (id, title)",
+    ])
     func aKeyThatNoPeerKnowsIsRefused(_ columns: String) throws {
         let (a, _) = try pair()
         let before = try a.everything()
@@ -263,7 +273,8 @@ import Testing
     }
 
     @Test func eraseDatabaseOnSchemaChangeKnowsTheLibrarysTables() throws {
-        let queue = try DatabaseQueue(path: stores.path("c.db"), configuration: TestStores.configuration("c.db"))
+        let queue = try DatabaseQueue(
+            path: stores.path("c.db"), configuration: TestStores.configuration("c.db"))
         var migrator = DatabaseMigrator()
         migrator.eraseDatabaseOnSchemaChange = true
         migrator.registerMigration("1") { try $0.execute(sql: TestStores.schema) }

@@ -31,11 +31,20 @@ import Testing
     /// A replica, and how far it has migrated.
     private final class Member {
         let replica: TestReplica
+        let number: Int
+        let memberCount: Int
         var version = 0
         var table = "note"
-        var columns = [Column(number: 0, name: "title"), Column(number: 1, name: "body"), Column(number: 2, name: "stars")]
+        var columns = [
+            Column(number: 0, name: "title"), Column(number: 1, name: "body"),
+            Column(number: 2, name: "stars"),
+        ]
 
-        init(_ replica: TestReplica) { self.replica = replica }
+        init(_ replica: TestReplica, number: Int, of memberCount: Int) {
+            self.replica = replica
+            self.number = number
+            self.memberCount = memberCount
+        }
     }
 
     /// Who wrote what, and what need not be found again.
@@ -81,7 +90,8 @@ import Testing
     }
 
     private static func definition(_ column: Column) -> String {
-        "\(column.name.quotedDatabaseIdentifier) TEXT" + (column.number.isMultiple(of: 2) ? " DEFAULT 'd'" : "")
+        "\(column.name.quotedDatabaseIdentifier) TEXT"
+            + (column.number.isMultiple(of: 2) ? " DEFAULT 'd'" : "")
     }
 
     private func migrate(_ member: Member, _ step: Step, _ ledger: inout Ledger) throws {
@@ -137,7 +147,8 @@ import Testing
     }
 
     private func edit(_ member: Member, _ random: inout SplitMix64, _ ledger: inout Ledger) throws {
-        let row = key(UInt8(random.next(below: 5)))
+        let number = Int(random.next(below: 6))
+        let row = key(UInt8(number))
         let table = member.table
         let visible = try member.replica.queue.read { db in
             try Row.fetchOne(db, sql: "SELECT * FROM \(table) WHERE id = ?", arguments: [row])
@@ -145,12 +156,17 @@ import Testing
         let editable = member.columns.filter { !$0.name.hasPrefix("filled") }
         let column = editable[Int(random.next(below: UInt64(editable.count)))]
         guard let visible else {
+            // Two replicas that insert one row at the same time, of which one lacks a column, are
+            // a case of their own: whose the column's default is can't be told.
+            guard number % member.memberCount == member.number else { return }
             try member.replica.execute(
                 "INSERT INTO \(table) (id, \(column.name)) VALUES (?, ?)", [row, ledger.value(column.number)])
             return
         }
         if random.next(below: 12) == 0 {
-            for column in editable { if let value: String = visible[column.name] { ledger.replaced.insert(value) } }
+            for column in editable {
+                if let value: String = visible[column.name] { ledger.replaced.insert(value) }
+            }
             try member.replica.execute("DELETE FROM \(table) WHERE id = ?", [row])
             return
         }
@@ -167,16 +183,18 @@ import Testing
         ).run(direction)
     }
 
-    @Test(arguments: 1...20) func replicasThatMigrateConvergeAndLoseNothing(seed: UInt64) throws {
+    @Test(arguments: 1...24) func replicasThatMigrateConvergeAndLoseNothing(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let stores = try TestStores(seed: seed)
         let schema = "CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT, body TEXT DEFAULT 'b', stars TEXT);"
-        let first = Member(try stores.create("0.db", schema: schema, tables: ["note"]))
+        let count = seed.isMultiple(of: 2) ? 2 : 3
+        let first = Member(try stores.create("0.db", schema: schema, tables: ["note"]), number: 0, of: count)
         var ledger = Ledger()
         for _ in 0..<6 { try edit(first, &random, &ledger) }
         var members = [first]
-        for number in 1..<(seed.isMultiple(of: 2) ? 2 : 3) {
-            members.append(Member(try stores.clone(members[number - 1].replica, as: "\(number).db")))
+        for number in 1..<count {
+            let replica = try stores.clone(members[number - 1].replica, as: "\(number).db")
+            members.append(Member(replica, number: number, of: count))
         }
         let steps = Self.makeSteps(&random)
         for _ in 0..<90 {
@@ -220,7 +238,9 @@ import Testing
             found.formUnion(
                 try member.replica.queue.read { db in
                     let rows = try Row.fetchAll(db, sql: "SELECT * FROM \(table)")
-                    let values = rows.flatMap { $0.databaseValues.compactMap { String.fromDatabaseValue($0) } }
+                    let values = rows.flatMap {
+                        $0.databaseValues.compactMap { String.fromDatabaseValue($0) }
+                    }
                     let lost = try Row.fetchAll(db, sql: "SELECT val FROM _sync_conflict").compactMap {
                         String.fromDatabaseValue($0.databaseValues[0])
                     }
@@ -228,7 +248,8 @@ import Testing
                 })
         }
         let missing = ledger.written.filter { value, column in
-            !found.contains(value) && !ledger.replaced.contains(value) && !ledger.droppedColumns.contains(column)
+            !found.contains(value) && !ledger.replaced.contains(value)
+                && !ledger.droppedColumns.contains(column)
         }
         #expect(missing.isEmpty, "\(comment)")
     }

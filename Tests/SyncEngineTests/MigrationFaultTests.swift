@@ -19,11 +19,17 @@ import Testing
         { db in try db.execute(sql: "UPDATE note SET colour = title") },
         { db in try db.alter(table: "note") { $0.rename(column: "title", to: "heading") } },
         { db in try db.alter(table: "note") { $0.drop(column: "body") } },
-        { db in try db.execute(sql: "INSERT INTO note (id, heading) VALUES (x'08080808080808080808080808080808', 'eight')") },
+        { db in
+            try db.execute(
+                sql: "INSERT INTO note (id, heading) VALUES (x'08080808080808080808080808080808', 'eight')")
+        },
         { db in try db.rename(table: "note", to: "memo") },
         { db in try db.drop(table: "tag") },
         { db in
-            try db.execute(sql: "CREATE TABLE new_memo (id BLOB PRIMARY KEY, heading TEXT, stars INTEGER DEFAULT 0, colour TEXT)")
+            try db.execute(
+                sql:
+                    "CREATE TABLE new_memo (id BLOB PRIMARY KEY, heading TEXT, stars INTEGER DEFAULT 0, colour TEXT)"
+            )
             try db.execute(sql: "INSERT INTO new_memo SELECT id, heading, stars, colour FROM memo")
             try db.drop(table: "memo")
         },
@@ -33,7 +39,9 @@ import Testing
 
     private func filled() throws -> TestReplica {
         let a = try stores.create()
-        try a.execute("INSERT INTO note (id, title, body) VALUES (?, 'one', 'first'), (?, 'two', 'second')", [key(1), key(2)])
+        try a.execute(
+            "INSERT INTO note (id, title, body) VALUES (?, 'one', 'first'), (?, 'two', 'second')",
+            [key(1), key(2)])
         try a.execute("INSERT INTO tag VALUES ('0190f5fe-7c00-7a00-8000-00000000000a', 't')")
         return a
     }
@@ -54,7 +62,9 @@ import Testing
         #expect(try a.everything() == before)
         // The connection has forgotten the migration: this is an edit, and not one of its writes.
         try a.execute("UPDATE note SET title = 'edited' WHERE title = 'two'")
-        #expect(try a.value("SELECT op FROM _sync_log ORDER BY seq DESC LIMIT 1") == CaptureTriggers.Operation.update)
+        #expect(
+            try a.value("SELECT op FROM _sync_log ORDER BY seq DESC LIMIT 1")
+                == CaptureTriggers.Operation.update)
         try a.sync(b)
         #expect(try a.state(["note", "tag"]) == b.state(["note", "tag"]))
     }
@@ -80,14 +90,14 @@ import Testing
         try a.execute("UPDATE note SET title = 'pending' WHERE title = 'one'")
         let copies = Copies(path: stores.path("a.db"), folder: stores.path("copies"))
         try FileManager.default.createDirectory(atPath: copies.folder, withIntermediateDirectories: true)
-        try a.queue.inDatabase { db in db.trace { _ in copies.add() } }
+        a.queue.inDatabase { db in db.trace { _ in copies.add() } }
         if isOneTransaction {
             try a.migrate("all") { db in for step in Self.steps { try step(db) } }
         } else {
             // Each statement is a transaction of its own.
             try a.queue.writeWithoutTransaction { db in for step in Self.steps { try step(db) } }
         }
-        try a.queue.inDatabase { $0.trace(options: []) }
+        a.queue.inDatabase { $0.trace(options: []) }
         copies.add()
         let names = copies.distinct()
         #expect(names.count > (isOneTransaction ? 1 : 8))
@@ -103,17 +113,24 @@ import Testing
         let problems = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
         #expect(problems == ["ok"])
         _ = try synchronizer.run(.both, b.transport)
-        let titles = try b.queue.read { try String.fetchSet($0, sql: "SELECT lower(title) FROM note WHERE body IS NOT NULL") }
+        let titles = try b.queue.read {
+            try String.fetchSet($0, sql: "SELECT lower(title) FROM note WHERE body IS NOT NULL")
+        }
         #expect(titles == ["pending", "two"], "\(name)")
         #expect(try b.value("SELECT count(*) FROM tag", as: Int.self) == 1)
         #expect(try b.value("SELECT group_concat(body) FROM note WHERE body IS NOT NULL") == "first,second")
         // Whatever the table is called by now, its rows are tracked.
         let tables = try synchronizer.status().tables.map(\.name)
         guard let table = ["note", "memo"].first(where: tables.contains) else { return }
-        let column = try queue.read { db in try db.columns(in: table).contains { $0.name == "title" } ? "title" : "heading" }
-        try queue.write { try $0.execute(sql: "UPDATE \(table) SET \(column) = 'tracked' WHERE lower(\(column)) = 'two'") }
+        let column = try queue.read { db in
+            try db.columns(in: table).contains { $0.name == "title" } ? "title" : "heading"
+        }
+        try queue.write {
+            try $0.execute(sql: "UPDATE \(table) SET \(column) = 'tracked' WHERE lower(\(column)) = 'two'")
+        }
         _ = try synchronizer.run(.both, b.transport)
-        #expect(try b.value("SELECT count(*) FROM note WHERE title = 'tracked'", as: Int.self) == 1, "\(name)")
+        #expect(
+            try b.value("SELECT count(*) FROM note WHERE title = 'tracked'", as: Int.self) == 1, "\(name)")
     }
 
     /// Copies of a store's files.
@@ -151,7 +168,8 @@ import Testing
         let a = try filled()
         try a.execute("UPDATE note SET title = 'pending' WHERE title = 'one'")
         try a.queue.close()
-        let queue = try DatabaseQueue(path: stores.path("a.db"), configuration: TestStores.configuration("a.db"))
+        let queue = try DatabaseQueue(
+            path: stores.path("a.db"), configuration: TestStores.configuration("a.db"))
         var migrator = DatabaseMigrator()
         migrator.registerMigration("m") { db in
             try db.alter(table: "note") { t in
@@ -162,18 +180,24 @@ import Testing
         }
         try migrator.migrate(queue)
         let columns = try queue.read {
-            try String.fetchAll($0, sql: "SELECT name || present FROM _sync_column WHERE tbl = 1 ORDER BY col")
+            try String.fetchAll(
+                $0, sql: "SELECT name || present FROM _sync_column WHERE tbl = 1 ORDER BY col")
         }
         #expect(columns == ["heading1", "body-1", "stars1", "colour1"])
         try queue.write { try $0.execute(sql: "UPDATE note SET colour = 'red'") }
-        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _sync_log WHERE op & 15 = 2") } == 3)
+        #expect(
+            try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM _sync_log WHERE op & 15 = 2") }
+                == 3)
     }
 
     @Test func aTemporaryTableOfTheSameNameIsNoneOfOurs() throws {
         let a = try filled()
         let before = try a.queue.read { try Row.fetchAll($0, sql: "SELECT * FROM _sync_table") }
         try a.queue.write { db in
-            try db.execute(sql: "CREATE TEMP TABLE note (a); DROP TABLE note; CREATE TEMP TABLE note (a); DROP TABLE temp.note")
+            try db.execute(
+                sql:
+                    "CREATE TEMP TABLE note (a); DROP TABLE note; CREATE TEMP TABLE note (a); DROP TABLE temp.note"
+            )
         }
         #expect(try a.queue.read { try Row.fetchAll($0, sql: "SELECT * FROM _sync_table") } == before)
     }
@@ -195,7 +219,8 @@ import Testing
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let contract = try String(
             contentsOf: root.appendingPathComponent("Schemas/metadata/v1.sql"), encoding: .utf8)
-        let queue = try DatabaseQueue(path: stores.path("a.db"), configuration: TestStores.configuration("a.db"))
+        let queue = try DatabaseQueue(
+            path: stores.path("a.db"), configuration: TestStores.configuration("a.db"))
         try queue.write { db in
             try db.execute(sql: TestStores.schema + contract)
             try db.execute(

@@ -5,7 +5,9 @@ private enum SyncEngineModule {
     /// CipherStore does not import the engine, and an app may migrate a store before
     /// it has called any of the engine's functions, which could register themselves
     /// only then. So its class is looked up by name.
-    static let tracker = NSClassFromString("SyncEngine.TrackedSchema") as? any StoreSchemaTracker.Type
+    static var tracker: (any StoreSchemaTracker.Type)? {
+        NSClassFromString("SyncEngine.TrackedSchema") as? any StoreSchemaTracker.Type
+    }
 }
 
 extension Database {
@@ -34,8 +36,8 @@ extension Database {
     /// The triggers that track a table say which column is which, and the engine
     /// finds the changes when it runs next.
     func schemaObservers() throws -> [any SchemaChangeObserver] {
-        guard let tracker = SyncEngineModule.tracker,
-            !schema.observers.contains(where: { $0 is any StoreSchemaTracker })
+        guard !schema.observers.contains(where: { $0 is any StoreSchemaTracker }),
+            let tracker = SyncEngineModule.tracker
         else { return schema.observers }
         let isTracked = try withoutTracing {
             try Bool.fetchOne(

@@ -33,7 +33,9 @@ final class AppliedTable {
         _ db: Database, _ table: SyncedTable, columns: [SyncedTable.Column], names: [String]? = nil
     ) throws {
         self.db = db
-        hasOwnName = zip(columns, names ?? columns.map(\.name)).map { $0.name.lowercased() == $1.lowercased() }
+        hasOwnName = zip(columns, names ?? columns.map(\.name)).map {
+            $0.name.lowercased() == $1.lowercased()
+        }
         self.table = table
         columnNumbers = columns.map(\.number)
         namesColumnsTwice = Set(columnNumbers).count < columns.count

@@ -86,8 +86,7 @@ final class BundleApplier {
     }
 
     private func match(_ header: BundleHeader) throws {
-        let matching = NameMatching(
-            db: db, environment: environment, declarations: NameDeclarations(header))
+        let matching = try NameMatching(db, environment, NameDeclarations(header))
         let named = header.tables.prefix { !MetadataSchema.isReserved($0.name) }
         guard header.tables.dropFirst(named.count).allSatisfy({ MetadataSchema.isReserved($0.name) }) else {
             throw SyncError(.invalidBundle, "the bundle names its tables in another order than it may")
@@ -97,9 +96,9 @@ final class BundleApplier {
             guard names.count == table.columns.count else {
                 throw SyncError(.invalidBundle, "table \(table.name) names a column twice")
             }
-            // Each match can change what is known, of this table and of those before.
-            _ = try matching.match(table)
+            try matching.learn(table)
         }
+        // What is learnt from one table can concern another, so all are learnt first.
         tables = try named.map {
             let (table, columns) = try matching.match($0)
             return try AppliedTable(db, table, columns: columns, names: $0.columns)
@@ -204,7 +203,8 @@ final class BundleApplier {
 
     /// Adds a write; of two for one column, which come from a peer that takes its
     /// two names for two columns, the later one, or the one under the column's own name.
-    private func add(_ write: RowChange.Write, _ index: Int, _ table: AppliedTable, _ change: inout RowChange) {
+    private func add(_ write: RowChange.Write, _ index: Int, _ table: AppliedTable, _ change: inout RowChange)
+    {
         let number = table.columnNumbers[index]
         if let other = change.writes[number] {
             if other.stamp.isNewer(than: write.stamp) { return }
@@ -293,7 +293,8 @@ final class BundleApplier {
         let others = values.filter { dropped[$0.key] == nil }
         if !others.isEmpty {
             try parking.park(
-                table.table.number, key, others, why: table.table.isTracked ? "no such column" : "no such table")
+                table.table.number, key, others,
+                why: table.table.isTracked ? "no such column" : "no such table")
         }
     }
 

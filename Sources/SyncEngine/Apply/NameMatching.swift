@@ -6,93 +6,118 @@ import SyncWire
 /// A name that is known means what has it. Otherwise the other names decide, those
 /// of the bundle and those of this store; what none of them says is new, and goes
 /// into the metadata.
-struct NameMatching {
-    let db: Database
-    let environment: SyncEnvironment
-    let declarations: NameDeclarations
+final class NameMatching {
+    private let db: Database
+    private let environment: SyncEnvironment
+    private let declarations: NameDeclarations
+    private var known: [SyncedTable]
+    private var aliases: NameAliases
 
-    /// Matches a table.
+    /// Reads what is known.
+    init(_ db: Database, _ environment: SyncEnvironment, _ declarations: NameDeclarations) throws {
+        self.db = db
+        self.environment = environment
+        self.declarations = declarations
+        known = try SyncedTable.loadAll(db)
+        aliases = try NameAliases(db)
+    }
+
+    private func reload() throws {
+        known = try SyncedTable.loadAll(db)
+        aliases = try NameAliases(db)
+    }
+
+    /// Adds what is new in a table to the metadata: the table, columns, names.
+    func learn(_ header: BundleHeader.Table) throws {
+        let others = declarations.names(ofTable: header.name)
+        let number = try table(header)?.number ?? register(header)
+        for name in others + [header.name] where !isTable(name) {
+            try NameAliases.add(db, name, ofTable: number)
+        }
+        if !others.isEmpty { try reload() }
+        for name in header.columns {
+            let others = declarations.names(ofColumn: name, in: header.name)
+            guard let table = known.first(where: { $0.number == number }) else { continue }
+            if others.isEmpty, column(name, of: table) != nil { continue }
+            try learn(name, others, table)
+            try reload()
+        }
+    }
+
+    /// Finds a table that was learnt.
     ///
     /// - returns: The table, and its column for each column of the bundle.
-    func match(
-        _ header: BundleHeader.Table
-    ) throws -> (table: SyncedTable, columns: [SyncedTable.Column]) {
-        var table = try find(header)
-        for name in declarations.names(ofTable: header.name) + [header.name] {
-            try NameAliases.add(db, name, ofTable: table.number)
-        }
-        for name in header.columns { table = try learn(name, header, table) }
-        let aliases = try NameAliases(db)
-        let columns = try header.columns.map { name in
-            let number = aliases.column(named: name, in: table.number)
-            let column =
-                table.columns.first { $0.name.lowercased() == name.lowercased() }
-                ?? table.columns.first { $0.number == number }
-            guard let column else {
-                throw SyncError(.damagedMetadata, "column \(name) of table \(header.name) can't be matched")
-            }
-            return column
+    func match(_ header: BundleHeader.Table) throws -> (table: SyncedTable, columns: [SyncedTable.Column]) {
+        let table = try table(header)
+        let columns = header.columns.compactMap { name in table.flatMap { column(name, of: $0) } }
+        guard let table, columns.count == header.columns.count else {
+            throw SyncError(.damagedMetadata, "table \(header.name) of the bundle can't be matched")
         }
         return (table, columns)
     }
 
-    private func find(_ header: BundleHeader.Table) throws -> SyncedTable {
-        let known = try SyncedTable.loadAll(db)
-        let aliases = try NameAliases(db)
+    // MARK: Tables
+
+    private func isTable(_ name: String) -> Bool {
+        known.contains { $0.name.lowercased() == name.lowercased() }
+    }
+
+    private func table(_ header: BundleHeader.Table) throws -> SyncedTable? {
         for name in [header.name] + declarations.names(ofTable: header.name) {
-            if let table = known.first(where: { $0.name.lowercased() == name.lowercased() }) { return table }
-            if let number = aliases.table(named: name), let table = known.first(where: { $0.number == number }) {
-                return table
-            }
+            let number = aliases.table(named: name)
+            let found =
+                known.first { $0.name.lowercased() == name.lowercased() }
+                ?? known.first { $0.number == number }
+            if let found { return found }
         }
-        return try SyncedTable.register(
-            db, name: header.name, key: header.key, columns: [], isTracked: false)
+        return nil
+    }
+
+    private func register(_ header: BundleHeader.Table) throws -> Int64 {
+        let table = try SyncedTable.register(
+            db, name: header.name, key: header.key, columns: header.columns, isTracked: false)
+        try reload()
+        return table.number
+    }
+
+    // MARK: Columns
+
+    private func column(_ name: String, of table: SyncedTable) -> SyncedTable.Column? {
+        if let column = table.columns.first(where: { $0.name.lowercased() == name.lowercased() }) {
+            return column
+        }
+        let number = aliases.column(named: name, in: table.number)
+        return table.columns.first { $0.number == number }
     }
 
     /// Sees to it that the table has a column that a name means.
-    private func learn(
-        _ name: String, _ header: BundleHeader.Table, _ table: SyncedTable
-    ) throws -> SyncedTable {
-        let others = declarations.names(ofColumn: name, in: header.name)
-        let aliases = try NameAliases(db)
-        let named = { (name: String) -> SyncedTable.Column? in
-            table.columns.first { $0.name.lowercased() == name.lowercased() }
-                ?? aliases.column(named: name, in: table.number).flatMap { number in
-                    table.columns.first { $0.number == number }
-                }
-        }
-        var table = table
-        var column = named(name)
-        let same = others.compactMap(named)
-        if let known = column {
-            for other in same where other.number != known.number {
-                guard let kept = try unite(known, other, table) else { continue }
-                column = kept
-                table = try SyncedTable.load(db, number: table.number)
-                break
+    private func learn(_ name: String, _ others: [String], _ table: SyncedTable) throws {
+        let same = others.compactMap { column($0, of: table) }
+        var number: Int?
+        if let known = column(name, of: table) {
+            number = known.number
+            // Both names were known, as two columns.
+            if let other = same.first(where: { $0.number != known.number }) {
+                number = try unite(known, other, table)
             }
         } else if let first = same.first {
-            column = first
+            number = first.number
         } else {
-            table = try table.addingColumns(db, [name], place: .elsewhere)
-            column = table.columns.last
+            number = try table.addingColumns(db, [name], place: .elsewhere).columns.last?.number
         }
-        guard let column else { return table }
-        for name in [name] + others {
-            try NameAliases.add(db, name, ofColumn: column.number, in: table.number)
-        }
-        return table
+        guard let number else { return }
+        for name in [name] + others { try NameAliases.add(db, name, ofColumn: number, in: table.number) }
     }
 
     /// Makes one column of two, unless the table here has both.
     ///
-    /// - returns: The one that stays.
+    /// - returns: The number of the one that stays.
     private func unite(
         _ first: SyncedTable.Column, _ second: SyncedTable.Column, _ table: SyncedTable
-    ) throws -> SyncedTable.Column? {
+    ) throws -> Int? {
         guard !first.isPresent || !second.isPresent else { return nil }
         let (absent, kept) = first.isPresent ? (second, first) : (first, second)
         try ColumnUnion(db: db, environment: environment).unite(absent, into: kept, of: table)
-        return kept
+        return kept.number
     }
 }

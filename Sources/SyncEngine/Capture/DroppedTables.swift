@@ -69,7 +69,8 @@ extension TableTracking {
     ///   another table of the same name.
     func attachIfRebuilt(_ table: SyncedTable) throws -> Bool {
         let names = [table.name] + (try NameAliases(db).names(ofTable: table.number))
-        let known = Set(try SyncedTable.loadAll(db).filter { $0.number != table.number }.map { $0.name.lowercased() })
+        let known = Set(
+            try SyncedTable.loadAll(db).filter { $0.number != table.number }.map { $0.name.lowercased() })
         let name = try names.first { name in
             guard !known.contains(name.lowercased()) else { return false }
             return try db.tableExists(name, in: "main")
@@ -171,7 +172,9 @@ extension TableTracking {
     private func logDifferences(
         of table: SyncedTable, _ kept: SyncedTable, _ column: SyncedTable.Column, _ kind: Int
     ) throws {
-        guard let old = kept.columns.first(where: { $0.number == column.number }), old.isPresent else { return }
+        guard let old = kept.columns.first(where: { $0.number == column.number }), old.isPresent else {
+            return
+        }
         let name = "\(table.qualifiedName).\(column.name.quotedDatabaseIdentifier)"
         try log(
             table, kind, of: column,

@@ -17,7 +17,8 @@ extension TableTracking {
         for table in try SyncedTable.loadAll(db) where table.isTracked {
             if try refresh(table) { hasChanged = true }
         }
-        for table in try SyncedTable.loadAll(db) where table.place == .dropped && rebuilt.contains(table.number) {
+        for table in try SyncedTable.loadAll(db)
+        where table.place == .dropped && rebuilt.contains(table.number) {
             if try attachIfRebuilt(table) { hasChanged = true }
         }
         return hasChanged
@@ -46,7 +47,8 @@ extension TableTracking {
     private func isTable(_ name: String) throws -> Bool {
         try Bool.fetchOne(
             db,
-            sql: "SELECT EXISTS(SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND lower(name) = lower(?))",
+            sql:
+                "SELECT EXISTS(SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND lower(name) = lower(?))",
             arguments: [name]) == true
     }
 
@@ -127,7 +129,8 @@ extension TableTracking {
     }
 
     /// Follows the new names of columns, which may be each other's old ones.
-    private func rename(_ renamed: [(column: SyncedTable.Column, name: String)], in table: SyncedTable) throws {
+    private func rename(_ renamed: [(column: SyncedTable.Column, name: String)], in table: SyncedTable) throws
+    {
         guard !renamed.isEmpty else { return }
         for (column, _) in renamed {
             try db.execute(

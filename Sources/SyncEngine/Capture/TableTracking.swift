@@ -184,7 +184,9 @@ struct TableTracking {
         return added
     }
 
-    func setPlace(_ place: SyncedTable.Column.Place, of column: SyncedTable.Column, in table: SyncedTable) throws {
+    func setPlace(_ place: SyncedTable.Column.Place, of column: SyncedTable.Column, in table: SyncedTable)
+        throws
+    {
         try db.execute(
             sql: "UPDATE _sync_column SET present = ? WHERE tbl = ? AND col = ?",
             arguments: [place.rawValue, table.number, column.number])

@@ -84,7 +84,8 @@ package final class TrackedSchema: StoreSchemaTracker {
             droppedTables.insert(known.number)
             forgetAtTheEnd(of: db)
         case .dropColumn(let name):
-            guard let column = known.presentColumns.first(where: { $0.name.lowercased() == name.lowercased() })
+            guard
+                let column = known.presentColumns.first(where: { $0.name.lowercased() == name.lowercased() })
             else { return }
             try Fold(db: db, environment: environment).run()
             try tracking.keepValues(of: column, in: known)

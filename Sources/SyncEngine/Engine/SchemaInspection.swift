@@ -36,12 +36,15 @@ struct SchemaInspection {
         case .elsewhere: return []
         case .dropped:
             return isThere
-                ? ["the table was dropped and made anew, and is not tracked; track it to get its rows again"] : []
+                ? ["the table was dropped and made anew, and is not tracked; track it to get its rows again"]
+                : []
         case .tracked: break
         }
         let captured = try CapturedSchema.load(db, table: table.number)
         guard let name = captured?.table ?? (isThere ? table.name : nil) else {
-            return ["another program dropped the table; the next synchronization ends its tracking, and peers keep theirs"]
+            return [
+                "another program dropped the table; the next synchronization ends its tracking, and peers keep theirs"
+            ]
         }
         let definition: TableDefinition
         do {
@@ -59,7 +62,8 @@ struct SchemaInspection {
         let tracked = Set(captured.columns.values.map { $0.lowercased() })
         for column in definition.columns where !tracked.contains(column.lowercased()) {
             remarks.append(
-                "column \(column) was added by another program; its values are sent from the next synchronization on")
+                "column \(column) was added by another program; its values are sent from the next synchronization on"
+            )
         }
         return remarks
     }
@@ -74,7 +78,8 @@ struct SchemaInspection {
                 """
         ).map {
             SyncStatus.SchemaRemark(
-                table: $0, text: "other replicas have this table; its rows wait until it is made and tracked here")
+                table: $0,
+                text: "other replicas have this table; its rows wait until it is made and tracked here")
         }
         let columns = try Row.fetchAll(
             db,
@@ -86,7 +91,9 @@ struct SchemaInspection {
         ).map { row in
             SyncStatus.SchemaRemark(
                 table: try row.decode(atIndex: 0),
-                text: "other replicas have a column \(try row.decode(String.self, atIndex: 1)); its values wait until it is added here")
+                text:
+                    "other replicas have a column \(try row.decode(String.self, atIndex: 1)); its values wait until it is added here"
+            )
         }
         return tables + columns
     }

@@ -20,9 +20,12 @@ struct NameAliases {
 
     /// Reads the names.
     init(_ db: Database) throws {
-        entries = try Row.fetchAll(db, sql: "SELECT tbl, col, name FROM _sync_alias ORDER BY tbl, col, name").map {
-            Entry(table: try $0.decode(atIndex: 0), column: try $0.decode(atIndex: 1), name: try $0.decode(atIndex: 2))
-        }
+        entries = try Row.fetchAll(db, sql: "SELECT tbl, col, name FROM _sync_alias ORDER BY tbl, col, name")
+            .map {
+                Entry(
+                    table: try $0.decode(atIndex: 0), column: try $0.decode(atIndex: 1),
+                    name: try $0.decode(atIndex: 2))
+            }
     }
 
     /// The other names of a table.

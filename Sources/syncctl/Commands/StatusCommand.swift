@@ -58,7 +58,8 @@ struct StatusCommand: ParsableCommand {
             let status = try Synchronizer(existing: context.open(options)).status()
             try context.print(document(status), text: text(status, context))
             let needsAttention =
-                status.parkedCount > 0 || !status.schemaRemarks.isEmpty || status.tables.contains { $0.unsuitableKeyCount > 0 }
+                status.parkedCount > 0 || !status.schemaRemarks.isEmpty
+                || status.tables.contains { $0.unsuitableKeyCount > 0 }
             return needsAttention ? .attention : .success
         }
     }
@@ -124,7 +125,9 @@ struct StatusCommand: ParsableCommand {
             lines += table.lines(style: style)
         }
         for remark in status.schemaRemarks {
-            lines.append("  \(style.yellow("schema"))  \(PrintableText.escaped(remark.table)): \(PrintableText.escaped(remark.text))")
+            lines.append(
+                "  \(style.yellow("schema"))  \(PrintableText.escaped(remark.table)): \(PrintableText.escaped(remark.text))"
+            )
         }
         lines.append(
             "conflicts kept \(HumanFormat.count(Int(status.conflictCount)))   parked rows "
