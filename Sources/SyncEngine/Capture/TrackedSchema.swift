@@ -29,11 +29,24 @@ package final class TrackedSchema: StoreSchemaTracker {
         return TableTracking(db: db, environment: environment)
     }
 
+    /// Brings the tracking up to the schema, unless a table can't be tracked as it
+    /// is: the change that is about to be made may be the cure. The end of the
+    /// migration, or of the change, insists.
+    ///
+    /// - returns: Whether anything had changed, or nil when a table stands against it.
+    private func refreshIfPossible(_ tracking: TableTracking) throws -> Bool? {
+        do {
+            return try tracking.refresh(rebuilt: droppedTables)
+        } catch let error as SyncError where [.unsuitableKey, .unsuitableTable].contains(error.code) {
+            return nil
+        }
+    }
+
     // MARK: Migrations
 
     package func databaseWillMigrate(_ db: Database, identifier: String) throws {
         guard let tracking = try tracking(db) else { return }
-        if try tracking.refresh() { try tracking.unpark() }
+        if try refreshIfPossible(tracking) == true { try tracking.unpark() }
         try Fold(db: db, environment: environment).run()
         migrationStart = try Int64.fetchOne(db, sql: "SELECT coalesce(max(seq), 0) FROM _sync_log")
         forgetAtTheEnd(of: db)
@@ -72,7 +85,7 @@ package final class TrackedSchema: StoreSchemaTracker {
     package func database(_ db: Database, willAlter table: String, by change: TableChange) throws {
         guard !MetadataSchema.isReserved(table), let tracking = try tracking(db) else { return }
         try markRewrites(db)
-        try tracking.refresh(rebuilt: droppedTables)
+        guard try refreshIfPossible(tracking) != nil else { return }
         let known = try SyncedTable.loadAll(db).first {
             $0.isTracked && $0.name.lowercased() == table.lowercased()
         }
@@ -96,8 +109,11 @@ package final class TrackedSchema: StoreSchemaTracker {
 
     package func database(_ db: Database, didAlter table: String, by change: TableChange) throws {
         guard !MetadataSchema.isReserved(table), let tracking = try tracking(db) else { return }
-        let hasChanged = try tracking.refresh(rebuilt: droppedTables)
-        // A migration may still fill the column, which must not hide what is parked.
-        if hasChanged && migrationStart == nil { try tracking.unpark() }
+        guard migrationStart == nil else {
+            _ = try refreshIfPossible(tracking)
+            return
+        }
+        // A migration may still fill a new column, which must not hide what is parked.
+        if try tracking.refresh(rebuilt: droppedTables) { try tracking.unpark() }
     }
 }
