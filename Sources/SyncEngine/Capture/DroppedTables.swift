@@ -15,11 +15,17 @@ extension TableTracking {
         let key = table.key.quotedDatabaseIdentifier
         let columns = table.presentColumns.map(\.name.quotedDatabaseIdentifier)
         let list = ([key] + columns).joined(separator: ", ")
-        // Without types, each value stays what it is.
+        // Without types, each value stays what it is. The key has its type, so that it is
+        // compared with that of another table by its index.
+        let type =
+            try db.columns(in: table.name, in: "main")
+            .first { $0.name.lowercased() == table.key.lowercased() }?.type ?? ""
+        let declarations =
+            ["\(key) \(type.isEmpty ? "" : type.quotedDatabaseIdentifier) PRIMARY KEY"] + columns
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS \(kept.qualifiedName);
-                CREATE TABLE \(kept.qualifiedName) (\((["\(key) PRIMARY KEY"] + columns).joined(separator: ", ")));
+                CREATE TABLE \(kept.qualifiedName) (\(declarations.joined(separator: ", ")));
                 INSERT INTO \(kept.qualifiedName) (\(list))
                 SELECT \(list) FROM \(table.qualifiedName) WHERE \(TableDefinition.isUUID(key));
                 """)
