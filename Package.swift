@@ -43,7 +43,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "CipherStoreTests", dependencies: ["CipherStore"], exclude: ["Fixtures"],
+            name: "CipherStoreTests",
+            dependencies: [
+                "CipherStore",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            exclude: ["Fixtures"],
             swiftSettings: settings),
         .testTarget(name: "SyncWireTests", dependencies: ["SyncWire"], swiftSettings: settings),
         .testTarget(

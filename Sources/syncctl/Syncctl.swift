@@ -31,7 +31,10 @@ struct Syncctl: ParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "STORE",
-                subcommands: [InitCommand.self, ImportCommand.self, ExportCommand.self, RekeyCommand.self]),
+                subcommands: [
+                    InitCommand.self, ImportCommand.self, ExportCommand.self, RekeyCommand.self,
+                    KeyCommand.self,
+                ]),
             CommandGroup(
                 name: "SYNC",
                 subcommands: [

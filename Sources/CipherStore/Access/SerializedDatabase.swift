@@ -5,7 +5,7 @@ import Foundation
 ///
 /// It is `@unchecked Sendable` because `db` and `outerDatabases` are touched
 /// only in blocks of `queue`, except for the parts of `db` that any thread may
-/// call: `interrupt`, `suspend` and `resume`.
+/// call: `interrupt`, `suspend`, `resume` and `commitCount`.
 final class SerializedDatabase: @unchecked Sendable {
     private let db: Database
     private let queue: DispatchQueue
@@ -31,7 +31,7 @@ final class SerializedDatabase: @unchecked Sendable {
         db = try Database(
             path: path, configuration: configuration, keyCache: keyCache, label: label,
             memorySettings: memorySettings)
-        queue = configuration.makeDispatchQueue(label: configuration.label ?? label, isReader: isReader)
+        queue = configuration.makeDispatchQueue(label: label, isReader: isReader)
         actor = DispatchQueueActor(queue)
         queue.setSpecific(key: Self.currentKey, value: Unowned(database: self))
     }
@@ -45,8 +45,11 @@ final class SerializedDatabase: @unchecked Sendable {
         DispatchQueue.getSpecific(key: currentKey)?.database
     }
 
-    /// The connection that this thread uses.
-    static var currentDatabase: Database? { current?.db }
+    /// The connections that this thread may use, the innermost access first.
+    static var heldDatabases: [Database] {
+        guard let current else { return [] }
+        return [current.db] + current.outerDatabases.reversed().map(\.db)
+    }
 
     /// Whether this thread already holds the connection.
     var isHeld: Bool {
@@ -133,6 +136,9 @@ final class SerializedDatabase: @unchecked Sendable {
     func dispose() {
         reentrantSync { $0.dispose() }
     }
+
+    /// How often the connection has committed something, from any thread.
+    var commitCount: Int { db.commitCount.load(ordering: .acquiring) }
 
     func interrupt() { db.interrupt() }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A connection to an SQLite database.
 ///
@@ -80,6 +81,12 @@ public final class Database {
     /// What ``trace(options:_:)`` set.
     let tracer = StatementTracer()
 
+    /// What emulated changes leave to be read.
+    var changedRowsTables = ChangedRowsTables()
+
+    /// What FTS5 can be extended with, once somebody has asked.
+    var fullTextInterface: UnsafeMutableRawPointer?
+
     // MARK: Encryption
 
     /// The key that the connection was given.
@@ -119,7 +126,7 @@ public final class Database {
     var readOnlyDepth = 0
 
     /// What is to be told and forgotten when the transaction ends.
-    var transactionEnd = TransactionEnd()
+    @exclusivity(unchecked) var transactionEnd = TransactionEnd()
 
     // MARK: Observation
 
@@ -132,13 +139,17 @@ public final class Database {
     /// What the statements of a tracked block have read so far.
     var recordedRegion: DatabaseRegion?
 
+    /// How often a transaction was committed that wrote something, or somebody
+    /// told of changes. Any thread may read it.
+    let commitCount = Atomic<Int>(0)
+
     /// Whether there are observers or a tracked block, so that each run of a
     /// statement is of interest.
     let watch = ConnectionWatch()
 
     init(
         path: String, configuration: Configuration, keyCache: KeyCache,
-        label: String = "CipherStore.Database",
+        label: String? = nil,
         memorySettings: CipherSettings = .default
     ) throws {
         try EngineFeatures.current.requireCipher()
@@ -146,7 +157,7 @@ public final class Database {
         self.configuration = configuration
         schema = ConnectionSchema(source: configuration.schemaSource)
         self.keyCache = keyCache
-        self.label = configuration.label ?? label
+        self.label = label ?? configuration.label ?? "CipherStore.Database"
         self.memorySettings = memorySettings
         let isFile = DatabasePath(path).isFile
         if isFile && configuration.requiresExistingFile {

@@ -47,11 +47,11 @@ public struct DatabaseCollation: Sendable {
 extension DatabaseCollation: Hashable {
     /// Returns whether two collations replace each other on a connection.
     public static func == (left: DatabaseCollation, right: DatabaseCollation) -> Bool {
-        left.name.lowercased() == right.name.lowercased()
+        left.name.isSameIdentifier(as: right.name)
     }
 
     /// Hashes the name.
-    public func hash(into hasher: inout Hasher) { hasher.combine(name.lowercased()) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(name.foldedIdentifier) }
 }
 
 // These names are part of the file format: the schemas of existing databases hold them.

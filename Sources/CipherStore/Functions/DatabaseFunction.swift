@@ -124,12 +124,12 @@ public struct DatabaseFunction: Sendable {
 extension DatabaseFunction: Hashable {
     /// Returns whether two functions replace each other on a connection.
     public static func == (left: DatabaseFunction, right: DatabaseFunction) -> Bool {
-        left.name.lowercased() == right.name.lowercased() && left.argumentCount == right.argumentCount
+        left.name.foldedIdentifier == right.name.foldedIdentifier && left.argumentCount == right.argumentCount
     }
 
     /// Hashes the name and the number of arguments.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(name.lowercased())
+        hasher.combine(name.foldedIdentifier)
         hasher.combine(argumentCount)
     }
 }

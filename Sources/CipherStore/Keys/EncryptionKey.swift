@@ -9,25 +9,30 @@ final class EncryptionKey: Sendable {
     /// The format and page size that the file has, or will have.
     let settings: CipherSettings
 
+    /// The slot of a keyring that gave the key; nil when it is derived from a passphrase.
+    let slotID: KeySlot.ID?
+
     private let secret: SecretBytes
 
     /// Makes a key of 32 key bytes followed by 16 salt bytes.
-    init(keyAndSalt: SecretBytes, settings: CipherSettings) {
+    init(keyAndSalt: SecretBytes, settings: CipherSettings, slotID: KeySlot.ID? = nil) {
         precondition(keyAndSalt.count == Self.keyByteCount + CipherSettings.saltByteCount)
         secret = keyAndSalt
         self.settings = settings
+        self.slotID = slotID
     }
 
     /// Shares the bytes of another key.
-    init(copying other: EncryptionKey, settings: CipherSettings) {
+    init(copying other: EncryptionKey, settings: CipherSettings, slotID: KeySlot.ID?) {
         secret = other.secret
+        self.slotID = slotID
         self.settings = settings
     }
 
     /// The key of databases that live in memory. All of the process share it,
     /// so that connections to one named database agree.
     static func forMemory(_ settings: CipherSettings) throws -> EncryptionKey {
-        EncryptionKey(copying: try processKey.get(), settings: settings)
+        EncryptionKey(copying: try processKey.get(), settings: settings, slotID: nil)
     }
 
     private static let processKey = Result { try random() }
@@ -46,6 +51,11 @@ final class EncryptionKey: Sendable {
         try secret.withUnsafeBytes {
             try body(UnsafeRawBufferPointer(rebasing: $0.prefix(Self.keyByteCount)))
         }
+    }
+
+    /// A copy of the key bytes, for the keyring.
+    func dataKey() throws -> DataKey {
+        DataKey(secret: try withKeyBytes { try SecretBytes($0) }, salt: salt)
     }
 
     var salt: [UInt8] {

@@ -67,14 +67,34 @@ final class KeyCache: Sendable {
             let key = try derive(passphrase, salt, CipherSettings(format: format))
             guard let found = Self.settings(authenticating: start, key: key) else { continue }
             guard format == .version3 || EngineFeatures.current.supportsFormat4 else {
-                throw StoreError(
-                    .formatTooNew,
-                    "the file has the format of SQLCipher 4, and this program runs on SQLCipher "
-                        + (EngineFeatures.current.cipherVersion ?? "?"), path: path)
+                throw StoreError.formatTooNew(path: path)
             }
             return (remember(key.with(settings: found), fingerprint), true)
         }
         return nil
+    }
+
+    /// The key of a store that has a keyring.
+    ///
+    /// - parameters:
+    ///     - salt: The salt of the file; nil when it is still to be made.
+    /// - returns: nil when the keyring is not that of the file.
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringDamaged`, …
+    func key(
+        _ secret: KeySlotSecret, keyring: Keyring, content: [UInt8], salt: [UInt8]?
+    ) throws -> EncryptionKey? {
+        let fingerprint = KeyDerivation.fingerprint(secret.bytes, nonce: nonce)
+        let file = try KeyringFile(parsing: content, path: keyring.path)
+        let salt = salt ?? file.activeSalt
+        guard salt == file.activeSalt || salt == file.pendingSalt else { return nil }
+        if let known = known(fingerprint, salt, iterations: nil), known.slotID != nil { return known }
+        derivations.withLock { $0 += 1 }
+        let opened = try keyring.opened(content, secret)
+        guard let key = salt == file.activeSalt ? opened.active : opened.pending else {
+            throw UnlockedKeyring.notKept(keyring.path)
+        }
+        if salt == file.pendingSalt { keyring.finishRotation(of: content, opened: opened) }
+        return remember(try key.encryptionKey(file.settings, slotID: opened.slotID), fingerprint)
     }
 
     private func known(_ fingerprint: Data, _ salt: [UInt8], iterations: Int?) -> EncryptionKey? {
@@ -111,6 +131,20 @@ final class KeyCache: Sendable {
 extension EncryptionKey {
     /// The same key with other settings.
     func with(settings: CipherSettings) -> EncryptionKey {
-        EncryptionKey(copying: self, settings: settings)
+        EncryptionKey(copying: self, settings: settings, slotID: slotID)
+    }
+
+    /// The same key as another slot gives it.
+    func with(slotID: KeySlot.ID) -> EncryptionKey {
+        EncryptionKey(copying: self, settings: settings, slotID: slotID)
+    }
+}
+
+extension StoreError {
+    static func formatTooNew(path: String) -> StoreError {
+        StoreError(
+            .formatTooNew,
+            "the file has the format of SQLCipher 4, and this program runs on SQLCipher "
+                + (EngineFeatures.current.cipherVersion ?? "?"), path: path)
     }
 }

@@ -45,7 +45,7 @@ enum KeyDerivation {
 
 /// A view of memory as the data protocol that the crypto library takes, so that
 /// a secret is not copied into a `Data` that nobody zeroes.
-private struct BorrowedBytes: DataProtocol, RandomAccessCollection {
+struct BorrowedBytes: DataProtocol, RandomAccessCollection {
     private let bytes: UnsafeRawBufferPointer
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }

@@ -46,6 +46,32 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case emptyPassphrase
         /// The passphrase is too long.
         case passphraseTooLong
+        /// There is no keyring beside the store.
+        case keyringMissing
+        /// The file of the keyring is not what was written.
+        case keyringDamaged
+        /// The keyring belongs to another file.
+        case keyringMismatch
+        /// The keyring has no such slot.
+        case noSuchSlot
+        /// The only slot of a keyring can't be removed.
+        case lastSlot
+        /// Slots of the keyring would end that were not named.
+        case otherSlots
+        /// The slot that was just used can't be removed.
+        case slotInUse
+        /// The keyring has as many slots as it can have.
+        case tooManySlots
+        /// The label of a slot is too long, or has control characters.
+        case labelInvalid
+        /// The text is no recovery key, or has a typing error.
+        case recoveryKeyInvalid
+        /// The file is no key file, or others can read it.
+        case keyFileInvalid
+        /// The file is no archive, or not what was written.
+        case archiveDamaged
+        /// The parameters of a key derivation are out of range.
+        case costOutOfRange
         /// Memory for a key can't be had.
         case outOfMemory
         /// The operation was cancelled.

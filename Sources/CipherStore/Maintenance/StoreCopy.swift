@@ -48,7 +48,7 @@ public enum StoreCopy {
     /// zeros for a valid one, and the copy would make it one.
     ///
     /// The pages in a WAL are left to SQLCipher's own check.
-    private static func verifySource(_ source: Database) throws {
+    static func verifySource(_ source: Database) throws {
         guard let key = source.encryptionKey else { return }
         // A checkpoint that is not complete leaves old, valid pages in the file.
         if try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal" {

@@ -25,125 +25,170 @@ import Foundation
 ///    access, not a write that nobody will see: the old file's first page is
 ///    overwritten before the lock is released.
 public enum StoreRekey {
-    /// Changes the passphrase of a store that nobody has open.
+    /// Changes the passphrase of a store that nobody has open, and with it the key of the file.
+    ///
+    /// In a store with a ``Keyring`` the passphrase's slot gets the new passphrase, and the data
+    /// key is changed too. That ends the other slots, so it is refused while there are some: see
+    /// ``rotateDataKey(path:keeping:endsOtherSlots:progress:)``. To change a slot's passphrase only, see
+    /// ``Keyring/changePassphrase(from:to:cost:)``.
     ///
     /// - throws: A ``StoreError``: `busy` when another connection or process has
-    ///   the store open, `wrongPassphrase`, `full`, … The store is then as it was.
+    ///   the store open, `wrongPassphrase`, `otherSlots`, `full`, … The store is then as it was.
     public static func run(
         path: String, from current: borrowing Passphrase, to new: borrowing Passphrase,
         progress: StoreProgressHandler? = nil
     ) throws {
+        let keyring = Keyring(store: path)
+        if keyring.exists {
+            try rotateDataKey(path: path, keeping: [KeySlotSecret(current)], progress: progress)
+            try keyring.changePassphrase(from: current, to: new)
+            return
+        }
+        let secret = current.copy()
+        let new = new.copy()
+        try explainingErrors(path) { file in
+            let source = try Database.openExisting(path: file, passphrase: secret.copy())
+            defer { source.dispose() }
+            let settings = try encryption(of: source)
+            let key = try KeyDerivation.derive(
+                passphrase: new.bytes, salt: KeyDerivation.randomSalt(), settings: settings)
+            try StoreReplacement(source: source, path: file, key: key, progress: progress).run()
+        }
+    }
+
+    /// Gives a store with a ``Keyring`` another data key. Nobody else may have the store open.
+    ///
+    /// Somebody who has an old copy of the keyring and a passphrase of that time can't open the
+    /// store any more. Only slots whose secrets are given can get the new key; the others end.
+    ///
+    /// The rotation can be stopped at any moment: the keyring holds both data keys before the new
+    /// file takes the old one's place, and the next one who opens the store, or changes the
+    /// keyring, finishes what was begun.
+    ///
+    /// - parameters:
+    ///     - path: The path of the database file.
+    ///     - secrets: What opens the slots that are kept, one at least.
+    ///     - endsOtherSlots: Whether slots that none of the secrets opens may end.
+    /// - returns: The slots that ended.
+    /// - throws: A ``StoreError``: `otherSlots` when there are slots that would end,
+    ///   `wrongPassphrase` when one of the secrets opens no slot, `busy`, `keyringMissing`, `full`, …
+    ///   The store is then as it was.
+    @discardableResult
+    public static func rotateDataKey(
+        path: String, keeping secrets: [KeySlotSecret], endsOtherSlots: Bool = false,
+        progress: StoreProgressHandler? = nil
+    ) throws -> [KeySlot] {
+        let keyring = Keyring(store: path)
+        guard let first = secrets.first else {
+            throw StoreError(.keyRequired, "a rotation needs what opens a slot", path: path)
+        }
+        return try explainingErrors(path) { file in
+            try keyring.storage.withLock { access in
+                var opened = try keyring.unlock(access.bytes, first)
+                let keys = try opened.slotKeys(
+                    of: Array(secrets.dropFirst()), limit: keyring.limit, path: keyring.path)
+                let ending = opened.file.slots.filter { keys[$0.id] == nil }
+                guard ending.isEmpty || endsOtherSlots else { throw Self.otherSlots(ending, path: path) }
+                let next = try DataKey.random()
+                let settings = opened.file.settings
+                let source = try Database.openExisting(
+                    path: file, key: opened.active.encryptionKey(settings, slotID: opened.slotID))
+                defer { source.dispose() }
+                let before = opened
+                try opened.begin(rotationTo: next, keeping: keys)
+                do {
+                    try StoreReplacement(
+                        source: source, path: file,
+                        key: next.encryptionKey(settings, slotID: opened.slotID), progress: progress
+                    ).run { try access.replace(with: opened.encodedNext()) }
+                } catch {
+                    // A failure of this is settled by whoever opens the keyring next.
+                    if access.bytes != before.encoded {
+                        var undone = opened
+                        try? undone.resolveRotation(
+                            storeSalt: keyring.storage.storeSalt(), path: keyring.path)
+                        try? access.replace(with: undone.encodedNext())
+                    }
+                    throw error
+                }
+                opened.finishRotation()
+                // The new file stands: what fails now is done at the next opening.
+                try? access.replace(with: opened.encodedNext())
+                return ending
+            }
+        }
+    }
+
+    private static func otherSlots(_ slots: [KeySlot], path: String) -> StoreError {
+        let names = slots.map { $0.label.isEmpty ? "\($0.id)" : "\($0.id) (\($0.label))" }
+        return StoreError(
+            .otherSlots,
+            "slots would end that were not opened: \(names.joined(separator: ", ")); give what opens them, or end them",
+            path: path)
+    }
+
+    /// Gives a store that a passphrase opens a ``Keyring``, and with it a random data key.
+    ///
+    /// The file is copied under the new key, as by ``run(path:from:to:progress:)``. Nobody else may
+    /// have the store open.
+    ///
+    /// - parameters:
+    ///     - path: The path of the database file.
+    ///     - passphrase: What opens the store now.
+    ///     - secret: What opens the first slot; the passphrase when nil.
+    ///     - label: What people call the slot; it is not encrypted.
+    ///     - cost: What trying one passphrase costs.
+    /// - throws: A ``StoreError``: `exists` when the store has a keyring, `busy`, `wrongPassphrase`,
+    ///   `full`, … The store is then as it was.
+    public static func makeKeyring(
+        path: String, from passphrase: borrowing Passphrase, slot secret: KeySlotSecret? = nil,
+        label: String = "", cost: ScryptCost = .standard, progress: StoreProgressHandler? = nil
+    ) throws {
+        let keyring = Keyring(store: path)
+        let secret = secret ?? KeySlotSecret(passphrase)
+        let passphrase = passphrase.copy()
+        try explainingErrors(path) { file in
+            if let content = try keyring.storage.read() {
+                try keyring.setAsideStale(content)
+            }
+            let source = try Database.openExisting(path: file, passphrase: passphrase.copy())
+            defer { source.dispose() }
+            let settings = try encryption(of: source)
+            let key = try DataKey.random()
+            var content = UnlockedKeyring(creating: key, settings: settings)
+            try content.add(secret, label: label, cost: cost, now: Date())
+            let bytes = content.encoded
+            do {
+                try StoreReplacement(
+                    source: source, path: file, key: key.encryptionKey(content.file.settings, slotID: nil),
+                    progress: progress
+                ).run { try keyring.storage.create(bytes) }
+            } catch {
+                if keyring.storage.storeSalt() != key.salt { keyring.storage.remove(ifContent: bytes) }
+                throw error
+            }
+        }
+    }
+
+    private static func encryption(of source: Database) throws -> CipherSettings {
+        guard let settings = source.encryptionKey?.settings else {
+            throw StoreError(.keyRequired, "the store is not encrypted", path: source.path)
+        }
+        return settings
+    }
+
+    /// Runs an operation on the file that a symbolic link may name; errors tell the path that was given.
+    private static func explainingErrors<Result>(
+        _ path: String, _ body: (String) throws -> Result
+    ) throws -> Result {
         let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         do {
-            let isWAL = try replace(path: file, from: current.copy(), to: new, progress: progress)
-            // The new passphrase stands now. A full disk or a process that was quick to open the
-            // store must not read as a rekey that failed; the store works in either mode.
-            if isWAL { try? restoreWAL(path: file, passphrase: new.copy()) }
+            return try body(file)
         } catch {
             let explained = StoreError.explaining(error, path: path)
             guard let known = explained as? StoreError, known.path == file else { throw explained }
-            // The user knows the path that was given.
             throw StoreError(known.code, known.message, path: path)
         }
-    }
-
-    private static func replace(
-        path: String, from current: consuming Passphrase, to new: borrowing Passphrase,
-        progress: StoreProgressHandler?
-    ) throws -> Bool {
-        let source = try Database.openExisting(path: path, passphrase: current)
-        defer { source.dispose() }
-        guard let settings = source.encryptionKey?.settings else {
-            throw StoreError(.keyRequired, "the store is not encrypted", path: path)
-        }
-        let isWAL = try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal"
-        do {
-            try lockExclusively(source)
-            try exchange(path: path, source, settings, to: new, progress)
-        } catch {
-            // The store is as it was, its journal mode included.
-            if isWAL {
-                _ = try? source.execute(sql: "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")
-            }
-            throw error
-        }
-        return isWAL
-    }
-
-    /// Copies the locked store and puts the copy in its place.
-    private static func exchange(
-        path: String, _ source: Database, _ settings: CipherSettings, to new: borrowing Passphrase,
-        _ progress: StoreProgressHandler?
-    ) throws {
-        if let key = source.encryptionKey { try StoreVerification.verifyPages(of: source, key: key) }
-        // A copy that was killed just before its end left a second name of this file, which would
-        // keep the old passphrase alive.
-        for purpose in ["rekey", "copy", "import"] {
-            FileReplacement.removeLeftovers(of: path, purpose: purpose)
-        }
-        let file = try FileReplacement(destination: path, purpose: "rekey")
-        do {
-            let key = try KeyDerivation.derive(
-                passphrase: new.bytes, salt: KeyDerivation.randomSalt(), settings: settings)
-            try StoreCopy.fill(file.temporary, key: key, from: source, progress: progress, finishing: nil)
-            try StoreVerification.verify(
-                path: file.temporary, key: key, rowCounts: StoreVerification.rowCounts(source),
-                progress: progress)
-            try swap(file, pageSize: settings.pageSize)
-        } catch {
-            file.discard()
-            throw error
-        }
-    }
-
-    /// Leaves WAL mode and takes SQLite's exclusive lock, to be held until the
-    /// connection closes.
-    private static func lockExclusively(_ db: Database) throws {
-        let busy = StoreError(
-            .busy, "another connection or process has it open; close it and try again", path: db.path)
-        do {
-            // It changes the file when the statement ends, after its row: only a statement that is
-            // run to its end reports that it could not.
-            try db.execute(sql: "PRAGMA journal_mode = DELETE")
-            guard try String.fetchOne(db, sql: "PRAGMA journal_mode") == "delete" else { throw busy }
-            try db.execute(sql: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
-        } catch let error as DatabaseError
-            where error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
-        {
-            throw busy
-        }
-        for suffix in FileReplacement.sidecarSuffixes where FileIdentity(path: db.path + suffix) != nil {
-            throw StoreError(
-                .busy, "\(suffix.dropFirst()) file present; another process may be at work", path: db.path)
-        }
-    }
-
-    /// Renames the copy over the store and makes the old file unusable for
-    /// processes that still have it open.
-    private static func swap(_ file: FileReplacement, pageSize: Int) throws {
-        let old = open(file.destination, O_RDWR | O_CLOEXEC)
-        guard old >= 0 else {
-            throw StoreError(
-                .cannotWrite, "cannot open: \(StoreError.systemText)", path: file.destination)
-        }
-        // Closing this descriptor drops the connection's lock, so it is the last step.
-        defer { close(old) }
-        var information = stat()
-        guard fstat(old, &information) == 0 else {
-            throw StoreError(.cannotRead, "cannot look at the file", path: file.destination)
-        }
-        file.copyMode(of: information)
-        try file.replaceDestination()
-        // A hard link is somebody's backup of the old file: it is left alone.
-        guard fstat(old, &information) == 0, information.st_nlink == 0 else { return }
-        var noise = (0..<pageSize).map { _ in UInt8.random(in: 1...255) }
-        _ = pwrite(old, &noise, noise.count, 0)
-    }
-
-    private static func restoreWAL(path: String, passphrase: consuming Passphrase) throws {
-        let db = try Database.openExisting(path: path, passphrase: passphrase)
-        defer { db.dispose() }
-        try db.execute(sql: "PRAGMA journal_mode = WAL")
     }
 }
 
@@ -156,6 +201,16 @@ extension Database {
         configuration.busyMode = .timeout(2)
         let secret = passphrase.bytes
         configuration.prepareDatabase { try $0.usePassphrase(Passphrase(sharing: secret)) }
+        return try Database(path: path, configuration: configuration, keyCache: KeyCache())
+    }
+
+    /// Opens an existing encrypted file by its key, waiting a little for its lock.
+    static func openExisting(path: String, key: EncryptionKey) throws -> Database {
+        var configuration = Configuration()
+        configuration.encryption = .required
+        configuration.requiresExistingFile = true
+        configuration.busyMode = .timeout(2)
+        configuration.prepareDatabase { try $0.use(key, isProven: true) }
         return try Database(path: path, configuration: configuration, keyCache: KeyCache())
     }
 }

@@ -18,7 +18,7 @@ extension FetchableRecord {
     public static func fetchAll(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
+        try fetchCursor(statement, arguments: arguments, adapter: adapter).collect()
     }
 
     /// Returns the first record of a statement, or nil.

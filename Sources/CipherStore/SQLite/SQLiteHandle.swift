@@ -118,6 +118,14 @@ enum SQLiteHandle {
         return code == SQLITE_OK ? bytes : []
     }
 
+    /// Reads the first bytes of a file that other connections of this process may have open; none
+    /// when there is no such file.
+    static func leadingBytes(ofFile path: String, count: Int) -> [UInt8] {
+        guard let handle = try? open(path: path, readonly: true, creates: false, isURI: false) else { return [] }
+        defer { close(handle) }
+        return leadingBytes(handle, count: count)
+    }
+
     /// Hands out the pages of the database file, with their numbers from 1,
     /// through SQLite's own file object, for the reason that ``leadingBytes(_:count:)`` gives.
     ///

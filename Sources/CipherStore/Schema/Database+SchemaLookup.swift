@@ -67,9 +67,11 @@ extension Database {
     func objects(of schemaID: DatabaseSchemaID) throws -> SchemaObjects {
         if let objects = schemaCache[schemaID].objects { return objects }
         var objects = SchemaObjects()
-        for row in try schemaRows("SELECT type, name FROM \(schemaID.masterTable)") {
+        for row in try schemaRows("SELECT type, name, ifnull(rootpage, 0) FROM \(schemaID.masterTable)") {
             guard let kind = SchemaObjects.Kind(rawValue: try row.decode(atIndex: 0)) else { continue }
-            objects.insert(kind, try row.decode(atIndex: 1))
+            // Only virtual tables have no page.
+            let isVirtual = try kind == .table && row.decode(Int.self, atIndex: 2) == 0
+            objects.insert(kind, try row.decode(atIndex: 1), isVirtual: isVirtual)
         }
         if schemaID != .temp { schemaCache[schemaID].version = try version(of: schemaID) }
         schemaCache[schemaID].objects = objects

@@ -70,8 +70,12 @@ struct SchemaObjects {
     /// Declared names by kind and folded name.
     private var names: [Kind: [String: String]] = [:]
 
-    mutating func insert(_ kind: Kind, _ name: String) {
+    /// The folded names of the virtual tables.
+    private(set) var virtualTables: Set<String> = []
+
+    mutating func insert(_ kind: Kind, _ name: String, isVirtual: Bool = false) {
         names[kind, default: [:]][name.foldedIdentifier] = name
+        if isVirtual { virtualTables.insert(name.foldedIdentifier) }
     }
 
     /// The declared name of an object, or nil when there is none.

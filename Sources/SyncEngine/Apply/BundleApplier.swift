@@ -314,6 +314,7 @@ final class BundleApplier {
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
             arguments: [newest])
+        if summary.rowCount + summary.unparkedCount > 0 { try Self.notifyUntoldChanges(db) }
         return summary
     }
 }

@@ -9,11 +9,15 @@ extension TextExport.Format: ExpressibleByArgument {}
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Export a store: encrypted under another key, or in plain text.",
+        abstract: "Export a store: encrypted, as an archive or under another key, or in plain text.",
         usage:
-            "syncctl export <store> [--to <file>] [--plaintext | --format <format> [--table <table>]] [<options>]",
+            "syncctl export <store> [--to <file>] [--recipient <recipient> | --plaintext | --format <format> [--table <table>]] [<options>]",
         discussion: """
             EXAMPLES:
+              An archive for backups, under a passphrase of its own:
+                syncctl export a.db --to backup.csa --to-passphrase-file pw4
+              An archive that only the holder of a private key opens (see: syncctl help key identity):
+                syncctl export a.db --to backup.csa --recipient csr1-…
               A store under another key:
                 syncctl export a.db --to c.db --to-passphrase-file pw4
               An SQLite file that is not encrypted:
@@ -23,7 +27,9 @@ struct ExportCommand: ParsableCommand {
               CSV of all tables, a file each:
                 syncctl export a.db --format csv --to folder
 
-            The encrypted copy is a replica of its own, and can be synchronized. CSV, JSON lines, \
+            A file whose name ends in .csa is an archive: one encrypted file that is authenticated as \
+            a whole. A store is made of it with: syncctl init --from. An encrypted copy is a replica \
+            of its own, and can be synchronized. CSV, JSON lines, \
             SQL and --plaintext are not encrypted: whoever reads the file reads everything.
             """)
 
@@ -34,6 +40,9 @@ struct ExportCommand: ParsableCommand {
             "The new file, or a new folder for CSV and JSON lines of all tables.", valueName: "file"),
         completion: .file())
     var to: String?
+
+    @Option(help: ArgumentHelp("Make an archive for this recipient.", valueName: "recipient"))
+    var recipient: String?
 
     @OptionGroup(title: "Passphrase of the copy")
     var toPassphrase: TargetPassphraseOptions
@@ -51,12 +60,20 @@ struct ExportCommand: ParsableCommand {
 
     func validate() throws {
         let isText = plaintext || format != nil
-        let hasPassphrase =
-            toPassphrase.file != nil || toPassphrase.command != nil || toPassphrase.descriptor != nil
-        if isText && hasPassphrase {
+        if isText && toPassphrase.isGiven {
             throw ValidationError(
                 "--plaintext and --format write files that are not encrypted; they take no passphrase")
         }
+        if let recipient {
+            guard ArchiveRecipient(recipient) != nil else {
+                throw ValidationError("--recipient is no recipient, or has a typing error")
+            }
+            guard let to, ArchiveName.isArchive(to) else {
+                throw ValidationError("--recipient makes an archive; end its name with \(ArchiveName.suffix)")
+            }
+            if toPassphrase.isGiven { throw ValidationError("--recipient excludes a passphrase") }
+        }
+        if isText && recipient != nil { throw ValidationError("--recipient goes with archives only") }
         if plaintext && format != nil { throw ValidationError("--plaintext and --format exclude each other") }
         if table != nil && format == nil { throw ValidationError("--table needs --format csv, jsonl or sql") }
         if format == nil && to == nil { throw ValidationError("name the new file with --to") }
@@ -84,10 +101,9 @@ struct ExportCommand: ParsableCommand {
                         Document(store: options.store, to: to, format: format.rawValue, rows: rows), context)
                 }
             } else if let to {
+                let kind = plaintext ? "sqlite" : ArchiveName.isArchive(to) ? "archive" : "store"
                 try exportDatabase(queue, to, context)
-                try report(
-                    Document(store: options.store, to: to, format: plaintext ? "sqlite" : "store", rows: nil),
-                    context)
+                try report(Document(store: options.store, to: to, format: kind, rows: nil), context)
             }
             return .success
         }
@@ -95,7 +111,12 @@ struct ExportCommand: ParsableCommand {
 
     private func report(_ document: Document, _ context: CommandContext) throws {
         let rows = document.rows.map { HumanFormat.count(Int($0), "row") + ", " } ?? ""
-        let kind = document.format == "store" ? "encrypted, a replica of its own" : "\(rows)not encrypted"
+        let kind =
+            switch document.format {
+            case "store": "encrypted, a replica of its own"
+            case "archive": "encrypted, for \(recipient == nil ? "its passphrase" : "the recipient")"
+            default: "\(rows)not encrypted"
+            }
         try context.print(document, text: "exported \(options.store) to \(document.to ?? "")  (\(kind))")
     }
 
@@ -106,16 +127,31 @@ struct ExportCommand: ParsableCommand {
             try synchronizer.exportPlaintext(to: path)
             return
         }
+        if let recipient = recipient.flatMap({ ArchiveRecipient($0) }) {
+            try archive(synchronizer, path, ArchiveLock(recipient: recipient), context)
+            return
+        }
         guard let passphrase = try context.passphrase(toPassphrase, for: path, isNew: true) else {
             throw Failure.usage(
                 "no passphrase for \(path)",
                 hints: ["use --to-passphrase-file, or --plaintext for a file that is not encrypted"])
         }
-        Interruption.listen()
-        let progress = context.progress("copying", unit: .items("pages"))
-        try synchronizer.clone(to: path, passphrase: passphrase) {
-            try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
+        guard !ArchiveName.isArchive(path) else {
+            try archive(synchronizer, path, ArchiveLock(passphrase: passphrase), context)
+            return
         }
+        Interruption.listen()
+        let progress = PageProgress(context)
+        try synchronizer.clone(to: path, passphrase: passphrase, progress: progress.update)
+        progress.finish()
+    }
+
+    private func archive(
+        _ synchronizer: Synchronizer, _ path: String, _ lock: ArchiveLock, _ context: CommandContext
+    ) throws {
+        Interruption.listen()
+        let progress = PageProgress(context)
+        try synchronizer.archive(to: path, lock: lock, progress: progress.update)
         progress.finish()
     }
 

@@ -15,9 +15,11 @@ struct InitCommand: ParsableCommand {
               syncctl init b.db --passphrase-file pw2 \\
                 --clone a.db --clone-passphrase-file pw
               syncctl init notes.db --from plain.sqlite
+              syncctl init notes.db --from backup.csa --archive-passphrase-file pw4
 
-            A replica made with --clone has a passphrase of its own, and synchronizes with the \
-            store that it was made of.
+            A replica made with --clone, and a store made of an archive (a file whose name ends in \
+            .csa), have a passphrase of their own, and synchronize with the store that they were made \
+            of.
             """)
 
     @OptionGroup var options: StoreOptions
@@ -29,14 +31,22 @@ struct InitCommand: ParsableCommand {
     var clonePassphrase: ClonePassphraseOptions
 
     @Option(
-        help: ArgumentHelp("Encrypt this plain SQLite file into the new store.", valueName: "file"),
+        help: ArgumentHelp(
+            "Make the store of an archive, or encrypt this plain SQLite file into it.", valueName: "file"),
         completion: .file())
     var from: String?
+
+    @OptionGroup var archive: ArchiveSecretOptions
 
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         if clone != nil && from != nil { throw ValidationError("--clone and --from exclude each other") }
+        if archive.isGiven && from.map(ArchiveName.isArchive) != true {
+            throw ValidationError(
+                "--identity and an archive passphrase go with --from and a file whose name ends in \(ArchiveName.suffix)"
+            )
+        }
     }
 
     private struct Document: Encodable {
@@ -54,14 +64,17 @@ struct InitCommand: ParsableCommand {
             }
             try StoreFileCheck.requireFolder(of: path)
             if let clone { try StoreFileCheck.requireExisting(clone) }
-            if let from { try checkPlaintext(from) }
+            if let from {
+                try ArchiveName.isArchive(from) ? StoreFileCheck.requireExisting(from) : checkPlaintext(from)
+            }
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             try create(path, passphrase, context)
             let status = try removingOnFailure(path) {
-                try Synchronizer(context.open(path, passphrase)).status()
+                try Synchronizer(context.open(path, KeySlotSecret(passphrase))).status()
             }
             let cipher = EngineFeatures.current.cipherVersion ?? ""
-            let what = clone.map { "replica of \($0)" } ?? "new store"
+            let what =
+                clone.map { "replica of \($0)" } ?? from.map { "made of \($0)" } ?? "new store"
             try context.print(
                 Document(
                     store: path, replica: status.replica.description, database: status.store.description,
@@ -78,11 +91,18 @@ struct InitCommand: ParsableCommand {
             let source =
                 try context.passphrase(clonePassphrase, for: clone) ?? passphrase.copy()
             Interruption.listen()
-            let original = try Synchronizer(existing: context.open(clone, source))
+            let original = try Synchronizer(existing: context.open(clone, KeySlotSecret(source)))
             let progress = context.progress("copying", unit: .items("pages"))
             try original.clone(to: path, passphrase: passphrase) {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
             }
+            progress.finish()
+        } else if let from, ArchiveName.isArchive(from) {
+            let secret = try context.archiveSecret(archive, for: from)
+            Interruption.listen()
+            let progress = PageProgress(context)
+            try Synchronizer.restore(
+                archive: from, to: path, opening: secret, passphrase: passphrase, progress: progress.update)
             progress.finish()
         } else if let from {
             Interruption.listen()
@@ -124,7 +144,7 @@ struct InitCommand: ParsableCommand {
             throw Failure.system("\(path): cannot create", code: errno)
         }
         close(descriptor)
-        var configuration = context.configuration(passphrase)
+        var configuration = context.configuration(KeySlotSecret(passphrase))
         configuration.requiresExistingFile = false
         try removingOnFailure(path) {
             let queue = try DatabaseQueue(path: path, configuration: configuration)

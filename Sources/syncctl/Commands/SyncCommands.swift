@@ -99,8 +99,11 @@ private struct Exchange {
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireExisting(options.store)
             try StoreFileCheck.requireReplica(remote.remote, of: options.store)
-            let own = try context.storePassphrase(options.passphrase, for: options.store)
-            let other = try context.passphrase(remote.passphrase, for: remote.remote) ?? own.copy()
+            let own = try context.storeSecret(options)
+            var other = own
+            if let passphrase = try context.passphrase(remote.passphrase, for: remote.remote) {
+                other = KeySlotSecret(passphrase)
+            }
             Interruption.listen()
             let start = ContinuousClock.now
             let synchronizer = try Synchronizer(existing: context.open(options.store, own))

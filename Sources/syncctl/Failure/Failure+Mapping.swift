@@ -59,6 +59,17 @@ extension Failure {
         case .formatTooNew: self.init(text, hints: ["install SQLCipher 4"], status: .versionMismatch)
         case .full: self.init(text, hints: ["free some space and try again"])
         case .exists: self.init(text, hints: ["choose another name, or remove the file"])
+        case .keyringMissing, .keyringMismatch:
+            self.init(
+                text,
+                hints: [
+                    "put the keyring's file that belongs to the store beside it, such as one made by: syncctl key backup"
+                ],
+                status: .noKeyOpens)
+        case .keyringDamaged, .archiveDamaged: self.init(text, status: .integrityFailed)
+        case .otherSlots: self.init(text, hints: ["add --end-other-slots to remove them"])
+        case .lastSlot, .slotInUse:
+            self.init(text, hints: ["add another slot with: syncctl key add"])
         case .emptyPassphrase, .passphraseTooLong: self = .usage(text)
         case .cancelled: self.init(text, status: .cancelled)
         default: self.init(text)

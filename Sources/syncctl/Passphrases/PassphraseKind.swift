@@ -10,6 +10,8 @@ enum PassphraseKind: String, CaseIterable, Sendable {
     case target
     /// The passphrase of the store that is cloned.
     case clone
+    /// The passphrase of the archive that is read.
+    case archive
 
     /// The flag that names a file: `--remote-passphrase-file`.
     var fileFlag: String { "--\(prefix)passphrase-file" }
@@ -37,6 +39,7 @@ enum PassphraseKind: String, CaseIterable, Sendable {
         case .new: "new passphrase"
         case .target: "target passphrase"
         case .clone: "clone passphrase"
+        case .archive: "archive passphrase"
         }
     }
 
@@ -44,7 +47,7 @@ enum PassphraseKind: String, CaseIterable, Sendable {
     /// typing error in it, so it is asked for twice.
     var isNew: Bool {
         switch self {
-        case .store, .remote, .clone: false
+        case .store, .remote, .clone, .archive: false
         case .new, .target: true
         }
     }
@@ -56,6 +59,7 @@ enum PassphraseKind: String, CaseIterable, Sendable {
         case .new: "new-"
         case .target: "to-"
         case .clone: "clone-"
+        case .archive: "archive-"
         }
     }
 }

@@ -13,6 +13,9 @@ protocol PassphraseOptions: ParsableArguments {
 }
 
 extension PassphraseOptions {
+    /// Whether an option names a source.
+    var isGiven: Bool { file != nil || command != nil || descriptor != nil }
+
     /// The source to read: an option, else a variable, else the fallback of the kind.
     ///
     /// Two options of one kind are refused. Of the variables the first wins, in the order file,
@@ -159,5 +162,26 @@ struct ClonePassphraseOptions: PassphraseOptions {
         name: .customLong("clone-passphrase-fd"),
         help: .init(
             "Read the passphrase of the store that is cloned from a file descriptor.", valueName: "number"))
+    var descriptor: Int32?
+}
+
+/// The passphrase of the archive that a command reads; asked for if nothing names a source.
+struct ArchivePassphraseOptions: PassphraseOptions {
+    static let kind = PassphraseKind.archive
+    static let fallback: PassphraseSource? = .prompt
+
+    @Option(
+        name: .customLong("archive-passphrase-file"),
+        help: .init("Read the archive's passphrase from a file.", valueName: "file"))
+    var file: String?
+
+    @Option(
+        name: .customLong("archive-passphrase-command"),
+        help: .init("Run a command that prints the archive's passphrase.", valueName: "command"))
+    var command: String?
+
+    @Option(
+        name: .customLong("archive-passphrase-fd"),
+        help: .init("Read the archive's passphrase from a file descriptor.", valueName: "number"))
     var descriptor: Int32?
 }

@@ -48,10 +48,21 @@ struct CommandContext {
         return passphrase
     }
 
+    /// Reads what opens the store that a command works on: a key file, or a passphrase or recovery key.
+    func storeSecret(_ options: StoreOptions) throws -> KeySlotSecret {
+        guard let keyFile = options.keyFile else {
+            return KeySlotSecret(try storePassphrase(options.passphrase, for: options.store))
+        }
+        guard !options.passphrase.isGiven else {
+            throw Failure.usage("--key-file excludes a passphrase", hints: ["give only one of them"])
+        }
+        return try KeySlotSecret(keyFile: keyFile)
+    }
+
     /// How stores are opened: encrypted, existing, waiting a little for locks.
-    func configuration(_ passphrase: borrowing Passphrase) -> Configuration {
+    func configuration(_ secret: KeySlotSecret) -> Configuration {
         var configuration = Configuration()
-        configuration.usePassphrase(passphrase)
+        configuration.useKeySlot(secret)
         configuration.encryption = .required
         configuration.requiresExistingFile = true
         configuration.busyMode = .timeout(5)
@@ -62,14 +73,14 @@ struct CommandContext {
     }
 
     /// Opens a store.
-    func open(_ path: String, _ passphrase: borrowing Passphrase) throws -> DatabaseQueue {
-        try DatabaseQueue(path: path, configuration: configuration(passphrase))
+    func open(_ path: String, _ secret: KeySlotSecret) throws -> DatabaseQueue {
+        try DatabaseQueue(path: path, configuration: configuration(secret))
     }
 
-    /// Opens a store with the passphrase that the options name.
+    /// Opens a store with what the options name.
     func open(_ options: StoreOptions) throws -> DatabaseQueue {
         try StoreFileCheck.requireExisting(options.store)
-        return try open(options.store, storePassphrase(options.passphrase, for: options.store))
+        return try open(options.store, storeSecret(options))
     }
 
     /// Prints a result: a JSON document, or the text.
@@ -103,6 +114,11 @@ struct StoreOptions: ParsableArguments {
 
     @OptionGroup(title: "Passphrase")
     var passphrase: StorePassphraseOptions
+
+    @Option(
+        help: ArgumentHelp("Open the store with a key file instead of a passphrase.", valueName: "file"),
+        completion: .file())
+    var keyFile: String?
 }
 
 /// Shows how far a step has come and ends it when the user pressed Ctrl-C.

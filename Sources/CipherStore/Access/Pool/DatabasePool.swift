@@ -56,7 +56,7 @@ public final class DatabasePool: DatabaseWriter {
         writerConfiguration.journalMode = .wal
         writer = try SerializedDatabase(
             path: path, configuration: writerConfiguration, keyCache: keyCache,
-            label: "CipherStore.DatabasePool.writer")
+            label: Self.label(configuration, "writer"))
         if !configuration.readonly { try writer.sync { try $0.requireWAL() } }
         fileIdentity = FileIdentity(path: path)
         readerConfiguration = configuration.ofReader
@@ -90,13 +90,13 @@ public final class DatabasePool: DatabaseWriter {
     /// Opens a reading connection.
     func makeReader() throws -> SerializedDatabase {
         let number = try nextNumber(\.reader)
-        return try open(label: ".reader.\(number)", configuration: readerConfiguration)
+        return try open(label: "reader.\(number)", configuration: readerConfiguration)
     }
 
     /// Opens the connection of a snapshot.
     func makeSnapshotReader() throws -> SerializedDatabase {
         let number = try nextNumber(\.snapshot)
-        return try open(label: ".snapshot.\(number)", configuration: readerConfiguration)
+        return try open(label: "snapshot.\(number)", configuration: readerConfiguration)
     }
 
     private func nextNumber(_ counter: WritableKeyPath<Counters, Int>) throws -> Int {
@@ -107,12 +107,14 @@ public final class DatabasePool: DatabaseWriter {
         }
     }
 
+    private static func label(_ configuration: Configuration, _ connection: String) -> String {
+        "\(configuration.label ?? "CipherStore.DatabasePool").\(connection)"
+    }
+
     private func open(label: String, configuration: Configuration) throws -> SerializedDatabase {
-        var configuration = configuration
-        configuration.label = configuration.label.map { $0 + label }
         let reader = try SerializedDatabase(
             path: path, configuration: configuration, keyCache: keyCache,
-            label: "CipherStore.DatabasePool" + label, isReader: true)
+            label: Self.label(configuration, label), isReader: true)
         // A reader of another file than the writer's would read something else.
         guard fileIdentity == FileIdentity(path: path) else { throw Database.replacedFileError(path: path) }
         return reader

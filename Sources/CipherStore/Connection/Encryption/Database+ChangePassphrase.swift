@@ -14,6 +14,9 @@ extension Database {
     /// }
     /// ```
     ///
+    /// In a store with a ``Keyring`` only the slot changes that the connection was
+    /// opened with: the file stays as it is, and so do all its connections.
+    ///
     /// The function given to ``Configuration/prepareDatabase(_:)`` must use the
     /// new passphrase from now on. Inside of a transaction, what was changed so
     /// far is committed first.
@@ -50,6 +53,12 @@ extension Database {
                 .plaintext, "the database is not encrypted, so it has no passphrase to change", path: path)
         }
         guard DatabasePath(path).isFile else { return }
+        if let slotID = current.slotID {
+            let slot = try Keyring(store: path)
+                .changePassphrase(of: current.dataKey(), slotID: slotID, to: passphrase)
+            encryptionKey = current.with(slotID: slot.id)
+            return
+        }
         let new = try keyCache.key(
             passphrase: passphrase.bytes, salt: current.salt, settings: current.settings)
         let wasInsideTransaction = isInsideTransaction

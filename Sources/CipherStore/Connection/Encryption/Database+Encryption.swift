@@ -5,7 +5,8 @@ extension Database {
     ///
     /// Call it in ``Configuration/prepareDatabase(_:)``, before any other use of
     /// the connection. The key is derived once per file and shared by the
-    /// connections of a queue or pool.
+    /// connections of a queue or pool. When there is a ``Keyring`` beside the
+    /// file, the passphrase opens one of its slots.
     ///
     /// - throws: A ``DatabaseError`` of code `SQLITE_NOTADB` when the file is not
     ///   encrypted; its `storeError` says so. A ``StoreError`` when the
@@ -32,6 +33,7 @@ extension Database {
             // Only this process can open such a database again, so any key will do.
             return try use(.forMemory(memorySettings), isProven: true)
         }
+        if try useKeyring(KeySlotSecret(passphrase)) { return }
         setUpPassphrase = passphrase.bytes
         let start = SQLiteHandle.leadingBytes(handle, count: 65_536)
         switch StoreFile(leadingBytes: start) {
@@ -53,6 +55,9 @@ extension Database {
             if let known = try keyCache.key(passphrase: passphrase.bytes, path: path, start: start) {
                 try use(known.key, isProven: known.isProven)
             } else {
+                // The passphrase of before a keyring was made opens the file if that did not finish.
+                let keyring = Keyring(store: path)
+                if keyring.exists { throw Self.mismatch(keyring) }
                 // A journal may still hold the good first page: SQLite decides.
                 let key = try KeyDerivation.derive(
                     passphrase: passphrase.bytes, salt: salt, settings: .default)

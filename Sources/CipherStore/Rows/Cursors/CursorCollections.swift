@@ -22,7 +22,8 @@ extension RangeReplaceableCollection {
     /// Appends a cursor's elements.
     @inlinable
     public mutating func append(contentsOf cursor: some Cursor<Element>) throws {
-        try cursor.forEach { append($0) }
+        // Not by `forEach`, whose closure would copy each element once more.
+        while let element = try cursor.next() { append(element) }
     }
 }
 

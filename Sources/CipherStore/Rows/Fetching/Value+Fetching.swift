@@ -20,7 +20,7 @@ extension DatabaseValueConvertible {
     public static func fetchAll(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
+        try fetchCursor(statement, arguments: arguments, adapter: adapter).collect()
     }
 
     /// Returns the first value of a statement, or nil when there is no row or it is NULL.

@@ -99,11 +99,9 @@ extension Statement {
     /// It is found when it is first asked for, and costs as much as to prepare
     /// the statement. The region of a pragma is empty.
     public var databaseRegion: DatabaseRegion {
-        var region = reads.region
-        guard !region.isEmpty, let followingRegion else { return region }
+        guard let requestRegion else { return reads.region }
         do {
-            region.formUnion(try followingRegion())
-            return region
+            return try requestRegion(reads)
         } catch {
             // What is not known may be anything: better a change too many than one too few.
             return .fullDatabase

@@ -9,7 +9,7 @@ public final class StatementRun {
     @usableFromInline let sqliteStatement: SQLiteStatement
 
     /// Whether the statement has a current row.
-    @usableFromInline var hasRow = false
+    @exclusivity(unchecked) @usableFromInline var hasRow = false
 
     private var isNew = true
 
@@ -52,6 +52,7 @@ public final class StatementRun {
         guard isNew else { return false }
         isNew = false
         hasRow = true
+        statement.isRewound = false
         if statement.watch.isOn { statement.database.willRunWatched(statement) }
         let result = RawStep.next(sqliteStatement)
         guard result == true else { return try end(failed: result == nil) }

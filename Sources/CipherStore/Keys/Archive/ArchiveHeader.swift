@@ -1,0 +1,88 @@
+import Crypto
+import Foundation
+
+/// The start of an archive, as `Schemas/archive/v1.md` describes it.
+///
+/// It holds the file key, locked for who may open the archive, and is
+/// authenticated under a key that is made of the file key.
+struct ArchiveHeader: Equatable {
+    static let magic = Array("CSARCHIV".utf8)
+    static let version: UInt16 = 1
+    static let macByteCount = 32
+    static let nonceByteCount = 16
+    /// More than any header of this version takes.
+    static let byteCountMax = 512
+
+    /// How the file key is locked.
+    let stanza: ArchiveStanza
+
+    /// The format and page size of the database file inside.
+    let settings: CipherSettings
+
+    /// When the archive was made, in milliseconds since 1970.
+    let createdMilliseconds: Int64
+
+    /// The salt of the key of the chunks.
+    let payloadNonce: [UInt8]
+
+    /// The bytes before the MAC.
+    private var content: [UInt8] {
+        var writer = KeyringWriter()
+        writer.append(Self.magic)
+        writer.append(Self.version)
+        writer.append(settings)
+        writer.append(createdMilliseconds)
+        writer.append(stanza.encoded)
+        writer.append(payloadNonce)
+        return writer.bytes
+    }
+
+    /// The header's bytes, with the MAC under the file key.
+    func encoded(fileKey: ArchiveFileKey) -> [UInt8] {
+        let content = content
+        return content + fileKey.headerMAC(of: content)
+    }
+
+    /// Reads a header. Nothing is known about who wrote it until ``verify(_:fileKey:path:)``.
+    ///
+    /// - parameter bytes: The start of the file, at most ``byteCountMax`` bytes.
+    /// - returns: The header and its size.
+    /// - throws: A ``StoreError``: `archiveDamaged`, `formatTooNew`.
+    static func parse(_ bytes: [UInt8], path: String) throws -> (ArchiveHeader, byteCount: Int) {
+        var reader = KeyringReader(bytes) {
+            StoreError(.archiveDamaged, "the archive is damaged (\($0)); use another copy of it", path: path)
+        }
+        guard bytes.starts(with: magic) else {
+            throw StoreError(.archiveDamaged, "the file is no archive", path: path)
+        }
+        _ = try reader.take(magic.count)
+        let version = try reader.takeUInt16()
+        guard version == Self.version else {
+            throw StoreError(
+                .formatTooNew, "the archive has format \(version); this program knows \(Self.version)",
+                path: path)
+        }
+        let settings = try reader.takeSettings()
+        let created = Int64(bitPattern: try reader.takeUInt64())
+        let stanza = try ArchiveStanza(from: &reader)
+        let header = ArchiveHeader(
+            stanza: stanza, settings: settings, createdMilliseconds: created,
+            payloadNonce: try reader.take(nonceByteCount))
+        _ = try reader.take(macByteCount)
+        return (header, bytes.count - reader.remainingByteCount)
+    }
+
+    /// Checks the MAC at the end of a header.
+    ///
+    /// - throws: A ``StoreError`` of code `archiveDamaged`.
+    static func verify(_ bytes: [UInt8], fileKey: ArchiveFileKey, path: String) throws {
+        guard
+            HMAC<SHA256>.isValidAuthenticationCode(
+                bytes.suffix(macByteCount), authenticating: bytes.dropLast(macByteCount),
+                using: fileKey.key(for: "header"))
+        else {
+            throw StoreError(
+                .archiveDamaged, "the head of the archive was changed; use another copy of it", path: path)
+        }
+    }
+}

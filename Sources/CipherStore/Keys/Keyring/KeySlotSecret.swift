@@ -1,0 +1,86 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What opens a slot of a keyring.
+///
+/// Its bytes are in memory that is locked, and zeroed with the last copy of the value.
+public struct KeySlotSecret: Sendable {
+    /// Which slots it can open.
+    public let kind: KeySlot.Kind
+
+    let bytes: SecretBytes
+
+    init(kind: KeySlot.Kind, bytes: SecretBytes) {
+        self.kind = kind
+        self.bytes = bytes
+    }
+
+    /// A passphrase. Where a keyring has recovery keys, the text of one is taken for it.
+    public init(_ passphrase: borrowing Passphrase) {
+        self.init(kind: .passphrase, bytes: passphrase.bytes)
+    }
+
+    /// The passphrase; nil when it is something else.
+    package var passphrase: Passphrase? {
+        kind == .passphrase ? Passphrase(sharing: bytes) : nil
+    }
+
+    /// A recovery key.
+    public init(_ recoveryKey: borrowing RecoveryKey) {
+        self.init(kind: .recoveryKey, bytes: recoveryKey.bytes)
+    }
+
+    /// The size of a key file in bytes.
+    public static let keyFileByteCount = 32
+
+    /// The bytes of a key file.
+    ///
+    /// - throws: A ``StoreError`` of code `missing`, `cannotRead` or `keyFileInvalid`: the file
+    ///   has another size than 32 bytes, or others than its owner can read it.
+    public init(keyFile path: String) throws {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let code: StoreError.Code = errno == ENOENT ? .missing : .cannotRead
+            throw StoreError(code, "cannot open the key file: \(StoreError.systemText)", path: path)
+        }
+        defer { close(descriptor) }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
+            information.st_size == Self.keyFileByteCount
+        else {
+            throw StoreError(
+                .keyFileInvalid, "a key file is a file of \(Self.keyFileByteCount) bytes", path: path)
+        }
+        guard information.st_mode & 0o077 == 0 else {
+            throw StoreError(
+                .keyFileInvalid, "others can read the key file; make it yours alone: chmod 600", path: path)
+        }
+        let bytes = try SecretBytes(capacity: Self.keyFileByteCount) { buffer in
+            read(descriptor, buffer.baseAddress, buffer.count)
+        }
+        guard bytes.count == Self.keyFileByteCount else {
+            throw StoreError(.cannotRead, "cannot read the key file", path: path)
+        }
+        self.init(kind: .keyFile, bytes: bytes)
+    }
+
+    /// Makes a new key file of random bytes, readable by its owner alone.
+    ///
+    /// - throws: A ``StoreError`` of code `exists` or `cannotWrite`.
+    public static func makeKeyFile(at path: String) throws -> KeySlotSecret {
+        var generator = SystemRandomNumberGenerator()
+        let bytes = try SecretBytes(capacity: keyFileByteCount) { buffer in
+            for index in buffer.indices { buffer[index] = generator.next() }
+            return keyFileByteCount
+        }
+        try bytes.withUnsafeBytes { try PrivateFile.create(path, content: $0) }
+        return KeySlotSecret(kind: .keyFile, bytes: bytes)
+    }
+}

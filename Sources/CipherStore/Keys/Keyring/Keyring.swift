@@ -1,0 +1,237 @@
+import Foundation
+
+/// The key slots of a store, in a file beside it: `notes.db.keys`.
+///
+/// A store with a keyring is encrypted with a random data key. Each slot of the
+/// keyring holds that key, sealed under a passphrase, a recovery key or a key
+/// file. So there can be several passphrases, and changing one takes
+/// milliseconds and a key derivation, however large the store is.
+///
+/// ```swift
+/// let keyring = Keyring(store: "notes.db")
+/// let recovery = try RecoveryKey.generate()
+/// try keyring.add(KeySlotSecret(recovery), label: "paper", unlockingWith: KeySlotSecret(passphrase))
+/// ```
+///
+/// Without the keyring's file nothing opens the store: back it up with
+/// ``backUp(to:)``. Who has an old copy of it and a passphrase of that time
+/// still has the data key; ``StoreRekey`` gives the store another one.
+public struct Keyring: Sendable {
+    let storage: KeyringStorage
+    let limit: ScryptCost
+
+    /// What the name of the keyring's file has after that of the database file.
+    public static let suffix = KeyringStorage.suffix
+
+    /// The path of the keyring's file.
+    public var path: String { storage.path }
+
+    /// Names the keyring of a store. Nothing is read.
+    ///
+    /// - parameters:
+    ///     - path: The path of the database file.
+    ///     - limit: The most that is paid for trying one passphrase.
+    public init(store path: String, limit: ScryptCost = .defaultLimit) {
+        storage = KeyringStorage(storePath: path)
+        self.limit = limit
+    }
+
+    /// Whether there is a keyring.
+    public var exists: Bool { FileIdentity(path: storage.path) != nil }
+
+    /// What a keyring says about itself without a key.
+    public struct Information: Sendable {
+        /// The slots, in the order in which they were made.
+        public let slots: [KeySlot]
+
+        /// Grows with each change of the keyring.
+        public let generation: UInt64
+
+        /// Whether a change of the data key was begun and not finished. The next opening of the
+        /// store finishes it, or undoes it.
+        public let isRotating: Bool
+    }
+
+    /// Reads what the keyring says about itself. Only a slot that opens proves that it is true.
+    ///
+    /// - throws: A ``StoreError``: `keyringMissing`, `keyringDamaged`, `cannotRead`.
+    public func information() throws -> Information {
+        let file = try KeyringFile(parsing: content(), path: path)
+        return Information(
+            slots: file.slots, generation: file.generation, isRotating: file.pendingSalt != nil)
+    }
+
+    /// Checks that a secret opens the keyring, and that nobody else has changed it.
+    ///
+    /// - returns: The slot that opens.
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringMissing`, `keyringDamaged`, …
+    public func verify(_ secret: KeySlotSecret) throws -> KeySlot {
+        let keyring = try opened(content(), secret)
+        guard let slot = keyring.file.slots.first(where: { $0.id == keyring.slotID }) else {
+            throw StoreError(.noSuchSlot, "no slot was opened", path: path)
+        }
+        return slot
+    }
+
+    /// Adds a slot, and proves that it opens.
+    ///
+    /// - parameters:
+    ///     - secret: What opens the new slot.
+    ///     - label: What people call it; it is not encrypted.
+    ///     - cost: What trying one passphrase costs.
+    ///     - known: What opens one of the slots that are there.
+    /// - throws: A ``StoreError``: `wrongPassphrase` when `known` opens no slot, `tooManySlots`,
+    ///   `full`, `cannotWrite`, … The keyring is as it was then.
+    @discardableResult
+    public func add(
+        _ secret: KeySlotSecret, label: String = "", cost: ScryptCost = .standard,
+        unlockingWith known: KeySlotSecret
+    ) throws -> KeySlot {
+        try storage.withLock { access in
+            var keyring = try unlock(access.bytes, known)
+            let slot = try keyring.add(secret, label: label, cost: cost, now: Date())
+            try access.replace(with: keyring.encodedNext())
+            return slot
+        }
+    }
+
+    /// Removes a slot. Another one must open the keyring first.
+    ///
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `noSuchSlot`, `slotInUse`, `lastSlot`, …
+    public func remove(_ id: KeySlot.ID, unlockingWith known: KeySlotSecret) throws {
+        try storage.withLock { access in
+            var keyring = try unlock(access.bytes, known)
+            try keyring.remove(id)
+            try access.replace(with: keyring.encodedNext())
+        }
+    }
+
+    /// Changes a passphrase. The store is not touched.
+    ///
+    /// The new slot is on the disk, and was read back, before the old one is removed.
+    ///
+    /// - throws: A ``StoreError``: `wrongPassphrase`, … One of the two passphrases opens the store.
+    @discardableResult
+    public func changePassphrase(
+        from current: borrowing Passphrase, to new: borrowing Passphrase, cost: ScryptCost = .standard
+    ) throws -> KeySlot {
+        try storage.withLock { access in
+            let keyring = try unlock(access.bytes, KeySlotSecret(current))
+            return try replaceSlot(keyring.slotID, of: keyring, with: KeySlotSecret(new), cost: cost, &access)
+        }
+    }
+
+    /// Changes the passphrase by which a store was opened, for its connection, which has the data key.
+    ///
+    /// - returns: The new slot.
+    func changePassphrase(
+        of key: DataKey, slotID: KeySlot.ID, to new: borrowing Passphrase
+    ) throws -> KeySlot {
+        try storage.withLock { access in
+            let keyring = try UnlockedKeyring(bytes: access.bytes, active: key, slotID: slotID, path: path)
+            return try replaceSlot(slotID, of: keyring, with: KeySlotSecret(new), cost: .standard, &access)
+        }
+    }
+
+    /// Adds a slot, and removes the one whose place it takes when the new one is on the disk.
+    private func replaceSlot(
+        _ id: KeySlot.ID?, of opened: UnlockedKeyring, with secret: KeySlotSecret,
+        cost: ScryptCost, _ access: inout KeyringAccess
+    ) throws -> KeySlot {
+        var keyring = opened
+        try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
+        let label = keyring.file.slots.first { $0.id == id }?.label
+        let slot = try keyring.add(secret, label: label ?? "", cost: cost, now: Date())
+        try access.replace(with: keyring.encodedNext())
+        if let id, keyring.file.slots.contains(where: { $0.id == id }) {
+            var proven = try UnlockedKeyring(
+                bytes: access.bytes, active: keyring.active, slotID: slot.id, path: path)
+            try proven.remove(id)
+            try access.replace(with: proven.encodedNext())
+        }
+        return slot
+    }
+
+    /// Copies the keyring's file. Keep the copy away from the store.
+    ///
+    /// - throws: A ``StoreError``: `exists`, `keyringMissing`, `keyringDamaged`, `full`, `cannotWrite`.
+    public func backUp(to destination: String) throws {
+        let bytes = try content()
+        _ = try KeyringFile(parsing: bytes, path: path)
+        try bytes.withUnsafeBytes { try PrivateFile.create(destination, content: $0) }
+    }
+
+    // MARK: - Making
+
+    /// Makes the keyring of a new store, with one slot. The store's file is made with it when it is
+    /// first opened with the slot's secret.
+    ///
+    /// To give a store that exists a keyring, see ``StoreRekey/makeKeyring(path:from:slot:label:cost:progress:)``.
+    ///
+    /// - parameters:
+    ///     - path: The path of the database file, where none may be.
+    ///     - settings: The format and page size of the file.
+    ///     - secret: What opens the slot.
+    ///     - label: What people call the slot; it is not encrypted.
+    ///     - cost: What trying one passphrase costs.
+    /// - throws: A ``StoreError``: `exists` when there is a database file or a keyring; `full`,
+    ///   `cannotWrite`, …
+    @discardableResult
+    public static func make(
+        forNewStore path: String, settings: CipherSettings = .default, secret: KeySlotSecret,
+        label: String = "", cost: ScryptCost = .standard
+    ) throws -> Keyring {
+        let keyring = Keyring(store: path)
+        guard FileIdentity(path: keyring.storage.storePath) == nil else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+        var content = UnlockedKeyring(creating: try DataKey.random(), settings: settings)
+        try content.add(secret, label: label, cost: cost, now: Date())
+        try keyring.storage.create(content.encoded)
+        return keyring
+    }
+
+    /// Makes room for a new keyring where one is that is not the file's: it was made for a change
+    /// that was interrupted, or for another version of the file. It is kept under another name.
+    func setAsideStale(_ content: [UInt8]) throws {
+        let salt = storage.storeSalt()
+        if let file = try? KeyringFile(parsing: content, path: path),
+            salt == file.activeSalt || salt == file.pendingSalt
+        {
+            throw StoreError(.exists, "the store has a keyring already", path: path)
+        }
+        try storage.setAside()
+    }
+
+    /// Finishes a rotation whose file is in place already, if nobody else is at it.
+    func finishRotation(of content: [UInt8], opened: UnlockedKeyring) {
+        // Whatever fails here is done by the next one who opens the store, or changes the keyring.
+        try? storage.withLock(waits: false) { access in
+            guard access.bytes == content else { return }
+            var keyring = opened
+            keyring.finishRotation()
+            try access.replace(with: keyring.encodedNext())
+        }
+    }
+
+    // MARK: - Content
+
+    func content() throws -> [UInt8] {
+        guard let bytes = try storage.read() else {
+            throw StoreError(.keyringMissing, "there is no keyring", path: path)
+        }
+        return bytes
+    }
+
+    /// Opens the content, and settles a rotation that was interrupted. The caller has the lock.
+    func unlock(_ bytes: [UInt8], _ secret: KeySlotSecret) throws -> UnlockedKeyring {
+        var keyring = try opened(bytes, secret)
+        try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
+        return keyring
+    }
+
+    /// Opens the content as it is.
+    func opened(_ bytes: [UInt8], _ secret: KeySlotSecret) throws -> UnlockedKeyring {
+        try UnlockedKeyring(bytes: bytes, secret: secret, limit: limit, path: path)
+    }
+}

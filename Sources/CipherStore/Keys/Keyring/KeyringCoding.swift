@@ -1,0 +1,132 @@
+/// Writes the parts of a keyring's file: numbers in little-endian order.
+struct KeyringWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ bytes: [UInt8]) { self.bytes += bytes }
+    mutating func append(_ byte: UInt8) { bytes.append(byte) }
+
+    mutating func append(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.littleEndian) { bytes += Array($0) }
+    }
+
+    mutating func append(_ settings: CipherSettings) {
+        append(UInt8(settings.format.rawValue))
+        append(UInt8(settings.pageSize.trailingZeroBitCount))
+    }
+
+    /// What a slot says about itself.
+    mutating func append(describing slot: KeySlot) {
+        append(slot.id.bytes)
+        append(slot.kind.rawValue)
+        append(slot.createdMilliseconds)
+        append(UInt8(slot.label.utf8.count))
+        append(Array(slot.label.utf8))
+        if let cost = slot.cost {
+            append([UInt8(cost.logN), UInt8(ScryptCost.blockSize), UInt8(ScryptCost.parallelism)])
+        }
+        append(slot.salt)
+    }
+
+    mutating func append(_ key: SealedDataKey) {
+        append(key.nonce)
+        append(key.box)
+    }
+}
+
+/// Reads the parts of a keyring's file, and checks each before it is used.
+struct KeyringReader {
+    private let bytes: [UInt8]
+    private let makeError: (String) -> StoreError
+    private var position = 0
+
+    /// - parameter makeError: Makes the error that says what is wrong with the file.
+    init(_ bytes: [UInt8], makeError: @escaping (String) -> StoreError) {
+        self.bytes = bytes
+        self.makeError = makeError
+    }
+
+    init(_ bytes: [UInt8], path: String) {
+        self.init(bytes) { reason in
+            StoreError(
+                .keyringDamaged,
+                "the keyring is damaged (\(reason)); put a backup in its place, such as the one with \".bak\" at the end of its name",
+                path: path)
+        }
+    }
+
+    var remainingByteCount: Int { bytes.count - position }
+
+    func damaged(_ reason: String) -> StoreError { makeError(reason) }
+
+    mutating func take(_ count: Int) throws -> [UInt8] {
+        guard remainingByteCount >= count else { throw damaged("it is too short") }
+        defer { position += count }
+        return Array(bytes[position..<(position + count)])
+    }
+
+    mutating func takeByte() throws -> UInt8 { try take(1)[0] }
+
+    mutating func takeUInt16() throws -> UInt16 {
+        try take(2).reversed().reduce(0) { $0 << 8 | UInt16($1) }
+    }
+
+    mutating func takeUInt64() throws -> UInt64 {
+        try take(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    mutating func takeFlag() throws -> Bool {
+        let byte = try takeByte()
+        guard byte <= 1 else { throw damaged("a flag is \(byte)") }
+        return byte == 1
+    }
+
+    mutating func takeSettings() throws -> CipherSettings {
+        let number = Int(try takeByte())
+        guard let format = CipherSettings.Format(rawValue: number) else {
+            throw damaged("there is no file format \(number)")
+        }
+        let shift = Int(try takeByte())
+        guard (9...16).contains(shift) else { throw damaged("there is no page size 2^\(shift)") }
+        return CipherSettings(format: format, pageSize: 1 << shift)
+    }
+
+    mutating func takeSlot(hasPending: Bool) throws -> KeySlot {
+        let id = KeySlot.ID(bytes: try take(KeySlot.ID.byteCount))
+        let number = try takeByte()
+        guard let kind = KeySlot.Kind(rawValue: number) else {
+            throw damaged("there is no slot type \(number)")
+        }
+        let created = Int64(bitPattern: try takeUInt64())
+        let label = try takeLabel()
+        let cost = kind == .passphrase ? try takeCost() : nil
+        let salt = try take(SlotKey.saltByteCount)
+        let commitment = try take(SlotKey.commitmentByteCount)
+        let active = try takeSealedKey()
+        let pending = try takeFlag() ? try takeSealedKey() : nil
+        guard hasPending || pending == nil else { throw damaged("a slot has a key that no rotation makes") }
+        return KeySlot(
+            id: id, kind: kind, label: label, createdMilliseconds: created, cost: cost, salt: salt,
+            commitment: commitment, active: active, pending: pending)
+    }
+
+    mutating func takeSealedKey() throws -> SealedDataKey {
+        SealedDataKey(nonce: try take(SlotKey.nonceByteCount), box: try take(SealedDataKey.byteCount))
+    }
+
+    private mutating func takeLabel() throws -> String {
+        let count = Int(try takeByte())
+        guard count <= KeySlot.labelByteCountMax,
+            let label = String(validating: try take(count), as: UTF8.self),
+            (try? KeySlot.checkedLabel(label)) != nil
+        else { throw damaged("a label is not text") }
+        return label
+    }
+
+    mutating func takeCost() throws -> ScryptCost {
+        let parameters = try take(3)
+        guard let cost = try? ScryptCost(logN: Int(parameters[0])),
+            Int(parameters[1]) == ScryptCost.blockSize, Int(parameters[2]) == ScryptCost.parallelism
+        else { throw damaged("a slot has parameters of scrypt that are not allowed") }
+        return cost
+    }
+}

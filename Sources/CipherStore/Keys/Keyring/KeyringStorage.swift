@@ -1,0 +1,168 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The file of a keyring: read as a whole, replaced as a whole, with a copy beside it.
+struct KeyringStorage {
+    /// The path of the keyring: that of the database file, which a symbolic link may name, and `.keys`.
+    let path: String
+
+    /// The database file.
+    let storePath: String
+
+    static let suffix = ".keys"
+    static let backupSuffix = ".bak"
+
+    init(storePath: String) {
+        // The user knows the path that was given: it is followed only where it is a link.
+        var information = stat()
+        let isLink = lstat(storePath, &information) == 0 && information.st_mode & S_IFMT == S_IFLNK
+        self.storePath = isLink ? URL(fileURLWithPath: storePath).resolvingSymlinksInPath().path : storePath
+        path = self.storePath + Self.suffix
+    }
+
+    var backupPath: String { path + Self.backupSuffix }
+
+    /// The file's bytes; nil when there is none.
+    ///
+    /// - throws: A ``StoreError`` of code `cannotRead`.
+    func read() throws -> [UInt8]? {
+        try PrivateFile.read(path, byteCountMax: KeyringFile.byteCountMax)
+    }
+
+    /// The salt of the database file, which says which data key it has; nil when there is none.
+    func storeSalt() -> [UInt8]? {
+        let salt = SQLiteHandle.leadingBytes(ofFile: storePath, count: CipherSettings.saltByteCount)
+        return salt.count == CipherSettings.saltByteCount ? salt : nil
+    }
+
+    /// Makes the file, and its copy.
+    ///
+    /// - throws: A ``StoreError``: `exists`, `full`, `cannotWrite`.
+    func create(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { try PrivateFile.create(path, content: $0) }
+        try PrivateFile.replace(backupPath, content: bytes)
+    }
+
+    /// Removes the file that was made for an operation that failed.
+    func remove(ifContent content: [UInt8]) {
+        guard (try? read()) == content else { return }
+        unlink(path)
+        unlink(backupPath)
+    }
+
+    /// Gives the file another name, under which nobody looks for it.
+    ///
+    /// - throws: A ``StoreError`` of code `cannotWrite`.
+    func setAside() throws {
+        let suffix = String(UInt64.random(in: 0...UInt64.max), radix: 16)
+        guard rename(path, "\(path).stale-\(suffix)") == 0 else {
+            throw StoreError(
+                .cannotWrite, "cannot rename the keyring: \(StoreError.systemText)", path: path)
+        }
+    }
+
+    /// Gives access to the file while nobody else can change it.
+    ///
+    /// - parameter waits: Whether to wait a few seconds for somebody who is changing it.
+    /// - throws: A ``StoreError``: `keyringMissing`, `busy`, `cannotRead`; what `body` throws.
+    func withLock<Result>(waits: Bool = true, _ body: (inout KeyringAccess) throws -> Result) throws -> Result
+    {
+        var access = try KeyringAccess(storage: self, attempts: waits ? KeyringAccess.attempts : 1)
+        defer { access.end() }
+        return try body(&access)
+    }
+}
+
+/// A keyring's file that is locked, so that nobody else changes it.
+struct KeyringAccess {
+    private let storage: KeyringStorage
+    private var descriptor: Int32
+
+    /// The content.
+    private(set) var bytes: [UInt8]
+
+    /// Locks the file that the path names now. A writer replaces it, so that the lock is on the
+    /// file that somebody else has when the path names another one.
+    fileprivate init(storage: KeyringStorage, attempts: Int) throws {
+        self.storage = storage
+        for _ in 0..<attempts {
+            let descriptor = open(storage.path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+            guard descriptor >= 0 else { throw Self.openError(storage.path) }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0, Self.isNamed(descriptor, storage.path) {
+                do {
+                    bytes = try PrivateFile.read(
+                        descriptor, byteCountMax: KeyringFile.byteCountMax, path: storage.path)
+                } catch {
+                    close(descriptor)
+                    throw error
+                }
+                self.descriptor = descriptor
+                return
+            }
+            close(descriptor)
+            usleep(Self.pauseMicroseconds)
+        }
+        throw StoreError(.busy, "another process is changing the keyring", path: storage.path)
+    }
+
+    fileprivate func end() { close(descriptor) }
+
+    fileprivate static let attempts = 250
+    private static let pauseMicroseconds: UInt32 = 20_000
+
+    private static func isNamed(_ descriptor: Int32, _ path: String) -> Bool {
+        var named = stat()
+        var opened = stat()
+        return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0
+            && named.st_ino == opened.st_ino && named.st_dev == opened.st_dev
+    }
+
+    private static func openError(_ path: String) -> StoreError {
+        errno == ENOENT || errno == ENOTDIR
+            ? StoreError(.keyringMissing, "there is no keyring", path: path)
+            : StoreError(.cannotWrite, "cannot open the keyring: \(StoreError.systemText)", path: path)
+    }
+
+    /// Replaces the file. The lock goes over to the new one.
+    ///
+    /// The copy is written after the file was read back, so that one of the two is always whole,
+    /// and no removed slot stays behind in the copy.
+    ///
+    /// - throws: A ``StoreError``: `full`, `cannotWrite`. The file is as it was, or has the new
+    ///   bytes.
+    mutating func replace(with new: [UInt8]) throws {
+        // Those of a process that was killed: whoever is at work has the lock.
+        for path in [storage.path, storage.backupPath] {
+            FileReplacement.removeLeftovers(of: path, purpose: "new")
+        }
+        let file = try FileReplacement(destination: storage.path, purpose: "new")
+        var next: Int32 = -1
+        do {
+            try PrivateFile.write(new, to: file.temporary, for: storage.path)
+            next = open(file.temporary, O_RDWR | O_CLOEXEC)
+            guard next >= 0, flock(next, LOCK_EX | LOCK_NB) == 0 else {
+                throw StoreError(.cannotWrite, "cannot lock: \(StoreError.systemText)", path: storage.path)
+            }
+            try file.replaceDestination()
+        } catch {
+            if next >= 0 { close(next) }
+            file.discard()
+            throw error
+        }
+        close(descriptor)
+        descriptor = next
+        bytes = new
+        guard try storage.read() == new else {
+            throw StoreError(
+                .cannotWrite, "the keyring can't be read back as it was written", path: storage.path)
+        }
+        try PrivateFile.replace(storage.backupPath, content: new)
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// The file of an archive: a header, and chunks to its end.
+struct ArchiveFile {
+    let header: ArchiveHeader
+    let headerBytes: [UInt8]
+    private let path: String
+    private let handle: FileHandle
+    private let byteCount: Int
+
+    /// Opens a file and reads its header.
+    ///
+    /// - throws: A ``StoreError``: `cannotRead`, `archiveDamaged`, `formatTooNew`.
+    init(_ path: String) throws {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw StoreError(.cannotRead, "cannot open: \(StoreError.systemText)", path: path)
+        }
+        self.path = path
+        self.handle = handle
+        byteCount = Int(try handle.seekToEnd())
+        try handle.seek(toOffset: 0)
+        let start = [UInt8](try handle.read(upToCount: ArchiveHeader.byteCountMax) ?? Data())
+        let (header, count) = try ArchiveHeader.parse(start, path: path)
+        self.header = header
+        headerBytes = Array(start.prefix(count))
+    }
+
+    /// Writes the chunks of a file after a header.
+    static func seal(
+        _ source: String, into destination: String, header: [UInt8], cipher: ArchiveChunkCipher, path: String
+    ) throws {
+        var cipher = cipher
+        guard let input = FileHandle(forReadingAtPath: source) else {
+            throw StoreError(.cannotRead, "cannot read the copy: \(StoreError.systemText)", path: path)
+        }
+        defer { try? input.close() }
+        let output = try OutputDescriptor(destination, for: path)
+        try output.write(Data(header))
+        var chunk = try input.read(upToCount: ArchiveChunkCipher.chunkByteCount) ?? Data()
+        while true {
+            let next = try input.read(upToCount: ArchiveChunkCipher.chunkByteCount) ?? Data()
+            try output.write(cipher.seal(chunk, isLast: next.isEmpty))
+            if next.isEmpty { return }
+            chunk = next
+        }
+    }
+
+    /// Decrypts the chunks into a file.
+    ///
+    /// What is written is not to be used unless this returns: only the last chunk proves that
+    /// nothing was cut off.
+    ///
+    /// - returns: The salt of the database file, and its size.
+    /// - throws: A ``StoreError``: `archiveDamaged`, `full`, `cannotWrite`, `cannotRead`.
+    func open(into destination: String, cipher: ArchiveChunkCipher) throws -> (salt: [UInt8], byteCount: Int)
+    {
+        var cipher = cipher
+        let output = try OutputDescriptor(destination, for: path)
+        try handle.seek(toOffset: UInt64(headerBytes.count))
+        var remaining = byteCount - headerBytes.count
+        var salt: [UInt8] = []
+        var written = 0
+        repeat {
+            let count = min(remaining, ArchiveChunkCipher.sealedChunkByteCount)
+            let sealed = try handle.read(upToCount: count) ?? Data()
+            remaining -= count
+            guard sealed.count == count, let chunk = try cipher.open(sealed, isLast: remaining == 0) else {
+                throw StoreError(
+                    .archiveDamaged,
+                    "the archive is damaged or not complete at byte \(byteCount - remaining - count); use another copy of it",
+                    path: path)
+            }
+            if salt.isEmpty { salt = Array(chunk.prefix(CipherSettings.saltByteCount)) }
+            try output.write(chunk)
+            written += chunk.count
+        } while remaining > 0
+        guard salt.count == CipherSettings.saltByteCount, written.isMultiple(of: header.settings.pageSize)
+        else {
+            throw StoreError(.archiveDamaged, "the archive holds no database", path: path)
+        }
+        return (salt, written)
+    }
+}
+
+/// A file that is written from its start to its end.
+private final class OutputDescriptor {
+    private let handle: FileHandle
+    private let path: String
+
+    init(_ file: String, for path: String) throws {
+        guard let handle = FileHandle(forWritingAtPath: file) else {
+            throw StoreError(.cannotWrite, "cannot write: \(StoreError.systemText)", path: path)
+        }
+        self.handle = handle
+        self.path = path
+    }
+
+    deinit { try? handle.close() }
+
+    func write(_ data: Data) throws {
+        do {
+            try handle.write(contentsOf: data)
+        } catch let error as CocoaError {
+            if error.code == .fileWriteOutOfSpace {
+                throw StoreError(.full, "the disk is full; nothing was changed", path: path)
+            }
+            throw StoreError(.cannotWrite, "cannot write: \(error.localizedDescription)", path: path)
+        }
+    }
+}

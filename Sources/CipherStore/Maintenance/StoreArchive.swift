@@ -1,0 +1,147 @@
+import Foundation
+
+/// A database in one encrypted file for backups: authenticated as a whole, and
+/// locked by a passphrase or for the holder of a private key.
+///
+/// `Schemas/archive/v1.md` describes the format. Inside is an SQLCipher
+/// database under a key of its own, so that no plaintext is written anywhere.
+public enum StoreArchive {
+    /// Writes an archive of a database. The source may be read and written meanwhile.
+    ///
+    /// - parameters:
+    ///     - source: An encrypted connection outside of a transaction.
+    ///     - path: Where the archive goes; no file may be there.
+    ///     - lock: Who can open it.
+    ///     - now: What the archive says about when it was made.
+    /// - throws: A ``StoreError``: `exists`, `encryptionMismatch` when the source is not encrypted,
+    ///   `damaged`, `full`, …; a ``DatabaseError``. No file is left at `path` then.
+    public static func write(
+        of source: Database, to path: String, lock: ArchiveLock, now: Date = Date(),
+        progress: StoreProgressHandler? = nil
+    ) throws {
+        guard FileIdentity(path: path) == nil else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+        guard let settings = source.encryptionKey?.settings else {
+            throw StoreError(
+                .encryptionMismatch, "the source is not encrypted; import it instead", path: source.path)
+        }
+        let fileKey = try ArchiveFileKey.random()
+        let inner = try FileReplacement(destination: path, purpose: "archive")
+        defer { inner.discard() }
+        let archive = try FileReplacement(destination: path, purpose: "archive")
+        do {
+            let key = try fileKey.databaseKey(
+                salt: KeyDerivation.randomSalt(),
+                settings: CipherSettings(format: settings.format, pageSize: settings.pageSize))
+            try StoreCopy.verifySource(source)
+            try StoreCopy.fill(inner.temporary, key: key, from: source, progress: progress, finishing: nil)
+            try StoreVerification.verify(path: inner.temporary, key: key, rowCounts: nil, progress: progress)
+            let header = ArchiveHeader(
+                stanza: try .lock(fileKey, for: lock), settings: key.settings,
+                createdMilliseconds: Int64(now.timeIntervalSince1970 * 1000),
+                payloadNonce: SlotKey.randomBytes(ArchiveHeader.nonceByteCount))
+            let cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
+            try ArchiveFile.seal(
+                inner.temporary, into: archive.temporary, header: header.encoded(fileKey: fileKey),
+                cipher: cipher, path: path)
+            try archive.moveIntoPlace()
+        } catch {
+            archive.discard()
+            throw StoreError.explaining(error, path: path)
+        }
+    }
+
+    /// What an archive says about itself, once it was opened.
+    public struct Information: Sendable {
+        /// When it was made, in milliseconds since 1970.
+        public let createdMilliseconds: Int64
+        /// The format and page size of the database.
+        public let settings: CipherSettings
+        /// The size of the database, in bytes.
+        public let databaseByteCount: Int
+    }
+
+    /// Checks all of an archive: each byte of the file, each page, and the database's structure.
+    ///
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `archiveDamaged`, `damaged`, `formatTooNew`, …
+    @discardableResult
+    public static func verify(
+        _ path: String, opening secret: ArchiveSecret, limit: ScryptCost = .defaultLimit,
+        progress: StoreProgressHandler? = nil
+    ) throws -> Information {
+        let folder = NSTemporaryDirectory() + "syncctl-" + UUID().uuidString
+        let inner = try FileReplacement(destination: folder, purpose: "archive")
+        defer { inner.discard() }
+        do {
+            return try unpack(path, into: inner, opening: secret, limit: limit, progress: progress)
+                .information
+        } catch {
+            throw StoreError.explaining(error, path: path)
+        }
+    }
+
+    /// Makes a store of an archive, under a passphrase.
+    ///
+    /// The whole archive is verified before the store gets its name.
+    ///
+    /// - parameters:
+    ///     - path: The archive.
+    ///     - destination: Where the store goes; no file may be there.
+    ///     - secret: What opens the archive.
+    ///     - passphrase: The passphrase of the store.
+    ///     - limit: The most that is paid for trying a passphrase.
+    ///     - finishing: Changes to the store before it gets its name.
+    /// - throws: A ``StoreError``: `exists`, `wrongPassphrase`, `archiveDamaged`, `damaged`,
+    ///   `formatTooNew`, `full`, …; a ``DatabaseError``. No file is left at `destination` then.
+    public static func restore(
+        _ path: String, to destination: String, opening secret: ArchiveSecret,
+        passphrase: borrowing Passphrase, limit: ScryptCost = .defaultLimit,
+        progress: StoreProgressHandler? = nil, finishing: ((Database) throws -> Void)? = nil
+    ) throws {
+        guard FileIdentity(path: destination) == nil else {
+            throw StoreError(.exists, "there is a file already", path: destination)
+        }
+        let inner = try FileReplacement(destination: destination, purpose: "archive")
+        defer { inner.discard() }
+        let passphrase = passphrase.copy()
+        do {
+            let content = try unpack(path, into: inner, opening: secret, limit: limit, progress: progress)
+            let source = try Database.open(path: inner.temporary, key: content.key)
+            defer { source.dispose() }
+            try StoreCopy.make(
+                of: source, at: destination, passphrase: passphrase, progress: progress, finishing: finishing)
+        } catch {
+            throw StoreError.explaining(error, path: destination)
+        }
+    }
+
+    private struct Content {
+        let key: EncryptionKey
+        let information: Information
+    }
+
+    /// Decrypts an archive into a database file, and verifies both.
+    private static func unpack(
+        _ path: String, into inner: FileReplacement, opening secret: ArchiveSecret, limit: ScryptCost,
+        progress: StoreProgressHandler?
+    ) throws -> Content {
+        try StoreFile.requireContent(path)
+        let archive = try ArchiveFile(path)
+        let fileKey = try archive.header.stanza.unlock(with: secret, limit: limit, path: path)
+        try ArchiveHeader.verify(archive.headerBytes, fileKey: fileKey, path: path)
+        let settings = archive.header.settings
+        guard settings.format == .version3 || EngineFeatures.current.supportsFormat4 else {
+            throw StoreError.formatTooNew(path: path)
+        }
+        let cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: archive.header.payloadNonce)
+        let (salt, byteCount) = try archive.open(into: inner.temporary, cipher: cipher)
+        let key = try fileKey.databaseKey(salt: salt, settings: settings)
+        try StoreVerification.verify(path: inner.temporary, key: key, rowCounts: nil, progress: progress)
+        return Content(
+            key: key,
+            information: Information(
+                createdMilliseconds: archive.header.createdMilliseconds, settings: settings,
+                databaseByteCount: byteCount))
+    }
+}

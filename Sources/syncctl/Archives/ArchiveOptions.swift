@@ -1,0 +1,40 @@
+import ArgumentParser
+import CipherStore
+
+/// What opens an archive.
+struct ArchiveSecretOptions: ParsableArguments {
+    @OptionGroup(title: "Passphrase of the archive")
+    var passphrase: ArchivePassphraseOptions
+
+    @Option(
+        help: ArgumentHelp("Open an archive that was made for a recipient.", valueName: "file"),
+        completion: .file())
+    var identity: String?
+
+    /// Whether an option says what opens it.
+    var isGiven: Bool { identity != nil || passphrase.isGiven }
+
+    func validate() throws {
+        if identity != nil && passphrase.isGiven {
+            throw ValidationError("--identity excludes an archive passphrase")
+        }
+    }
+}
+
+/// The names of archives end in `.csa`, by which `export --to` and `init --from` know them.
+enum ArchiveName {
+    static let suffix = ".csa"
+
+    static func isArchive(_ path: String) -> Bool { path.lowercased().hasSuffix(suffix) }
+}
+
+extension CommandContext {
+    /// Reads what opens an archive.
+    func archiveSecret(_ options: ArchiveSecretOptions, for path: String) throws -> ArchiveSecret {
+        if let identity = options.identity { return ArchiveSecret(try ArchiveIdentity(file: identity)) }
+        guard let passphrase = try passphrase(options.passphrase, for: path) else {
+            throw Failure.usage("no passphrase for \(path)", hints: ["use --archive-passphrase-file"])
+        }
+        return ArchiveSecret(passphrase)
+    }
+}

@@ -1,0 +1,124 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+
+/// Adds a slot, and makes the keyring when there is none.
+struct KeyAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a passphrase, a recovery key or a key file.",
+        usage: "syncctl key add <store> [--recovery | --new-key-file <file>] [--label <text>] [<options>]",
+        discussion: """
+            A store that has no key slots yet is copied under a random key, and its passphrase becomes \
+            its first slot. Nobody else may have the store open then.
+
+            EXAMPLES:
+              A second passphrase:
+                syncctl key add notes.db --label phone --new-passphrase-file pw2
+              A recovery key, printed once:
+                syncctl key add notes.db --recovery --label safe
+              A key file, for a server or a USB stick:
+                syncctl key add notes.db --new-key-file /media/usb/notes.key
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    @Flag(help: "Add a recovery key, and print it once.")
+    var recovery = false
+
+    @Option(
+        help: ArgumentHelp("Add a key file, and write it here.", valueName: "file"), completion: .file())
+    var newKeyFile: String?
+
+    @OptionGroup(title: "New passphrase")
+    var newPassphrase: NewPassphraseOptions
+
+    @Option(help: ArgumentHelp("What the slot is called; it is not encrypted.", valueName: "text"))
+    var label = ""
+
+    @OptionGroup var cost: CostOptions
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        let kinds = [recovery, newKeyFile != nil, newPassphrase.isGiven].filter { $0 }
+        if kinds.count > 1 {
+            throw ValidationError("--recovery, --new-key-file and a new passphrase exclude each other")
+        }
+    }
+
+    private struct Document: Encodable {
+        let store: String
+        let slot: SlotDocument
+        let recoveryKey: String?
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            try StoreFileCheck.requireExisting(options.store)
+            let known = try context.storeSecret(options)
+            let keyring = Keyring(store: options.store)
+            if keyring.exists { _ = try keyring.verify(known) }
+            if recovery {
+                let key = try RecoveryKey.generate()
+                let slot = try add(KeySlotSecret(key), keyring, known, context)
+                try print(slot, recoveryKey: key, context)
+            } else if let newKeyFile {
+                try StoreFileCheck.requireFolder(of: newKeyFile)
+                let secret = try KeySlotSecret.makeKeyFile(at: newKeyFile)
+                do {
+                    try print(add(secret, keyring, known, context), recoveryKey: nil, context)
+                } catch {
+                    // It opens nothing.
+                    unlink(newKeyFile)
+                    throw error
+                }
+                context.note("whoever reads \(newKeyFile) opens the store; keep it away from it")
+            } else {
+                guard let passphrase = try context.passphrase(newPassphrase, for: options.store) else {
+                    throw Failure.usage("no new passphrase", hints: ["use --new-passphrase-file"])
+                }
+                let slot = try add(KeySlotSecret(passphrase), keyring, known, context)
+                try print(slot, recoveryKey: nil, context)
+            }
+            return .success
+        }
+    }
+
+    private func add(
+        _ secret: KeySlotSecret, _ keyring: Keyring, _ known: KeySlotSecret, _ context: CommandContext
+    ) throws -> KeySlot {
+        Interruption.listen()
+        if !keyring.exists {
+            guard let passphrase = known.passphrase else {
+                throw Failure.usage("\(options.store) has no key slots, so no key file opens it")
+            }
+            let progress = context.progress("copying", unit: .items("pages"))
+            try StoreRekey.makeKeyring(path: options.store, from: passphrase, cost: cost.scrypt) {
+                try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
+            }
+            progress.finish()
+            context.note(
+                "made \(options.store)\(Keyring.suffix); without that file nothing opens the store: back it up with \"syncctl key backup\""
+            )
+        }
+        return try keyring.add(secret, label: label, cost: cost.scrypt, unlockingWith: known)
+    }
+
+    private func print(
+        _ slot: KeySlot, recoveryKey: consuming RecoveryKey?, _ context: CommandContext
+    ) throws {
+        guard let recoveryKey else {
+            try context.print(
+                Document(store: options.store, slot: SlotDocument(slot), recoveryKey: nil),
+                text: "added slot \(slot.id)  (\(slot.kind.name))")
+            return
+        }
+        // The one place where a secret is printed: it is what was asked for.
+        let text = try recoveryKey.withText { String(decoding: $0, as: UTF8.self) }
+        try context.print(
+            Document(store: options.store, slot: SlotDocument(slot), recoveryKey: text), text: text)
+        context.note(
+            "added slot \(slot.id); this is the only time that the recovery key is shown: print it, and keep it with the keyring's backup away from the store"
+        )
+    }
+}

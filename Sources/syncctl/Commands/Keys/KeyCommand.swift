@@ -1,0 +1,72 @@
+import ArgumentParser
+import CipherStore
+
+/// The key slots of a store.
+struct KeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key",
+        abstract: "Open a store with several passphrases, a recovery key or key files.",
+        discussion: """
+            The first "syncctl key add" gives a store a keyring: a file beside it, notes.db.keys, whose \
+            slots each hold the store's random key. From then on the store opens with any of its slots, \
+            and only with the keyring's file: back it up.
+
+            EXAMPLES:
+              syncctl key add notes.db --recovery
+              syncctl key list notes.db
+              syncctl key passwd notes.db
+            """,
+        subcommands: [
+            KeyAddCommand.self, KeyListCommand.self, KeyRemoveCommand.self, KeyPasswdCommand.self,
+            KeyBackupCommand.self, KeyIdentityCommand.self,
+        ])
+}
+
+/// A slot in a JSON document.
+struct SlotDocument: Encodable {
+    let id: String
+    let type: String
+    let label: String
+    let created: String
+    let memoryMib: Int?
+
+    init(_ slot: KeySlot) {
+        id = slot.id.description
+        type = slot.kind.name
+        label = slot.label
+        created = HumanFormat.timestamp(slot.createdMilliseconds)
+        memoryMib = slot.cost.map { $0.memoryByteCount >> 20 }
+    }
+}
+
+/// What trying a passphrase costs.
+struct CostOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What trying one passphrase costs: 14 (16 MiB) to 20 (1 GiB of memory), a step doubles time and memory.",
+            valueName: "number"))
+    var cost = ScryptCost.standard.logN
+
+    func validate() throws {
+        guard (ScryptCost.minimum.logN...ScryptCost.defaultLimit.logN).contains(cost) else {
+            throw ValidationError(
+                "--cost takes a number from \(ScryptCost.minimum.logN) to \(ScryptCost.defaultLimit.logN)")
+        }
+    }
+
+    var scrypt: ScryptCost { get throws { try ScryptCost(logN: cost) } }
+}
+
+extension CommandContext {
+    /// The keyring of a store that has one.
+    func keyring(of store: String) throws -> Keyring {
+        try StoreFileCheck.requireExisting(store)
+        let keyring = Keyring(store: store)
+        guard keyring.exists else {
+            throw Failure(
+                "\(store) has no key slots; its passphrase is its only key",
+                hints: ["give it some with: syncctl key add \(CommandWords.quoted(store)) --recovery"])
+        }
+        return keyring
+    }
+}

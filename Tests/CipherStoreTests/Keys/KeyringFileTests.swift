@@ -1,0 +1,107 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+@Suite struct KeyringFileTests {
+    @Test func aFileThatIsReadAndWrittenAgainHasTheSameBytes() throws {
+        let store = try KeyringStore()
+        let bytes = try store.keyring.content()
+        let opened = try store.keyring.opened(bytes, .text("first"))
+        #expect(opened.encoded == bytes)
+    }
+
+    @Test func eachChangedByteIsNoticed() throws {
+        let store = try KeyringStore()
+        let recovery = try RecoveryKey.generate()
+        try store.keyring.add(KeySlotSecret(recovery), label: "paper", unlockingWith: .text("first"))
+        let bytes = try store.keyring.content()
+        for index in bytes.indices {
+            for mask in [UInt8(1), 0x80, 0xFF] {
+                var changed = bytes
+                changed[index] ^= mask
+                #expect(throws: StoreError.self, "byte \(index)") {
+                    try store.keyring.opened(changed, KeySlotSecret(recovery))
+                }
+            }
+        }
+    }
+
+    /// Somebody who changes the file on purpose makes its checksum right again.
+    @Test func eachByteThatIsChangedWithTheChecksumIsNoticed() throws {
+        let store = try KeyringStore()
+        let recovery = try RecoveryKey.generate()
+        try store.keyring.add(KeySlotSecret(recovery), label: "paper", unlockingWith: .text("first"))
+        let bytes = try store.keyring.content()
+        for index in 0..<(bytes.count - 48) {
+            var content = Array(bytes.dropLast(48))
+            content[index] ^= 0x01
+            let forged = content + KeyringFile.checksum(of: content) + bytes.suffix(32)
+            #expect(throws: StoreError.self, "byte \(index)") {
+                try store.keyring.opened(forged, KeySlotSecret(recovery))
+            }
+        }
+    }
+
+    @Test func eachShorterOrLongerFileIsNoticed() throws {
+        let store = try KeyringStore()
+        let bytes = try store.keyring.content()
+        for count in 0..<bytes.count {
+            #expect(throws: StoreError.self) {
+                try KeyringFile(parsing: Array(bytes.prefix(count)), path: "x")
+            }
+        }
+        for more in [1, 16, 48, 20_000] {
+            let longer = bytes + [UInt8](repeating: 0, count: more)
+            #expect(throws: StoreError.self) { try KeyringFile(parsing: longer, path: "x") }
+        }
+    }
+
+    @Test func randomBytesAreNoKeyring() throws {
+        var generator = SeededGenerator(seed: 4711)
+        for _ in 0..<2000 {
+            let count = Int.random(in: 0...600, using: &generator)
+            var bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            if Bool.random(using: &generator) { bytes = KeyringFile.magic + [1, 0] + bytes }
+            let content = Array(bytes.dropLast(48))
+            if bytes.count > 48, Bool.random(using: &generator) {
+                bytes = content + KeyringFile.checksum(of: content) + bytes.suffix(32)
+            }
+            #expect(throws: StoreError.self) { try KeyringFile(parsing: bytes, path: "x") }
+        }
+    }
+
+    @Test func damageDoesNotReadAsAWrongPassphrase() throws {
+        let store = try KeyringStore()
+        var bytes = try store.keyring.content()
+        bytes[70] ^= 1
+        try Data(bytes).write(to: URL(fileURLWithPath: store.keyring.path))
+        let error = #expect(throws: StoreError.self) { try store.keyring.verify(.text("first")) }
+        #expect(error?.code == .keyringDamaged)
+        #expect(error?.message.contains(".bak") == true)
+        #expect(store.refusal(try .text("first")) == .keyringDamaged)
+    }
+
+    @Test func aNewerFormatIsRefusedByName() throws {
+        let store = try KeyringStore()
+        var bytes = try store.keyring.content()
+        bytes[8] = 2
+        let error = #expect(throws: StoreError.self) { try KeyringFile(parsing: bytes, path: "x") }
+        #expect(error?.code == .formatTooNew)
+    }
+
+    @Test func aCostThatExhaustsTheMemoryIsRefused() throws {
+        let store = try KeyringStore()
+        let content = Array(try store.keyring.content().dropLast(48))
+        let position = try #require(Data(content).range(of: Data([14, 8, 1]))?.lowerBound)
+        for (cost, code) in [
+            (22, StoreError.Code.costOutOfRange), (23, .keyringDamaged), (13, .keyringDamaged),
+        ] {
+            var forged = content
+            forged[position] = UInt8(cost)
+            let bytes = forged + KeyringFile.checksum(of: forged) + [UInt8](repeating: 0, count: 32)
+            let error = #expect(throws: StoreError.self) { try store.keyring.opened(bytes, .text("first")) }
+            #expect(error?.code == code)
+        }
+    }
+}
