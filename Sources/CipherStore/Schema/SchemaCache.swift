@@ -105,6 +105,9 @@ final class ConnectionSchema {
     /// Who is told about changes that go through the library.
     var observers: [any SchemaChangeObserver] = []
 
+    /// Whether a change of a table is being reported, or must not be.
+    var isReporting = false
+
     init(source: (any DatabaseSchemaSource)?) { self.source = source }
 }
 

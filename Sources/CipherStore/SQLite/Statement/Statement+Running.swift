@@ -143,6 +143,13 @@ extension Statement {
     ///   for those that were set.
     /// - throws: A ``DatabaseError``.
     public func execute(arguments: StatementArguments? = nil) throws {
+        if schemaEffect == .change, !database.schema.isReporting, let statement = SchemaStatement(sql: sql) {
+            return try database.reporting(statement.change, of: statement.table) { try run(arguments) }
+        }
+        try run(arguments)
+    }
+
+    private func run(_ arguments: StatementArguments?) throws {
         if watch.isOn { try checkMayStep() }
         // Asked for once, because it is not free to see that it still lives.
         let database = database
