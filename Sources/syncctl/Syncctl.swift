@@ -35,6 +35,7 @@ struct Syncctl: ParsableCommand {
                     InitCommand.self, ImportCommand.self, ExportCommand.self, RekeyCommand.self,
                     KeyCommand.self,
                 ]),
+            CommandGroup(name: "CARE", subcommands: [VerifyCommand.self, DoctorCommand.self]),
             CommandGroup(
                 name: "SYNC",
                 subcommands: [
@@ -46,6 +47,7 @@ struct Syncctl: ParsableCommand {
 
     /// Runs the command line. With `--json` a wrong one is reported as JSON like every other failure.
     static func main() {
+        ProcessHardening.apply()
         do {
             var command = try parseAsRoot()
             try command.run()

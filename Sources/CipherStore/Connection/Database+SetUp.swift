@@ -29,10 +29,16 @@ extension Database {
             "PRAGMA foreign_keys = \(configuration.foreignKeysEnabled ? "ON" : "OFF")",
             "PRAGMA temp_store = MEMORY",
             "PRAGMA cell_size_check = ON",
+            // The libraries of Debian are built with it.
+            "PRAGMA secure_delete = ON",
         ]
         if EngineFeatures.current.supportsTrustedSchema { pragmas.append("PRAGMA trusted_schema = OFF") }
         for pragma in pragmas { _ = SQLiteHandle.execute(handle, pragma) }
         SQLiteHandle.setFlag(handle, SQLiteHandle.enableLoadExtensionFlag, false)
+        // Older libraries need a writable schema to drop a column.
+        if EngineFeatures.current.supportsDropColumn {
+            SQLiteHandle.setFlag(handle, SQLiteHandle.defensiveFlag, true)
+        }
         for flag in SQLiteHandle.doubleQuotedStringFlags {
             SQLiteHandle.setFlag(handle, flag, configuration.acceptsDoubleQuotedStringLiterals)
         }

@@ -39,6 +39,17 @@ extension DatabaseFunction {
 }
 
 extension Database {
+    /// Puts functions that fail in the place of SQLite's `fts3_tokenizer`, which shows addresses of
+    /// memory in old libraries, whatever they are told.
+    private func addRefusedFunctions() {
+        for count in [1, 2] {
+            let refusal = DatabaseFunction("fts3_tokenizer", argumentCount: count) { _ in
+                throw DatabaseError(resultCode: .SQLITE_AUTH, message: "fts3_tokenizer is disabled")
+            }
+            add(function: refusal)
+        }
+    }
+
     /// Adds the functions and collations that every connection has.
     func addBuiltInFunctions() {
         let functions: [DatabaseFunction] = [
@@ -46,6 +57,7 @@ extension Database {
             .localizedUppercase,
         ]
         for function in functions { add(function: function, nil) }
+        addRefusedFunctions()
         if !EngineFeatures.current.supportsJSON { addJSONFunctions() }
         for collation in DatabaseCollation.builtIns { add(collation: collation, nil) }
     }

@@ -14,7 +14,7 @@ final class KeyCache: Sendable {
 
         func isFor(_ fingerprint: Data, _ salt: [UInt8], iterations: Int?) -> Bool {
             self.salt == salt && self.fingerprint == fingerprint
-                && (iterations == nil || iterations == key.settings.effectiveIterations)
+                && (iterations == nil || iterations == key.settings.iterationCount)
         }
     }
 
@@ -34,7 +34,7 @@ final class KeyCache: Sendable {
     /// The key that a file has, or will have, with a known salt.
     func key(passphrase: SecretBytes, salt: [UInt8], settings: CipherSettings) throws -> EncryptionKey {
         let fingerprint = KeyDerivation.fingerprint(passphrase, nonce: nonce)
-        if let known = known(fingerprint, salt, iterations: settings.effectiveIterations),
+        if let known = known(fingerprint, salt, iterations: settings.iterationCount),
             known.settings.format == settings.format
         {
             return known.with(settings: settings)
@@ -60,13 +60,13 @@ final class KeyCache: Sendable {
             // the passphrase, which keeps the salt: then SQLite decides.
             return (known, Self.settings(authenticating: start, key: known) != nil)
         }
-        let formats = CipherSettings.Format.allCases.sorted { left, _ in
+        let formats = CipherSettings.Format.current.sorted { left, _ in
             left == CipherSettings.default.format
         }
         for format in formats {
             let key = try derive(passphrase, salt, CipherSettings(format: format))
             guard let found = Self.settings(authenticating: start, key: key) else { continue }
-            guard format == .version3 || EngineFeatures.current.supportsFormat4 else {
+            guard !format.needsVersion4 || EngineFeatures.current.supportsFormat4 else {
                 throw StoreError.formatTooNew(path: path)
             }
             return (remember(key.with(settings: found), fingerprint), true)

@@ -10,14 +10,14 @@ enum KeyDerivation {
     ) throws -> EncryptionKey {
         let function: KDF.Insecure.PBKDF2.HashFunction =
             switch settings.format {
-            case .version3: .insecureSHA1
+            case .version1, .version2, .version3: .insecureSHA1
             case .version4: .sha512
             }
         let key = try passphrase.withUnsafeBytes { bytes in
             try KDF.Insecure.PBKDF2.deriveKey(
                 from: BorrowedBytes(bytes), salt: salt, using: function,
                 outputByteCount: EncryptionKey.keyByteCount,
-                unsafeUncheckedRounds: settings.effectiveIterations)
+                unsafeUncheckedRounds: settings.iterationCount)
         }
         let count = EncryptionKey.keyByteCount + salt.count
         let secret = try SecretBytes(capacity: count) { buffer in

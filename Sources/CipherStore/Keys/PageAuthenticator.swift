@@ -38,7 +38,7 @@ struct PageAuthenticator {
             return Array(output.prefix(EncryptionKey.keyByteCount))
         }
         return switch format {
-        case .version3: SymmetricKey(data: derive(Insecure.SHA1.self))
+        case .version1, .version2, .version3: SymmetricKey(data: derive(Insecure.SHA1.self))
         case .version4: SymmetricKey(data: derive(SHA512.self))
         }
     }
@@ -48,12 +48,14 @@ struct PageAuthenticator {
     /// - parameter number: The page number, from 1.
     func authenticates(_ page: UnsafeRawBufferPointer, number: UInt32) -> Bool {
         let size = settings.pageSize
-        guard page.count >= size else { return false }
+        // Nothing proves a page of the oldest format.
+        guard page.count >= size, settings.format.hasPageMACs else { return false }
         let offset = number == 1 ? CipherSettings.saltByteCount : 0
         let macStart = size - settings.reservedByteCount + 16
         let content = UnsafeRawBufferPointer(rebasing: page[offset..<macStart])
         switch settings.format {
-        case .version3: return matches(Insecure.SHA1.self, content, number, page, macStart)
+        case .version1, .version2, .version3:
+            return matches(Insecure.SHA1.self, content, number, page, macStart)
         case .version4: return matches(SHA512.self, content, number, page, macStart)
         }
     }

@@ -51,7 +51,7 @@ struct FileReplacement {
     }
 
     /// Whether the end of a name is one that this type gives, and not somebody else's.
-    private static func isTemporary(_ suffix: Substring) -> Bool {
+    static func isTemporary(_ suffix: Substring) -> Bool {
         let digits = suffix.prefix { $0.isHexDigit }
         let rest = suffix.dropFirst(digits.count)
         return (1...16).contains(digits.count) && (rest.isEmpty || sidecarSuffixes.contains(String(rest)))

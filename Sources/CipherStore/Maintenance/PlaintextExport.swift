@@ -80,7 +80,7 @@ extension Database {
     /// transaction.
     ///
     /// - parameter key: The key of the new file; nil writes plaintext.
-    fileprivate func export(to path: String, key: EncryptionKey?) throws {
+    func export(to path: String, key: EncryptionKey?) throws {
         try attach(path, key: key)
         defer { try? execute(sql: "DETACH DATABASE exported") }
         if let key {

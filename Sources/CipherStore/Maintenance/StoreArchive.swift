@@ -131,7 +131,7 @@ public enum StoreArchive {
         let fileKey = try archive.header.stanza.unlock(with: secret, limit: limit, path: path)
         try ArchiveHeader.verify(archive.headerBytes, fileKey: fileKey, path: path)
         let settings = archive.header.settings
-        guard settings.format == .version3 || EngineFeatures.current.supportsFormat4 else {
+        guard !settings.format.needsVersion4 || EngineFeatures.current.supportsFormat4 else {
             throw StoreError.formatTooNew(path: path)
         }
         let cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: archive.header.payloadNonce)

@@ -181,6 +181,9 @@ enum SQLiteHandle {
 
     static let enableLoadExtensionFlag = CInt(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION)
 
+    /// SQLITE_DBCONFIG_DEFENSIVE of newer headers: SQL can't damage the file.
+    static let defensiveFlag: CInt = 1010
+
     static let enableTriggersFlag = CInt(SQLITE_DBCONFIG_ENABLE_TRIGGER)
 
     static func setFlag(_ handle: SQLiteConnection, _ option: CInt, _ value: Bool) {

@@ -58,6 +58,9 @@ extension Database {
         get throws { try cipherInformation("cipher_provider_version") }
     }
 
+    /// The format, page size and rounds of derivation of the file; nil when it is not encrypted.
+    public var cipherSettings: CipherSettings? { encryptionKey?.settings }
+
     private func cipherInformation(_ name: String) throws -> String? {
         try checkMayRun("PRAGMA \(name)")
         return withoutTracing { SQLiteHandle.text(handle, "PRAGMA \(name)") }

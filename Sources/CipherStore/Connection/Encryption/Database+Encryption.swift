@@ -77,8 +77,8 @@ extension Database {
         guard let passphrase = setUpPassphrase, let key = encryptionKey else { return }
         var settings = key.settings
         settings.pageSize = number("PRAGMA cipher_page_size") ?? settings.pageSize
-        let iterations = number("PRAGMA kdf_iter") ?? settings.effectiveIterations
-        if iterations != settings.effectiveIterations { settings.kdfIterations = iterations }
+        let iterations = number("PRAGMA kdf_iter") ?? settings.iterationCount
+        if iterations != settings.iterationCount { settings.kdfIterations = iterations }
         guard settings != key.settings else { return }
         guard settings.kdfIterations != key.settings.kdfIterations else {
             encryptionKey = key.with(settings: settings)
@@ -109,9 +109,12 @@ extension Database {
             // The process's first key sends the library's log to stderr, so this comes after it.
             _ = SQLiteHandle.execute(handle, "PRAGMA cipher_log_level = NONE")
         }
-        if key.settings.format == .version3 && EngineFeatures.current.supportsFormat4 {
-            // This resets the page size, so it comes first.
-            _ = SQLiteHandle.execute(handle, "PRAGMA cipher_compatibility = 3")
+        if EngineFeatures.current.supportsFormat4 {
+            // This resets the page size, so it comes first. With a raw key, version 2 is version 3.
+            let version = key.settings.format.rawValue
+            if version < 4 { _ = SQLiteHandle.execute(handle, "PRAGMA cipher_compatibility = \(version)") }
+        } else if !key.settings.format.hasPageMACs {
+            _ = SQLiteHandle.execute(handle, "PRAGMA cipher_use_hmac = OFF")
         }
         _ = SQLiteHandle.execute(handle, "PRAGMA cipher_page_size = \(key.settings.pageSize)")
     }

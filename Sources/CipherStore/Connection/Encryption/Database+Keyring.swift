@@ -39,7 +39,7 @@ extension Database {
         guard let key = try keyCache.key(secret, keyring: keyring, content: content, salt: salt) else {
             return false
         }
-        guard key.settings.format == .version3 || EngineFeatures.current.supportsFormat4 else {
+        guard !key.settings.format.needsVersion4 || EngineFeatures.current.supportsFormat4 else {
             throw StoreError.formatTooNew(path: path)
         }
         // A page in the WAL may be newer than the first page of the file: then SQLite decides.

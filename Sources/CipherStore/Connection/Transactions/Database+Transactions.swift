@@ -129,12 +129,14 @@ extension Database {
     private func bookkeeping(_ sql: String) throws {
         try checkIsOpen(sql)
         try protected {
-            try withoutTracing {
-                var code = SQLiteHandle.execute(handle, sql)
-                if ResultCode(rawValue: code) == .SQLITE_INTERRUPT && resetStatements() {
-                    code = SQLiteHandle.execute(handle, sql)
+            try authorizer.trusting {
+                try withoutTracing {
+                    var code = SQLiteHandle.execute(handle, sql)
+                    if ResultCode(rawValue: code) == .SQLITE_INTERRUPT && resetStatements() {
+                        code = SQLiteHandle.execute(handle, sql)
+                    }
+                    if ResultCode(rawValue: code) != .SQLITE_OK { throw lastError(sql: sql) }
                 }
-                if ResultCode(rawValue: code) != .SQLITE_OK { throw lastError(sql: sql) }
             }
         }
     }

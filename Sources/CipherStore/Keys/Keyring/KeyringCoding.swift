@@ -82,7 +82,7 @@ struct KeyringReader {
 
     mutating func takeSettings() throws -> CipherSettings {
         let number = Int(try takeByte())
-        guard let format = CipherSettings.Format(rawValue: number) else {
+        guard let format = CipherSettings.Format.current.first(where: { $0.rawValue == number }) else {
             throw damaged("there is no file format \(number)")
         }
         let shift = Int(try takeByte())

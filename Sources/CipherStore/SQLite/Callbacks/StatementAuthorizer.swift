@@ -3,7 +3,7 @@ import CSQLCipher
 /// Learns from SQLite what a statement does, while SQLite prepares it.
 ///
 /// SQLite asks the authorizer about each table and column of a statement. It
-/// allows everything. With nobody who wants to know, the answer costs a load and
+/// allows everything, except within a restriction. With nobody who wants to know, the answer costs a load and
 /// a comparison.
 ///
 /// Related SQLite documentation: <https://www.sqlite.org/c3ref/set_authorizer.html>
@@ -21,6 +21,12 @@ final class StatementAuthorizer {
     /// those that it prepares again when they run.
     private var effects = StatementEffects()
 
+    /// What limits the statements of a block, if there is one.
+    var restriction: UntrustedSQL?
+
+    /// How many blocks run statements of the library within a restriction.
+    private var trustCount = 0
+
     /// The table or view that is being dropped.
     private var droppedName: String?
 
@@ -30,25 +36,29 @@ final class StatementAuthorizer {
     /// Makes SQLite ask, and prepare all statements again before their next run.
     func install(on database: Database) {
         isObserved = database.broker.isActive
-        isIdle = !isObserved && reads == nil
+        isIdle = !isObserved && reads == nil && restriction == nil
         effects = StatementEffects()
         observesDeletion = { [unowned broker = database.broker] in
             !broker.observations(of: .delete(tableName: $0)).isEmpty
         }
         sqlite3_set_authorizer(
             database.handle,
-            { context, action, first, second, _, _ in
+            { context, action, first, second, _, trigger in
                 guard let context else { return SQLITE_OK }
                 let authorizer = Unmanaged<StatementAuthorizer>.fromOpaque(context)
                 return authorizer._withUnsafeGuaranteedRef {
-                    $0.isIdle ? SQLITE_OK : $0.receive(action, first, second)
+                    $0.isIdle ? SQLITE_OK : $0.receive(action, first, second, trigger)
                 }
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     private func receive(
-        _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?
+        _ action: CInt, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+        _ trigger: UnsafePointer<CChar>?
     ) -> CInt {
+        if let restriction, trustCount == 0, !restriction.allows(action, first, second, trigger: trigger) {
+            return SQLITE_DENY
+        }
         switch action {
         case SQLITE_READ where reads != nil:
             if let first, let second {
@@ -101,6 +111,13 @@ final class StatementAuthorizer {
 
     // MARK: Statements
 
+    /// Runs a block whose statements are the library's own.
+    func trusting<T>(_ body: () throws -> T) rethrows -> T {
+        trustCount += 1
+        defer { trustCount -= 1 }
+        return try body()
+    }
+
     /// Forgets what statements do that were prepared before.
     func forgetEffects() {
         droppedName = nil
@@ -132,7 +149,7 @@ final class StatementAuthorizer {
         defer {
             reads = outer
             effects = outerEffects
-            isIdle = !isObserved && outer == nil
+            isIdle = !isObserved && outer == nil && restriction == nil
         }
         body()
         return reads ?? (.fullDatabase, 0)

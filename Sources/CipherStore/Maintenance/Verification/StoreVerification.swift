@@ -61,8 +61,9 @@ enum StoreVerification {
     static func unauthenticPages(
         of db: Database, key: EncryptionKey, among suspects: Set<Int>? = nil
     ) throws -> Set<Int> {
+        guard key.settings.format.hasPageMACs else { throw StoreError.withoutMACs(path: db.path) }
         let authenticator = PageAuthenticator(key: key)
-        let lockPage = lockPage(key.settings.pageSize)
+        let lockPage = StorePages.lockPage(key.settings.pageSize)
         var numbers: Set<Int> = []
         try SQLiteHandle.forEachPage(db.handle, size: key.settings.pageSize) { page, number in
             guard number != lockPage, suspects?.contains(number) ?? true else { return }
@@ -75,12 +76,10 @@ enum StoreVerification {
         StoreError(.damaged, "page \(number) is not authentic", path: path)
     }
 
-    /// The page that holds SQLite's lock bytes, and never data.
-    private static func lockPage(_ pageSize: Int) -> Int { 0x4000_0000 / pageSize + 1 }
-
     /// Checks the MAC of every page, without SQLCipher, which accepts some
     /// pages without one.
     static func verifyPages(path: String, key: EncryptionKey, progress: StoreProgressHandler?) throws {
+        guard key.settings.format.hasPageMACs else { throw StoreError.withoutMACs(path: path) }
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw StoreError(.cannotRead, "cannot open", path: path)
         }
@@ -89,7 +88,7 @@ enum StoreVerification {
         let size = key.settings.pageSize
         let total = Int(try file.seekToEnd()) / size
         try file.seek(toOffset: 0)
-        let lockPage = lockPage(size)
+        let lockPage = StorePages.lockPage(size)
         var number = 0
         while let chunk = try file.read(upToCount: 256 * size), !chunk.isEmpty {
             try chunk.withUnsafeBytes { bytes in

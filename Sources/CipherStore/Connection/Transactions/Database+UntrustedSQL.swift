@@ -1,0 +1,47 @@
+extension Database {
+    /// Runs a block in which SQL can read, and write rows if that is allowed, and nothing else: for
+    /// SQL that comes from outside of the program.
+    ///
+    /// ```swift
+    /// let rows = try dbQueue.read { db in
+    ///     try db.restrictedToUntrustedSQL { try Row.fetchAll(db, sql: textFromTheUser) }
+    /// }
+    /// ```
+    ///
+    /// What is not on the list of the allowed fails with `SQLITE_AUTH`, and leaves the database as it
+    /// is: other files (`ATTACH`), definitions (`CREATE`, `DROP`, `ALTER`), the ends of transactions
+    /// and savepoints, pragmas that change something (keys, ciphers, `temp_store`, `writable_schema`,
+    /// `journal_mode`, …), functions that load code, show addresses or export
+    /// (`load_extension`, `fts3_tokenizer`, `sqlcipher_export`), and writes to the tables of SQLite
+    /// and of synchronization. Functions that the program added itself are allowed.
+    ///
+    /// Lengths and depths of SQL are limited, too; time is not. Cancel the task, or call
+    /// ``DatabaseReader/interrupt()``, to stop a statement that takes too long.
+    ///
+    /// The whole block is restricted, so begin a transaction outside of it. Statements that were
+    /// prepared before are prepared again when they run in it.
+    ///
+    /// - parameters:
+    ///     - allowsWriting: Whether rows may be inserted, updated and deleted.
+    ///     - body: What runs the SQL. A cursor must not leave it.
+    /// - throws: A ``DatabaseError``, of code `SQLITE_AUTH` for what is denied, or the error of `body`.
+    public func restrictedToUntrustedSQL<T>(
+        allowsWriting: Bool = false, _ body: () throws -> T
+    ) throws -> T {
+        try checkIsOpen("")
+        let outer = authorizer.restriction
+        let limits = UntrustedSQL.lowerLimits(of: handle)
+        // A restriction within another one can't allow more.
+        authorizer.restriction = UntrustedSQL(
+            allowsWriting: allowsWriting && (outer?.allowsWriting ?? true))
+        authorizer.install(on: self)
+        defer {
+            authorizer.restriction = outer
+            if !isClosed {
+                UntrustedSQL.restore(limits, of: handle)
+                authorizer.install(on: self)
+            }
+        }
+        return try body()
+    }
+}

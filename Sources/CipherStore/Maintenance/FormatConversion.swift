@@ -1,0 +1,43 @@
+extension StoreCopy {
+    /// Moves the content of an encrypted database into a new store of the newest format, whatever
+    /// the format of the source is: that of SQLCipher 1, for one, whose pages can't be copied.
+    ///
+    /// Rows are copied, not pages. Rows of a table that has no `INTEGER PRIMARY KEY` may get other
+    /// rowids. The source stays as it is.
+    ///
+    /// - parameters:
+    ///     - source: A connection outside of a transaction.
+    ///     - path: Where the new store goes; no file may be there.
+    ///     - passphrase: The passphrase of the new store.
+    /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    public static func makeStore(
+        of source: Database, at path: String, passphrase: borrowing Passphrase,
+        progress: StoreProgressHandler? = nil
+    ) throws {
+        guard FileIdentity(path: path) == nil else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+        guard source.encryptionKey != nil else {
+            throw StoreError(
+                .encryptionMismatch, "the source is not encrypted; import it instead", path: source.path)
+        }
+        let file = try FileReplacement(destination: path, purpose: "import")
+        do {
+            let key = try KeyDerivation.derive(
+                passphrase: passphrase.bytes, salt: KeyDerivation.randomSalt(), settings: .default)
+            let problems = try String.fetchAll(source, sql: "PRAGMA integrity_check(10)")
+            guard problems == ["ok"] else {
+                throw StoreError(
+                    .damaged, "integrity check: " + problems.joined(separator: "; "), path: source.path)
+            }
+            let counts = try StoreVerification.rowCounts(source)
+            try source.export(to: file.temporary, key: key)
+            try StoreVerification.verify(
+                path: file.temporary, key: key, rowCounts: counts, progress: progress)
+            try file.moveIntoPlace()
+        } catch {
+            file.discard()
+            throw StoreError.explaining(error, path: path)
+        }
+    }
+}

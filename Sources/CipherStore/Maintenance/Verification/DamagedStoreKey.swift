@@ -1,0 +1,57 @@
+import Foundation
+
+/// Finds the key of a store whose first page is damaged.
+///
+/// Opening such a store looks like a wrong passphrase, because the first page is
+/// what proves the key. Any other page proves it too.
+struct DamagedStoreKey {
+    let path: String
+    let secret: KeySlotSecret
+
+    /// How many pages are tried.
+    private static let pageCountMax = 64
+
+    /// - returns: nil when no page proves the key.
+    /// - throws: A ``StoreError``, for instance of a keyring that does not open.
+    func find() throws -> EncryptionKey? {
+        let handle = try SQLiteHandle.open(path: path, readonly: true, creates: false, isURI: false)
+        defer { SQLiteHandle.close(handle) }
+        let file = try DatabaseFile(handle)
+        return try candidates(handle).first { try proves($0, file) }
+    }
+
+    /// The keys that the secret may give, of each page size. The salt of a keyring is known even
+    /// when that of the file is damaged.
+    private func candidates(_ handle: SQLiteConnection) throws -> [EncryptionKey] {
+        let keyring = Keyring(store: path)
+        if keyring.exists {
+            let opened = try keyring.opened(keyring.content(), secret)
+            let keys = [opened.active] + (opened.pending.map { [$0] } ?? [])
+            return try keys.map { try $0.encryptionKey(opened.file.settings, slotID: opened.slotID) }
+        }
+        guard let passphrase = secret.passphrase else { return [] }
+        let salt = SQLiteHandle.leadingBytes(handle, count: CipherSettings.saltByteCount)
+        guard salt.count == CipherSettings.saltByteCount else { return [] }
+        return try CipherSettings.Format.current.flatMap { format in
+            let key = try KeyDerivation.derive(
+                passphrase: passphrase.bytes, salt: salt, settings: CipherSettings(format: format))
+            return CipherSettings.pageSizes.map {
+                key.with(settings: CipherSettings(format: format, pageSize: $0))
+            }
+        }
+    }
+
+    private func proves(_ key: EncryptionKey, _ file: DatabaseFile) throws -> Bool {
+        let size = key.settings.pageSize
+        let authenticator = PageAuthenticator(key: key)
+        let page = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+        defer { page.deallocate() }
+        for number in 1...Self.pageCountMax {
+            guard try file.read(at: (number - 1) * size, into: page) else { return false }
+            if authenticator.authenticates(UnsafeRawBufferPointer(page), number: UInt32(number)) {
+                return true
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,79 @@
+/// Something that a check of a store found.
+public struct StoreProblem: Equatable, Sendable {
+    /// The kinds of problem. New kinds may be added.
+    public enum Kind: String, Sendable {
+        /// A page does not carry the MAC that it needs: it was changed by somebody without the key,
+        /// or by a fault of the disk.
+        case page
+        /// The file is shorter or longer than the database in it.
+        case size
+        /// The write-ahead log is damaged.
+        case wal
+        /// SQLite's integrity check found something.
+        case structure
+        /// A row refers to a row that is not there.
+        case reference
+        /// The keyring, or the copy beside it, is damaged.
+        case keyring
+        /// The metadata of synchronization contradicts itself, or the tables.
+        case metadata
+        /// A check could not be made.
+        case unreadable
+    }
+
+    /// The kind of problem.
+    public let kind: Kind
+
+    /// What was found, without the path of the store.
+    public let message: String
+
+    /// The page, for problems of pages.
+    public let page: Int?
+
+    /// The table that is concerned, if that can be told.
+    public let table: String?
+
+    /// Makes a problem.
+    public init(_ kind: Kind, _ message: String, page: Int? = nil, table: String? = nil) {
+        self.kind = kind
+        self.message = message
+        self.page = page
+        self.table = table
+    }
+}
+
+/// What a check of a store found.
+public struct StoreCheckReport: Sendable {
+    /// The problems, as many as were asked for.
+    public internal(set) var problems: [StoreProblem] = []
+
+    /// How many problems there are.
+    public internal(set) var problemCount = 0
+
+    /// The format and page size of the file.
+    public internal(set) var settings: CipherSettings?
+
+    /// The pages of the database.
+    public internal(set) var pageCount = 0
+
+    /// The pages that are damaged or missing.
+    public internal(set) var badPageCount = 0
+
+    /// The committed frames of the write-ahead log.
+    public internal(set) var walFrameCount = 0
+
+    /// Whether the store has a keyring.
+    public internal(set) var hasKeyring = false
+
+    /// Whether nothing was found.
+    public var isSound: Bool { problemCount == 0 }
+
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func add(_ problem: StoreProblem) {
+        problemCount += 1
+        if problems.count < limit { problems.append(problem) }
+    }
+}

@@ -1,0 +1,46 @@
+import CSQLCipher
+
+/// The database file of a connection, read through SQLite's own file object.
+///
+/// Closing a descriptor of our own would drop the POSIX locks that other
+/// connections of this process hold on the file.
+struct DatabaseFile {
+    private let file: UnsafeMutablePointer<sqlite3_file>
+    private let methods: sqlite3_io_methods
+
+    /// - throws: A ``DatabaseError`` when the connection has no file.
+    init(_ handle: SQLiteConnection) throws {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+            let file, let methods = file.pointee.pMethods
+        else { throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the file can't be read") }
+        self.file = file
+        self.methods = methods.pointee
+    }
+
+    /// The size in bytes, now.
+    ///
+    /// - throws: A ``DatabaseError``.
+    func byteCount() throws -> Int {
+        var size: sqlite3_int64 = 0
+        guard let fileSize = methods.xFileSize, fileSize(file, &size) == SQLITE_OK else {
+            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the file can't be read")
+        }
+        return Int(size)
+    }
+
+    /// Fills a buffer.
+    ///
+    /// - returns: False when the file ends before; the rest of the buffer is zeros then.
+    /// - throws: A ``DatabaseError``.
+    func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Bool {
+        guard let read = methods.xRead else {
+            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the file can't be read")
+        }
+        let code = read(file, buffer.baseAddress, CInt(buffer.count), sqlite3_int64(offset))
+        if code == SQLITE_OK { return true }
+        // SQLITE_IOERR_SHORT_READ, a macro that Swift does not import.
+        if code == SQLITE_IOERR | 2 << 8 { return false }
+        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the file can't be read")
+    }
+}

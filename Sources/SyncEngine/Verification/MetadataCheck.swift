@@ -1,0 +1,169 @@
+import CipherStore
+import SyncWire
+
+/// The check of a store's sync metadata: against itself, the triggers and the tables.
+///
+/// ```swift
+/// let report = try StoreCheck.run(path: path, opening: secret, isDeep: true) {
+///     try MetadataCheck.problems(of: $0, isDeep: true)
+/// }
+/// ```
+public enum MetadataCheck {
+    /// Checks the metadata; nothing is written.
+    ///
+    /// What the next synchronization brings up to date by itself, such as columns that were added or
+    /// log entries that were not folded yet, is no problem.
+    ///
+    /// - parameters:
+    ///     - db: A connection in a transaction.
+    ///     - isDeep: Whether each row is compared with its versions.
+    /// - returns: The problems; none when the database has no metadata.
+    /// - throws: A `DatabaseError`.
+    public static func problems(of db: Database, isDeep: Bool) throws -> [StoreProblem] {
+        let metadata: StoreMetadata
+        do {
+            guard let loaded = try StoreMetadata.load(db) else { return [] }
+            metadata = loaded
+            _ = try metadata.replicaID()
+        } catch let error as SyncError {
+            return [StoreProblem(.metadata, error.message)]
+        }
+        let check = MetadataCheckRun(db: db, metadata: metadata, tables: try SyncedTable.loadAll(db))
+        var problems = try check.schemaProblems()
+        // The other checks ask tables that may not be there.
+        guard problems.isEmpty else { return problems }
+        problems += try check.vectorProblems()
+        problems += try check.tables.filter(\.isTracked).flatMap { try check.triggerProblems($0) }
+        problems += try check.strayTriggerProblems()
+        if isDeep { problems += try RowCheck(db: db, metadata: metadata, tables: check.tables).problems() }
+        return problems
+    }
+}
+
+/// The checks that cost little, however many rows there are.
+private struct MetadataCheckRun {
+    let db: Database
+    let metadata: StoreMetadata
+    let tables: [SyncedTable]
+
+    /// The tables, indexes and the guard of the log, compared with what creates them.
+    func schemaProblems() throws -> [StoreProblem] {
+        let expected = try DatabaseQueue().write { db in
+            try db.execute(sql: MetadataSchema.sql)
+            return try Self.objects(db)
+        }
+        let found = try Self.objects(db)
+        return expected.keys.sorted().compactMap { name in
+            guard let sql = found[name] else {
+                return StoreProblem(.metadata, "\(name) is missing in the sync metadata", table: name)
+            }
+            guard sql != expected[name] else { return nil }
+            return StoreProblem(.metadata, "\(name) of the sync metadata was changed", table: name)
+        }
+    }
+
+    private static func objects(_ db: Database) throws -> [String: String] {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT name, sql FROM sqlite_master WHERE substr(name, 1, 6) = '_sync_'")
+        return Dictionary(
+            try rows.map { (try $0.decode(String.self, atIndex: 0), try $0.decode(String.self, atIndex: 1)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The log's numbers, and those that replicas are known up to.
+    func vectorProblems() throws -> [StoreProblem] {
+        var problems: [StoreProblem] = []
+        let applying = try Int64.fetchOne(db, sql: "SELECT applying FROM _sync_state")
+        if applying != 0 {
+            problems.append(
+                StoreProblem(.metadata, "changes are not tracked: the mark of a synchronization stayed"))
+        }
+        let last = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0
+        if last < metadata.folded {
+            problems.append(
+                StoreProblem(
+                    .metadata,
+                    "the change log ends at \(last), before entry \(metadata.folded) that is in use",
+                    table: "_sync_log"))
+        }
+        for replica in metadata.replicas {
+            let name = "replica \(replica.id)"
+            if replica.sid == metadata.selfNumber, replica.sequence > metadata.folded {
+                problems.append(
+                    StoreProblem(
+                        .metadata,
+                        "\(name) counts \(replica.sequence) changes, and its log \(metadata.folded)"))
+            }
+            for table in ["_sync_row", "_sync_cell"] {
+                let newest = try Int64.fetchOne(
+                    db, sql: "SELECT max(oseq) FROM \(table) WHERE sid = ?", arguments: [replica.sid])
+                guard let newest, newest > replica.sequence else { continue }
+                problems.append(
+                    StoreProblem(
+                        .metadata,
+                        "\(table) holds change \(newest) of \(name), of which \(replica.sequence) are known",
+                        table: table))
+            }
+        }
+        return problems
+    }
+
+    /// The triggers of a tracked table, letter by letter.
+    func triggerProblems(_ table: SyncedTable) throws -> [StoreProblem] {
+        // A table that was dropped, renamed or altered is brought up to date by the next synchronization.
+        guard try db.tableExists(table.name),
+            let definition = try? TableDefinition.load(db, table.name),
+            Set(definition.columns.map { $0.lowercased() })
+                == Set(table.presentColumns.map { $0.name.lowercased() })
+        else { return [] }
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name GLOB ?",
+            arguments: ["_sync_[iudk]*_\(table.number)"])
+        var found = Dictionary(
+            try rows.map { (try $0.decode(String.self, atIndex: 0), try $0.decode(String.self, atIndex: 1)) },
+            uniquingKeysWith: { first, _ in first })
+        var problems: [StoreProblem] = []
+        for statement in CaptureTriggers(table: table).statements {
+            // SQLite keeps the text without the name of the schema.
+            let expected = statement.replacing(
+                "CREATE TRIGGER main.", with: "CREATE TRIGGER ", maxReplacements: 1)
+            let name = String(expected.dropFirst("CREATE TRIGGER ".count).prefix { $0 != " " })
+            switch found.removeValue(forKey: name) {
+            case nil:
+                problems.append(
+                    StoreProblem(
+                        .metadata, "trigger \(name) of table \(table.name) is missing", table: table.name))
+            case expected: break
+            default:
+                problems.append(
+                    StoreProblem(
+                        .metadata, "trigger \(name) of table \(table.name) was changed", table: table.name))
+            }
+        }
+        return problems
+            + found.keys.sorted().map {
+                StoreProblem(
+                    .metadata, "table \(table.name) has a trigger \($0) that the library did not make",
+                    table: table.name)
+            }
+    }
+
+    /// Triggers that look like the library's, of tables that it does not track.
+    func strayTriggerProblems() throws -> [StoreProblem] {
+        let tracked = Set(tables.filter(\.isTracked).map { "\($0.number)" })
+        return try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, tbl_name FROM sqlite_master
+                WHERE type = 'trigger' AND substr(name, 1, 6) = '_sync_' AND name <> '_sync_log_guard'
+                """
+        ).compactMap { row in
+            let name: String = try row.decode(atIndex: 0)
+            let table: String = try row.decode(atIndex: 1)
+            let number = name.split(separator: "_").last.map(String.init) ?? ""
+            guard !tracked.contains(number) else { return nil }
+            return StoreProblem(
+                .metadata, "table \(table) has a trigger \(name) and is not tracked", table: table)
+        }
+    }
+}

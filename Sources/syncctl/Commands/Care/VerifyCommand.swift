@@ -1,0 +1,168 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+import SyncEngine
+
+/// Checks a store or an archive.
+struct VerifyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check a store, its keyring and its sync metadata, or an archive, for damage.",
+        usage: "syncctl verify <store> [--deep] [<options>]",
+        discussion: """
+            Checks that each page, and each frame of the write-ahead log, is what somebody with the \
+            key wrote; the size of the file; the keyring; the triggers and the numbers of \
+            synchronization. --deep also checks the structure of tables and indexes, foreign keys, \
+            and each row against its versions. Nothing is changed, and the store may be in use.
+
+            A file whose name ends in .csa is checked as an archive, all of it.
+
+            Exits with 16 when something is damaged. An old copy of the whole file that somebody put \
+            in its place can't be noticed: see docs/threat-model.md.
+
+            EXAMPLES:
+              syncctl verify notes.db --deep
+              syncctl verify backup.csa --archive-passphrase-file pw4
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    @Flag(help: "Check the content, too.")
+    var deep = false
+
+    @OptionGroup var archive: ArchiveSecretOptions
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        let isArchive = ArchiveName.isArchive(options.store)
+        if archive.isGiven && !isArchive {
+            throw ValidationError(
+                "--identity and an archive passphrase go with a file whose name ends in \(ArchiveName.suffix)"
+            )
+        }
+        if isArchive && (options.passphrase.isGiven || options.keyFile != nil) {
+            throw ValidationError("an archive is opened by --archive-passphrase-file or --identity")
+        }
+    }
+
+    private struct Document: Encodable {
+        struct Problem: Encodable {
+            let kind: String
+            let message: String
+            let page: Int?
+            let table: String?
+        }
+        let store: String
+        let sound: Bool
+        let deep: Bool
+        let pages: Int
+        let badPages: Int
+        let walFrames: Int
+        let problemCount: Int
+        let problems: [Problem]
+        let advice: [String]
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            try StoreFileCheck.requireExisting(options.store)
+            if ArchiveName.isArchive(options.store) { return try verifyArchive(context) }
+            let secret = try context.storeSecret(options)
+            Interruption.listen()
+            let progress = PageProgress(context)
+            let isDeep = deep
+            let report = try StoreCheck.run(
+                path: options.store, opening: secret, isDeep: isDeep, progress: progress.update
+            ) { try MetadataCheck.problems(of: $0, isDeep: isDeep) }
+            progress.finish()
+            return try show(report, context)
+        }
+    }
+
+    private func show(_ report: StoreCheckReport, _ context: CommandContext) throws -> ExitStatus {
+        let advice = Self.advice(for: report.problems, store: options.store)
+        let document = Document(
+            store: options.store, sound: report.isSound, deep: deep, pages: report.pageCount,
+            badPages: report.badPageCount, walFrames: report.walFrameCount,
+            problemCount: report.problemCount,
+            problems: report.problems.map {
+                .init(kind: $0.kind.rawValue, message: $0.message, page: $0.page, table: $0.table)
+            }, advice: advice)
+        try context.print(document, text: text(report, context))
+        for line in advice { context.note("hint: \(line)") }
+        return report.isSound ? .success : .integrityFailed
+    }
+
+    private func text(_ report: StoreCheckReport, _ context: CommandContext) -> String {
+        let frames =
+            report.walFrameCount == 0
+            ? "" : ", " + HumanFormat.count(report.walFrameCount, "frame") + " in the WAL"
+        let summary = "\(options.store): \(HumanFormat.count(report.pageCount, "page"))\(frames)"
+        guard !report.isSound else { return "\(summary), no damage found" }
+        var table = Table([.text("KIND"), .text("TABLE"), .text("PROBLEM")], indent: 2)
+        for problem in report.problems {
+            table.addRow([
+                Table.Cell(problem.kind.rawValue, .red), Table.Cell(problem.table ?? "-"),
+                Table.Cell(problem.message),
+            ])
+        }
+        let rest = report.problemCount - report.problems.count
+        return "\(summary), \(HumanFormat.count(report.problemCount, "problem"))\n"
+            + table.text(style: context.terminal.outputStyle)
+            + (rest > 0 ? "\n  and \(HumanFormat.count(rest, "more problem"))" : "")
+    }
+
+    /// What to do about the kinds of problems that there are.
+    private static func advice(for problems: [StoreProblem], store: String) -> [String] {
+        let kinds = Set(problems.map(\.kind))
+        let name = CommandWords.quoted(store)
+        var advice: [String] = []
+        if !kinds.isDisjoint(with: [.page, .size, .wal, .structure, .unreadable]) {
+            advice.append(
+                "keep a copy of \(name) as it is, then take another replica (syncctl init <new> --clone <replica>) or a backup (syncctl init <new> --from <backup>.csa)"
+            )
+            advice.append("look at the disk: what damaged one file may damage others")
+        }
+        if kinds.contains(.keyring) {
+            advice.append(
+                "put a backup of the keyring in its place, or the whole one of \(name).keys and \(name).keys.bak"
+            )
+        }
+        if kinds.contains(.reference) {
+            advice.append("rows without their parents come from a program that writes with foreign keys off")
+        }
+        if kinds.contains(.metadata) {
+            advice.append(
+                "changes may not have been tracked: clone another replica, or export the rows (syncctl export) and import them into a new store"
+            )
+        }
+        return advice
+    }
+
+    // MARK: - Archives
+
+    private struct ArchiveDocument: Encodable {
+        let archive: String
+        let sound: Bool
+        let created: String
+        let databaseBytes: Int
+    }
+
+    /// Damage is an error here, which names the place.
+    private func verifyArchive(_ context: CommandContext) throws -> ExitStatus {
+        let secret = try context.archiveSecret(archive, for: options.store)
+        Interruption.listen()
+        let progress = PageProgress(context)
+        let information = try StoreArchive.verify(options.store, opening: secret, progress: progress.update)
+        progress.finish()
+        let created = HumanFormat.timestamp(information.createdMilliseconds)
+        try context.print(
+            ArchiveDocument(
+                archive: options.store, sound: true, created: created,
+                databaseBytes: information.databaseByteCount),
+            text:
+                "\(options.store): made \(created), \(HumanFormat.bytes(information.databaseByteCount)), no damage found"
+        )
+        return .success
+    }
+}

@@ -1,0 +1,47 @@
+import CipherStore
+
+/// What can be wrong with a store that is open.
+struct OpenStoreChecks {
+    let store: String
+    /// The time now, in milliseconds since 1970.
+    let nowMilliseconds: Int64
+
+    /// How far a store's clock may be ahead of that of the machine.
+    private static let clockTolerance: Int64 = 600_000
+
+    func findings(_ db: Database) throws -> [Finding] {
+        [derivationFinding(db), try clockFinding(db)].compactMap { $0 }
+    }
+
+    /// The derivation of the key of a store whose only key is a passphrase.
+    private func derivationFinding(_ db: Database) -> Finding? {
+        guard !Keyring(store: store).exists, let settings = db.cipherSettings else { return nil }
+        let advice =
+            "give it key slots, which cost more to try: syncctl key add \(CommandWords.quoted(store)) --recovery"
+        if settings.iterationCount < settings.format.standardIterationCount {
+            return .warning(
+                "the key is derived with \(HumanFormat.count(settings.iterationCount)) rounds",
+                why:
+                    "the format has \(HumanFormat.count(settings.format.standardIterationCount)): passphrases can be tried the faster, the less it is",
+                advice: advice)
+        }
+        guard settings.format != .version4 else { return nil }
+        return .note(
+            "the format of SQLCipher 3 makes trying a passphrase cheap",
+            why:
+                "PBKDF2-HMAC-SHA1 with 64,000 rounds, a twentieth of what is recommended; a long random passphrase does not depend on it",
+            advice: advice)
+    }
+
+    private func clockFinding(_ db: Database) throws -> Finding? {
+        guard try db.tableExists("_sync_state"),
+            let clock = try Int64.fetchOne(db, sql: "SELECT clock >> 16 FROM _sync_state"),
+            clock > nowMilliseconds + Self.clockTolerance
+        else { return nil }
+        return .warning(
+            "the newest change is from the future, of \(HumanFormat.timestamp(clock))",
+            why:
+                "the clock of this machine, or of another replica, was or is wrong; until that time, edits count as made after it",
+            advice: "compare the clocks of the devices")
+    }
+}

@@ -1,0 +1,156 @@
+import CipherStore
+import Foundation
+import Testing
+
+@testable import syncctl
+
+// In the serial suite, because these tests start processes.
+extension ProcessWideTests {
+    @Suite struct VerifyCommandTests {
+        let place: Workplace
+
+        init() throws {
+            place = try Workplace()
+            try place.makeStore("a.db", "a", rows: 0..<400)
+        }
+
+        private var options: [String] { ["--passphrase-file", place.secret("a")] }
+
+        private func change(_ name: String, at offset: Int) throws {
+            let url = URL(fileURLWithPath: place.path(name))
+            var bytes = try Data(contentsOf: url)
+            bytes[offset] ^= 1
+            try bytes.write(to: url)
+        }
+
+        @Test func aSoundStoreIsSaidToBeSound() throws {
+            let result = try place.succeed(["verify", place.path("a.db"), "--deep", "--json"] + options)
+            let document = try result.document()
+            #expect(document["sound"] as? Bool == true && document["deep"] as? Bool == true)
+            #expect((document["pages"] as? Int ?? 0) > 5)
+            #expect(try place.contents() == ["a.db"])
+        }
+
+        @Test func damageIsListedWithPageTableAndAdvice() throws {
+            try change("a.db", at: 4096 * 12 + 99)
+            let result = try place.run(["verify", place.path("a.db"), "--json"] + options)
+            #expect(result.status == 16)
+            let document = try result.document()
+            let problems = try #require(document["problems"] as? [[String: Any]])
+            #expect(document["sound"] as? Bool == false && document["bad_pages"] as? Int == 1)
+            #expect(problems.first?["page"] as? Int == 13 && problems.first?["table"] is String)
+            #expect((document["advice"] as? [String])?.isEmpty == false)
+            let text = try place.run(["verify", place.path("a.db")] + options)
+            #expect(text.status == 16 && text.output.contains("page 13 is not authentic"))
+            #expect(text.errors.contains("hint: keep a copy"))
+        }
+
+        @Test func aTriggerThatIsGoneIsFound() throws {
+            let queue = try place.open("a.db", "a")
+            try queue.write { try $0.execute(sql: "DROP TRIGGER _sync_i_1") }
+            try queue.close()
+            let result = try place.run(["verify", place.path("a.db")] + options)
+            #expect(result.status == 16 && result.output.contains("_sync_i_1"))
+        }
+
+        @Test func aWrongPassphraseHasItsOwnCode() throws {
+            let wrong = ["--passphrase-file", place.secret("wrong")]
+            #expect(try place.run(["verify", place.path("a.db")] + wrong).status == 12)
+            #expect(try place.run(["verify", place.path("none.db")] + wrong).status == 10)
+        }
+
+        @Test func archivesAreChecked() throws {
+            let archive = place.path("b.csa")
+            try place.succeed(
+                ["export", place.path("a.db"), "--to", archive, "--to-passphrase-file", place.secret("b")]
+                    + options)
+            let opening = ["--archive-passphrase-file", place.secret("b")]
+            let sound = try place.succeed(["verify", archive, "--json"] + opening)
+            #expect(try sound.document()["sound"] as? Bool == true)
+            #expect(try place.run(["verify", archive] + options).status == 64)
+            try change("b.csa", at: 20_000)
+            #expect(try place.run(["verify", archive] + opening).status == 16)
+        }
+
+        @Test func theDoctorFindsWhatEndangersAStore() throws {
+            let clean = try place.run(["doctor", place.path("a.db"), "--json"] + options)
+            #expect(clean.status == 0, "\(clean.output)")
+            #expect(try clean.document()["opened"] as? Bool == true)
+            chmod(place.path("a.db"), 0o644)
+            try place.folder.write("", to: "a.db.rekey-1a2b")
+            try place.folder.write("", to: "a.db.rekey-notes.txt")
+            let ill = try place.run(["doctor", place.path("a.db"), "--json"])
+            #expect(ill.status == 3)
+            let document = try ill.document()
+            let findings = try #require(document["findings"] as? [[String: String]])
+            let serious = findings.filter { $0["severity"] != "note" }
+            #expect(serious.count == 2, "\(serious)")
+            #expect(serious.allSatisfy { !($0["why"] ?? "").isEmpty && !($0["advice"] ?? "").isEmpty })
+            #expect(document["opened"] as? Bool == false)
+        }
+
+        @Test func theDoctorLooksAtKeyrings() throws {
+            let store = place.path("a.db")
+            try place.succeed(
+                ["key", "add", store, "--new-passphrase-file", place.secret("b"), "--cost", "14"] + options)
+            let slots = try Keyring(store: store).information().slots
+            try place.succeed(["key", "remove", store, slots[1].id.description] + options)
+            let result = try place.run(["doctor", store])
+            #expect(result.status == 3)
+            #expect(result.output.contains("one slot only") && result.output.contains("16 MiB"))
+        }
+
+        @Test func theProcessLeavesNoCoreDump() throws {
+            let script = try place.folder.write(
+                "#!/bin/sh\nulimit -c >\(place.path("limit"))\necho kestrel-4711-a-\u{E9}t\u{E9}\n", to: "ask"
+            )
+            chmod(script, 0o700)
+            try place.succeed(["status", place.path("a.db"), "--passphrase-command", script])
+            #expect(try place.folder.text("limit") == "0\n")
+        }
+    }
+}
+
+/// Findings about machines that this one is not.
+@Suite struct MachineChecksTests {
+    private func checks(
+        options: [String] = ["TEMP_STORE=2"], core: UInt64 = 0, swaps: String? = nil,
+        now: TimeInterval = 1_800_000_000,
+        cipher: String = "4.14.0 community"
+    ) -> MachineChecks {
+        MachineChecks(
+            compileOptions: options, coreLimit: core, swaps: swaps, now: now, cipherVersion: cipher)
+    }
+
+    @Test func aMachineWithoutRisksHasNoFindings() {
+        #expect(checks().findings() == [])
+        #expect(checks(swaps: "Filename Type\n/dev/dm-1 partition 1 0 -2\n").findings() == [])
+    }
+
+    @Test func eachRiskIsFound() {
+        #expect(checks(options: ["TEMP_STORE=0"]).findings().map(\.severity) == [.error])
+        #expect(checks(now: 1_000).findings().map(\.severity) == [.error])
+        #expect(checks(core: 1).findings().map(\.severity) == [.note])
+        #expect(checks(swaps: "Filename Type\n/swapfile file 1 0 -2\n").findings().map(\.severity) == [.note])
+        #expect(checks(cipher: "3.4.1").findings().map(\.severity) == [.note])
+        #expect(checks(cipher: "4.13.0 community").findings().map(\.severity) == [.note])
+        #expect(checks(cipher: "5.0.0").findings() == [])
+    }
+}
+
+#if os(Linux)
+    // In the serial suite, because it changes the process.
+    extension ProcessWideTests {
+        @Suite struct ProcessHardeningTests {
+            @Test func theMemoryOfTheProcessCannotBeDumped() {
+                let getDumpable: Int32 = 3
+                let setDumpable: Int32 = 4
+                let before = ProcessHardening.control(getDumpable, 0)
+                defer { ProcessHardening.control(setDumpable, UInt(max(0, before))) }
+                ProcessHardening.apply()
+                #expect(ProcessHardening.control(getDumpable, 0) == 0)
+                #expect(ProcessHardening.coreLimit() == 0)
+            }
+        }
+    }
+#endif
