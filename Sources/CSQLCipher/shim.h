@@ -4,6 +4,7 @@
 #define CSQLCIPHER_SHIM_H
 
 #define SQLITE_HAS_CODEC 1
+#include <dlfcn.h>
 #include <sqlite3.h>
 
 // Swift cannot call C functions with variable arguments.
@@ -43,6 +44,27 @@ static inline void csqlcipher_result_text(sqlite3_context *context, const void *
 static inline void csqlcipher_result_blob(sqlite3_context *context, const void *bytes, int count) {
     if (count == 0) sqlite3_result_zeroblob(context, 0);
     else sqlite3_result_blob(context, bytes, count, SQLITE_TRANSIENT);
+}
+
+// Where SQLite is to write the address of FTS5's interface. It has the function from 3.20 on, so
+// that it is looked for in the library that the program runs on. The name of the type must stay
+// where it is, as no Swift string does.
+static inline int csqlcipher_bind_fts5_api(sqlite3_stmt *statement, int index, void *pointer) {
+    int (*bind)(sqlite3_stmt *, int, void *, const char *, void (*)(void *)) = 0;
+#ifdef __APPLE__
+    // There the search could find the system's SQLite, which may be loaded, too.
+#if SQLITE_VERSION_NUMBER >= 3020000
+    bind = sqlite3_bind_pointer;
+#endif
+#else
+    void *program = dlopen((const char *)0, RTLD_LAZY);
+    if (program) {
+        bind = (int (*)(sqlite3_stmt *, int, void *, const char *, void (*)(void *)))
+            dlsym(program, "sqlite3_bind_pointer");
+        dlclose(program);
+    }
+#endif
+    return bind ? bind(statement, index, pointer, "fts5_api_ptr", (void (*)(void *))0) : SQLITE_NOTFOUND;
 }
 
 #endif

@@ -236,6 +236,40 @@ struct Library {
         #expect(none == ["Melville"])
     }
 
+    @Test func rowsWithoutRowIDAreCountedByTheirWholeKey() throws {
+        struct Shelf: Decodable, FetchableRecord, TableRecord {
+            static let slots = hasMany(Slot.self)
+            static let labels = hasMany(Label.self)
+        }
+        struct Slot: TableRecord {}
+        struct Label: TableRecord {}
+        try DatabaseQueue().write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE shelf (id INTEGER PRIMARY KEY);
+                    CREATE TABLE slot (shelfId INTEGER REFERENCES shelf(id), x, y, PRIMARY KEY (x, y)) WITHOUT ROWID;
+                    CREATE TABLE label (id INTEGER PRIMARY KEY, shelfId INTEGER REFERENCES shelf(id));
+                    INSERT INTO shelf VALUES (1), (2);
+                    INSERT INTO label (shelfId) VALUES (1), (1), (2);
+                    INSERT INTO slot VALUES (1, 1, 2), (1, '1', 2), (1, X'31', 2), (1, '1'',', 2), (1, 12, ''),
+                        (1, 0.1, 0), (1, 0.1 + 1e-17 * 2, 0)
+                    """)
+            let nul = "a\0"
+            try db.execute(
+                sql: "INSERT INTO slot VALUES (1, ?, 'x'), (1, ?, 'x')", arguments: [nul + "b", nul])
+            let request = Shelf.annotated(with: Shelf.slots.count, Shelf.labels.count, Shelf.slots.isEmpty)
+                .orderByPrimaryKey()
+            let rows = try Row.fetchAll(db, request)
+            let total = try Int.fetchOne(db, sql: "SELECT count(*) FROM slot")
+            #expect(total == 9)
+            #expect(
+                rows == [
+                    ["id": 1, "slotCount": 9, "labelCount": 2, "hasNoSlot": false],
+                    ["id": 2, "slotCount": 0, "labelCount": 1, "hasNoSlot": true],
+                ])
+        }
+    }
+
     @Test func aForeignKeyThatTheSchemaDoesNotTellIsAnErrorWithAdvice() throws {
         let missing = Prize.belongsTo(Country.self)
         try queue.read { db in

@@ -232,4 +232,16 @@ import Testing
         #expect(numbers.withLock { $0 } == Array(0..<50))
         #expect(pool.readerPool.readers.count == 1)
     }
+
+    @Test func aLabelNamesEachConnection() throws {
+        let pool = try makePool { $0.label = "Notes" }
+        let writer = try pool.write { [$0.description, $0.configuration.label] }
+        #expect(writer == ["Notes.writer", "Notes"])
+        let reader = try pool.read { [$0.description, $0.configuration.label] }
+        #expect(reader == ["Notes.reader.1", "Notes"])
+        var configuration = Configuration()
+        configuration.label = "Notes"
+        let queue = try DatabaseQueue(configuration: configuration).read { $0.description }
+        #expect(queue == "Notes")
+    }
 }

@@ -139,7 +139,7 @@ import Testing
                 return titles
             }
             #expect(titles == ["a"])
-            #expect(region.description == "note(title),tag(name)")
+            #expect(region.description == "note(title),tag(*)")
             // Outside of a block nothing is recorded.
             try db.registerAccess(to: DatabaseRegion.fullDatabase)
             let (_, empty) = db.recordingRegion {}
@@ -217,6 +217,19 @@ import Testing
             #expect(statement.databaseRegion != .fullDatabase)
             try db.execute(sql: "DROP TABLE volume")
             #expect(statement.databaseRegion == .fullDatabase)
+        }
+    }
+
+    @Test func aRequestWithoutRowsReadsNothing() throws {
+        try DatabaseQueue().inDatabase { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE shelf (id INTEGER PRIMARY KEY);
+                    CREATE TABLE volume (id INTEGER PRIMARY KEY, shelfId INTEGER REFERENCES shelf (id))
+                    """)
+            let request = Shelf.none().including(all: Shelf.books)
+            let statement = try request.makePreparedRequest(db, forSingleResult: false).statement
+            #expect(statement.databaseRegion.isEmpty)
         }
     }
 }

@@ -49,6 +49,33 @@ import Testing
         try Row.fetchOne(statement)?.decodeIfPresent(String.self, atIndex: 0)
     }
 
+    @Test func aStatementThatWasSteppedByItsHandleBeginsAnew() throws {
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            let insert = try db.makeStatement(sql: "INSERT INTO t VALUES (?)")
+            let select = try db.makeStatement(sql: "SELECT 1 UNION ALL SELECT 2")
+            try insert.execute(arguments: ["first"])
+            for value in ["second", "third"] {
+                // To its end, without a reset: it takes no values in that state.
+                #expect(RawStep.next(insert.sqliteStatement) == false)
+                try insert.execute(arguments: [value])
+                #expect(RawStep.next(insert.sqliteStatement) == false)
+                insert.setUncheckedArguments([value])
+                try insert.execute()
+            }
+            let counts = try Row.fetchAll(db, sql: "SELECT a, count(*) FROM t WHERE a IS NOT NULL GROUP BY a")
+            #expect(counts.map { $0[0] as String } == ["first", "second", "third"])
+            // Unchecked values stay bound, so that the handle inserts them once more.
+            #expect(counts.map { $0[1] as Int } == [1, 3, 2])
+            // In the middle.
+            #expect(RawStep.next(select.sqliteStatement) == true)
+            #expect(try Int.fetchAll(select) == [1, 2])
+            #expect(RawStep.next(select.sqliteStatement) == true)
+            try select.execute()
+            #expect(try Int.fetchAll(select) == [1, 2])
+        }
+    }
+
     @Test func aValueOfSixteenBytesIsLikeEveryOtherBlob() throws {
         let data = Data(1...16)
         let value = data.databaseValue

@@ -89,7 +89,7 @@ struct RecordEmulationTests {
             (
                 "saveAndFetch",
                 { db in
-                    var player = Player(id: 9, name: "Craig", score: 1)
+                    let player = Player(id: 9, name: "Craig", score: 1)
                     return "\(try player.saveAndFetch(db)) \(player)"
                 }
             ),
@@ -218,5 +218,52 @@ struct RecordEmulationTests {
         #expect(counted[0].contains("Jovial"))
         #expect(counted[0].contains("Optional(6)"))
         #expect(counted[1] == "[text:\"Jovial\" kind:\"x\" count:6]")
+    }
+
+    @Test func cursorsOfChangedRowsAreOnAllEngines() throws {
+        try makeQueue().write { db in
+            let players = Player.orderByPrimaryKey()
+            let updated = try players.updateAndFetchCursor(db, [Column("score").set(to: Column("score") + 1)])
+            let first = try updated.next()
+            #expect(first == Player(id: 1, name: "Arthur", score: 11, best: 20))
+            // Others meanwhile, one of which is not read before the next one is made.
+            let waiting = try Pair.all().updateAndFetchCursor(db, [Column("value").set(to: "changed")])
+            let again = try players.filter { _ in Column("id") == 1 }.updateAndFetchAll(
+                db, [Column("best").set(to: nil)])
+            #expect(again == [Player(id: 1, name: "Arthur", score: 11, best: nil)])
+            let second = try updated.next()
+            #expect(second == Player(id: 2, name: "Barbara", score: 31, best: 40))
+            let end = try updated.next()
+            #expect(end == nil)
+            let pairs = try Array(waiting)
+            #expect(pairs == [Pair(a: 1, b: 1, value: "changed")])
+            let deleted = try Array(Player.all().deleteAndFetchCursor(db))
+            #expect(Set(deleted.map(\.name)) == ["Arthur", "Barbara"])
+            let rest = try Player.fetchCount(db)
+            #expect(rest == 0)
+        }
+    }
+
+    @Test func theTablesOfCursorsGo() throws {
+        try makeQueue().write { db in
+            func tables() throws -> Int? {
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_temp_master")
+            }
+            for _ in 0..<5 {
+                _ = try Array(
+                    Player.all().updateAndFetchCursor(db, [Column("score").set(to: Column("score") + 1)]))
+            }
+            // The last one's stays until the next change.
+            let kept = try tables()
+            #expect(kept.map { $0 <= 1 } == true)
+            _ = try Player.all().updateAndFetchAll(db, [Column("score").set(to: Column("score") + 1)])
+            let none = try tables()
+            #expect(none == 0)
+            #expect(throws: DatabaseError.self) {
+                try Player.all().updateAndFetchCursor(db, [Column("score").set(to: -1)]).next()
+            }
+            let score = try Int.fetchOne(db, sql: "SELECT min(score) FROM player")
+            #expect(score == 16)
+        }
     }
 }

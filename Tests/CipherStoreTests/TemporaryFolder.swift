@@ -2,7 +2,7 @@ import CipherStore
 import Foundation
 
 /// A folder of its own for a test, removed when the test ends.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {

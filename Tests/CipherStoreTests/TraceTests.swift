@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func noErrorOfARowShowsAKey() throws {
-        let error = #expect(throws: RowDecodingError.self) {
+        let error = #expect(throws: DatabaseError.self) {
             try DatabaseQueue().read { db in
                 try UUID.fetchOne(db, sql: "EXPLAIN ATTACH 'a' AS b KEY 'MARKER'")
             }
@@ -141,6 +141,19 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "EXPLAIN ATTACH 'x' AS y KEY 'MARKER'", "explain query plan ATTACH 'x' AS y KEY MARKER",
+        "/* why */ EXPLAIN ATTACH 'file:x?key=MARKER' AS y", "EXPLAIN PRAGMA key = 'MARKER'",
+    ]) func aStatementWithAKeyIsNotExplained(sql: String) throws {
+        try DatabaseQueue().inDatabase { db in
+            let error = #expect(throws: DatabaseError.self) { try Row.fetchAll(db, sql: sql) }
+            #expect(error?.resultCode == .SQLITE_AUTH)
+            #expect(error.map { "\($0)".contains("MARKER") } == false)
+            let rows = try Row.fetchAll(db, sql: "EXPLAIN SELECT 'key'")
+            #expect(!rows.isEmpty)
+        }
+    }
+
     @Test func theErrorLogIsReceivedWithoutKeys() throws {
         let messages = Mutex<[String]>([])
         Database.logError = { code, message in messages.withLock { $0.append("\(code.rawValue) \(message)") }
@@ -149,6 +162,12 @@ import Testing
         try DatabaseQueue().inDatabase { db in
             #expect(throws: DatabaseError.self) { try db.execute(sql: "SELECT Abracadabra_7") }
             #expect(throws: DatabaseError.self) { try db.execute(sql: "PRAGMA key = 'MARKER_7' 'MARKER_7'") }
+            for sql in [
+                "ATTACH 'x' AS y KEY MARKER_7 z", "ATTACH 'x' AS y KEY MARKER_7(1)",
+                "PRAGMA key = MARKER_7 z",
+            ] {
+                #expect(throws: DatabaseError.self) { try db.execute(sql: sql) }
+            }
         }
         let queue = try DatabaseQueue()
         let statement = try queue.inDatabase { try $0.makeStatement(sql: "ATTACH 'a' AS b KEY 'MARKER_7'") }

@@ -54,6 +54,21 @@ import Testing
         #expect(isEqual(plan.conflicts.first?.lost, 11))
     }
 
+    @Test func aBaseSaysNothingOfAColumnThatItsWriterLacked() throws {
+        // Both inserted the row; the later one has no column 1.
+        let local = RowVersion(life: 3, base: stamp(9), cells: [:], values: [0: .integer(10)])
+        let change = RowChange(
+            life: 3, base: stamp(5, 1),
+            writes: [
+                0: .init(stamp: stamp(5, 1), value: .integer(11)), 1: .init(stamp: stamp(5, 1), value: .null),
+            ])
+        let plan = try #require(Merge.plan(local: local, incoming: change, peer: VersionVector()))
+        #expect(plan.base == stamp(9))
+        #expect(plan.writes.keys.sorted() == [1])
+        #expect(plan.cells == [1: stamp(5, 1)])
+        #expect(plan.conflicts.map(\.column) == [0])
+    }
+
     @Test func equalValuesAreNoConflict() throws {
         let local = RowVersion(life: 1, base: stamp(1), cells: [:], values: [0: .integer(10)])
         let change = RowChange(

@@ -27,7 +27,7 @@ import Testing
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let contract = try String(
-            contentsOf: root.appendingPathComponent("Schemas/metadata/v1.sql"), encoding: .utf8)
+            contentsOf: root.appendingPathComponent("Schemas/metadata/v2.sql"), encoding: .utf8)
         let created = try objects(MetadataSchema.sql)
         #expect(try objects(contract) == created)
         #expect(created.count > 12)
@@ -36,7 +36,7 @@ import Testing
     @Test func metadataOfANewerProgramIsRefused() throws {
         let stores = try TestStores()
         let a = try stores.create()
-        try a.execute("UPDATE _sync_state SET format = 2")
+        try a.execute("UPDATE _sync_state SET format = 3")
         let error = #expect(throws: SyncError.self) { try a.synchronizer.status() }
         #expect(error?.code == .metadataTooNew)
     }

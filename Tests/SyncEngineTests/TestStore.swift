@@ -140,6 +140,62 @@ final class TestReplica {
         try queue.read { try T.fetchOne($0, sql: sql) }
     }
 
+    /// Runs a migration, as an app does.
+    func migrate(
+        _ identifier: String, _ body: @escaping @Sendable (Database) throws -> Void
+    ) throws {
+        stores.clock.advance(milliseconds: 10)
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration(identifier, migrate: body)
+        try migrator.migrate(queue)
+    }
+
+    /// Changes the file as a program does that has no SyncEngine.
+    func changeUnobserved(_ sql: String) throws {
+        stores.clock.advance(milliseconds: 10)
+        try queue.write { db in try db.withoutReportingSchemaChanges { try db.execute(sql: sql) } }
+    }
+
+    /// The rows of tables and their versions, with columns by name and replicas by id.
+    func state(_ tables: [String]) throws -> [String] {
+        let versions = try queue.read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT lower(t.name), hex(r.pk), r.cl, r.hlc, hex(p.rid), r.oseq, '' AS name
+                    FROM _sync_row r JOIN _sync_table t ON t.tbl = r.tbl JOIN _sync_replica p ON p.sid = r.sid
+                    WHERE t.tracked = 1
+                    UNION ALL
+                    SELECT lower(t.name), hex(r.pk), r.cl, c.hlc, hex(p.rid), c.oseq, n.name
+                    FROM _sync_cell c JOIN _sync_row r ON r.r = c.r
+                    JOIN _sync_column n ON n.tbl = r.tbl AND n.col = c.col
+                    JOIN _sync_table t ON t.tbl = r.tbl JOIN _sync_replica p ON p.sid = c.sid
+                    WHERE t.tracked = 1 AND n.present = 1
+                    ORDER BY 1, 2, 7
+                    """
+            ).map { $0.databaseValues.map(\.description).joined(separator: " ") }
+        }
+        return try dump(tables) + versions
+    }
+
+    /// Everything in the file: the schema and the rows of all tables.
+    func everything() throws -> [String] {
+        try queue.read { db in
+            let schema = try Row.fetchAll(
+                db, sql: "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")
+            let tables = schema.filter { $0["type"] == "table" }.map { $0["name"] as String }
+            return try schema.map(\.description)
+                + tables.flatMap { table in
+                    try Row.fetchAll(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)").map {
+                        "\(table) \($0.databaseValues)"
+                    }.sorted()
+                }
+        }
+    }
+
+    /// How many entries the log has.
+    func logCount() throws -> Int? { try value("SELECT count(*) FROM _sync_log", as: Int.self) }
+
     func conflicts() throws -> [String] {
         try queue.read { db in
             try Row.fetchAll(db, sql: "SELECT col, val, why FROM _sync_conflict ORDER BY id").map {

@@ -53,13 +53,14 @@ struct ForeignWriterTests {
         #expect(result.errors.isEmpty, "\(result.errors)")
     }
 
-    private func push() throws -> Int? {
-        let result = try place.succeed(
+    private func push(expecting status: Int32 = 0) throws -> Int? {
+        let result = try place.run(
             [
                 "push", place.path("a.db"), "--passphrase-file", place.secret("a"), "--remote",
                 place.path("b.db"),
             ]
                 + ["--remote-passphrase-file", place.secret("b"), "--json"])
+        #expect(result.status == status, "\(result.errors)")
         return try result.document()["pushed"] as? Int
     }
 
@@ -80,6 +81,25 @@ struct ForeignWriterTests {
         #expect(rows.count == 19)
         #expect(rows.filter { $0.hasSuffix("| 99") }.count == 1)
         #expect(try rows == place.rows("a.db", "a"))
+    }
+
+    @Test func aSchemaThatTheShellChangedShowsInTheStatus() throws {
+        try write(
+            "ALTER TABLE person ADD COLUMN colour TEXT; UPDATE person SET colour = 'red' WHERE stars = 3;\n")
+        let arguments = ["status", place.path("a.db"), "--passphrase-file", place.secret("a"), "--json"]
+        let before = try place.run(arguments)
+        #expect(before.status == 3)
+        let remark = try #require((try before.document()["schema"] as? [[String: String]])?.first)
+        #expect(remark["table"] == "person")
+        #expect(remark["text"]?.contains("column colour was added by another program") == true)
+        try write("ALTER TABLE person RENAME TO people;\n")
+        // The other store has the table under its old name, and the column not at all.
+        #expect(try push(expecting: 3) == 1)
+        let status = try place.run(
+            ["status", place.path("b.db"), "--passphrase-file", place.secret("b")])
+        #expect(status.status == 3)
+        #expect(status.output.contains("person: other replicas have a column colour"))
+        #expect(try place.succeed(arguments).document()["schema"] as? [[String: String]] == [])
     }
 
     @Test func theShellReadsWhatCameByAPush() throws {

@@ -2,18 +2,6 @@ import CipherStore
 import Foundation
 import SyncEngine
 
-/// A push of rows from one store to another.
-struct SyncResult: Encodable {
-    let rowCount: Int
-    let seconds: Double
-    let rowsPerSecond: Double
-    /// The fewest rows a second that there should be.
-    let bar: Double
-    let isWithinBar: Bool
-    /// The most memory that the process had, which is both ends of the push.
-    let peakMegabytes: Double
-}
-
 /// Pushes rows of twenty columns into a store that has none of them. The time is that of the
 /// whole push: opening the other store with its passphrase, fold, export, merge and commit.
 func measureSync(_ folder: StoreFolder, _ options: Options) throws -> SyncResult {

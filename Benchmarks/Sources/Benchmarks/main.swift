@@ -1,19 +1,26 @@
 import Foundation
 
-// Measures, then prints. Exit codes: 0 measured, 1 failed, 64 wrong command line. A figure that
-// misses its bar is a result, not a failure.
-do {
-    let options = try Options(CommandLine.arguments.dropFirst())
-    if options.showsHelp {
-        print(Options.help)
-    } else {
-        let report = try Report.measure(options)
-        print(options.printsJSON ? try report.json() : report.table)
-    }
-} catch let error as UsageError {
-    FileHandle.standardError.write(Data("benchmarks: error: \(error.message); hint: see --help\n".utf8))
-    exit(64)
-} catch {
-    FileHandle.standardError.write(Data("benchmarks: error: \(error)\n".utf8))
-    exit(1)
-}
+let program = Program(
+    name: "Benchmarks",
+    summary: """
+        Measures the library against C loops over the same SQLCipher, side by side in one process,
+        on encrypted files in the temporary folder.
+        """,
+    figures: Figure.allCases,
+    hasBars: true,
+    describeEngine: describeEngine,
+    measure: { figure, folder, options in
+        switch figure {
+        case .fetch: try measureFetch(folder, options)
+        case .insert: try measureInsert(folder, options)
+        case .tracked: try measureTrackedInsert(folder, options)
+        case .recordFetch: try measureRecordFetch(folder, options)
+        case .recordInsert: try measureRecordInsert(folder, options)
+        case .poolOpen: try measurePoolOpening(folder, options)
+        case .poolRead: try measureReadersBesideWriter(folder, options)
+        case .sync: []
+        }
+    },
+    measureSync: measureSync)
+
+exit(program.run(CommandLine.arguments.dropFirst()))

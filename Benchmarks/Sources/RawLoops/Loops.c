@@ -1,25 +1,29 @@
-#define SQLITE_HAS_CODEC 1
-#include <sqlite3.h>
-
+#include "Library.h"
 #include "RawLoops.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+const char *const raw_settings =
+    "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;"
+    "PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0; PRAGMA recursive_triggers = ON";
+
 int raw_key(sqlite3 *connection, const char *key) {
+#ifdef RAW_LOOPS_PLAIN
+    (void)connection;
+    return key ? SQLITE_MISUSE : SQLITE_OK;
+#else
+    if (!key) return SQLITE_MISUSE;
     int code = sqlite3_key_v2(connection, "main", key, (int)strlen(key));
     return code ? code : raw_execute(connection, "PRAGMA cipher_page_size = 4096");
+#endif
 }
 
 int raw_open(const char *path, const char *key, sqlite3 **connection) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     int code = sqlite3_open_v2(path, connection, flags, NULL);
     if (!code) code = raw_key(*connection, key);
-    // Older libraries ignore the pragmas that they do not know.
-    return code ? code
-                : raw_execute(*connection,
-                              "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON;"
-                              "PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0; PRAGMA recursive_triggers = ON");
+    return code ? code : raw_execute(*connection, raw_settings);
 }
 
 int raw_close(sqlite3 *connection) { return sqlite3_close(connection); }

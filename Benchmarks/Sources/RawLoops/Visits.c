@@ -1,6 +1,4 @@
-#define SQLITE_HAS_CODEC 1
-#include <sqlite3.h>
-
+#include "Library.h"
 #include "RawLoops.h"
 #include "RawVisits.h"
 

@@ -1,6 +1,6 @@
 /// A type-erased ``DatabaseReader``.
 public final class AnyDatabaseReader: DatabaseReader {
-    private let base: any DatabaseReader
+    let base: any DatabaseReader
 
     /// Wraps a reader.
     public init(_ base: any DatabaseReader) { self.base = base }

@@ -1,6 +1,6 @@
 /// A type-erased ``DatabaseWriter``.
 public final class AnyDatabaseWriter: DatabaseWriter {
-    private let base: any DatabaseWriter
+    let base: any DatabaseWriter
 
     /// Wraps a writer.
     public init(_ base: any DatabaseWriter) { self.base = base }

@@ -46,8 +46,8 @@ public final class DatabaseQueue: DatabaseWriter {
     ) throws {
         self.keyCache = keyCache
         let connection = try SerializedDatabase(
-            path: path, configuration: configuration, keyCache: keyCache, label: "CipherStore.DatabaseQueue",
-            memorySettings: memorySettings)
+            path: path, configuration: configuration, keyCache: keyCache,
+            label: configuration.label ?? "CipherStore.DatabaseQueue", memorySettings: memorySettings)
         self.connection = connection
         suspension =
             configuration.observesSuspensionNotifications

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// It is `@unchecked Sendable` because `db` and `outerDatabases` are touched
 /// only in blocks of `queue`, except for the parts of `db` that any thread may
-/// call: `interrupt`, `suspend` and `resume`.
+/// call: `interrupt`, `suspend`, `resume` and `commitCount`.
 final class SerializedDatabase: @unchecked Sendable {
     private let db: Database
     private let queue: DispatchQueue
@@ -22,6 +22,9 @@ final class SerializedDatabase: @unchecked Sendable {
     let path: String
     let configuration: Configuration
 
+    /// The identity of the file that was opened.
+    let fileIdentity: FileIdentity?
+
     init(
         path: String, configuration: Configuration, keyCache: KeyCache, label: String, isReader: Bool = false,
         memorySettings: CipherSettings = .default
@@ -31,7 +34,8 @@ final class SerializedDatabase: @unchecked Sendable {
         db = try Database(
             path: path, configuration: configuration, keyCache: keyCache, label: label,
             memorySettings: memorySettings)
-        queue = configuration.makeDispatchQueue(label: configuration.label ?? label, isReader: isReader)
+        fileIdentity = db.fileIdentity
+        queue = configuration.makeDispatchQueue(label: label, isReader: isReader)
         actor = DispatchQueueActor(queue)
         queue.setSpecific(key: Self.currentKey, value: Unowned(database: self))
     }
@@ -45,8 +49,14 @@ final class SerializedDatabase: @unchecked Sendable {
         DispatchQueue.getSpecific(key: currentKey)?.database
     }
 
-    /// The connection that this thread uses.
-    static var currentDatabase: Database? { current?.db }
+    /// Whether this thread uses a connection.
+    static var isInAccess: Bool { current != nil }
+
+    /// The connections that this thread may use, the innermost access first.
+    static var heldDatabases: [Database] {
+        guard let current else { return [] }
+        return [current.db] + current.outerDatabases.reversed().map(\.db)
+    }
 
     /// Whether this thread already holds the connection.
     var isHeld: Bool {
@@ -90,11 +100,12 @@ final class SerializedDatabase: @unchecked Sendable {
     private func access<T>(_ body: (Database) throws -> T) rethrows -> T {
         db.checkFileIdentity()
         defer { requireNoTransaction() }
-        db.clearSchemaCacheIfNeeded()
+        db.noticeSchemaChange()
         return try body(db)
     }
 
     private func requireNoTransaction() {
+        db.settle()
         guard !db.isClosed, !configuration.allowsUnsafeTransactions, !keepsTransaction else { return }
         if db.isInsideTransaction {
             fatalError("A transaction has been left opened at the end of a database access")
@@ -133,6 +144,9 @@ final class SerializedDatabase: @unchecked Sendable {
     func dispose() {
         reentrantSync { $0.dispose() }
     }
+
+    /// How often the connection has committed something, from any thread.
+    var commitCount: Int { db.commitCount.load(ordering: .acquiring) }
 
     func interrupt() { db.interrupt() }
 

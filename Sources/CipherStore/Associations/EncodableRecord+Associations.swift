@@ -17,7 +17,8 @@ extension EncodableRecord {
         let record = Result { try PersistenceContainer(self).dictionary }
         let values = record.map { dictionary in
             Dictionary(
-                dictionary.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+                dictionary.map { ($0.key.foldedIdentifier, $0.value) },
+                uniquingKeysWith: { first, _ in first })
         }
         let relation = Relation.reaching(steps.map { ($0.condition, $0.relation) }) { first in
             first.filters.append(
@@ -25,7 +26,7 @@ extension EncodableRecord {
                     .deferred { db in
                         let values = try values.get()
                         let pairs = try condition.columns(db).map {
-                            ($0.right, values[$0.left.lowercased()] ?? .null)
+                            ($0.right, values[$0.left.foldedIdentifier] ?? .null)
                         }
                         if pairs.contains(where: \.1.isNull) { return false.sqlExpression }
                         return .joined(.and, pairs.map { .equality(.equal, .column($0), .value($1)) })

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A connection to an SQLite database.
 ///
@@ -69,7 +70,6 @@ public final class Database {
     let keyCache: KeyCache
     private(set) var isClosed = false
     var statementCache = StatementCache()
-    let statementRuns = StatementRuns()
 
     /// What the connection knows about the tables of record types.
     let recordPlans = RecordPlans()
@@ -79,6 +79,12 @@ public final class Database {
 
     /// What ``trace(options:_:)`` set.
     let tracer = StatementTracer()
+
+    /// What emulated changes leave to be read.
+    var changedRowsTables = ChangedRowsTables()
+
+    /// What FTS5 can be extended with, once somebody has asked.
+    var fullTextInterface: UnsafeMutableRawPointer?
 
     // MARK: Encryption
 
@@ -98,6 +104,9 @@ public final class Database {
     /// Whether the file was empty when the key was given.
     var isNewFile = false
 
+    /// Whether other connections can change the database.
+    let isShared: Bool
+
     /// The identity of the file when it was opened, by which a replaced file is noticed.
     var fileIdentity: FileIdentity?
 
@@ -112,6 +121,9 @@ public final class Database {
     /// Whether the library runs statements that must not be stopped.
     var isProtected = false
 
+    /// What is to be run when SQLite lets it: ``settle()``.
+    var owedStatements: [String] = []
+
     /// Whether a block runs whose transaction must still be there.
     var needsTransaction = false
 
@@ -119,7 +131,7 @@ public final class Database {
     var readOnlyDepth = 0
 
     /// What is to be told and forgotten when the transaction ends.
-    var transactionEnd = TransactionEnd()
+    @exclusivity(unchecked) var transactionEnd = TransactionEnd()
 
     // MARK: Observation
 
@@ -132,13 +144,16 @@ public final class Database {
     /// What the statements of a tracked block have read so far.
     var recordedRegion: DatabaseRegion?
 
-    /// Whether there are observers or a tracked block, so that each run of a
-    /// statement is of interest.
+    /// How often a transaction was committed that wrote something, or somebody
+    /// told of changes. Any thread may read it.
+    let commitCount = Atomic<Int>(0)
+
+    /// What statements have to look at when they run.
     let watch = ConnectionWatch()
 
     init(
         path: String, configuration: Configuration, keyCache: KeyCache,
-        label: String = "CipherStore.Database",
+        label: String? = nil,
         memorySettings: CipherSettings = .default
     ) throws {
         try EngineFeatures.current.requireCipher()
@@ -146,14 +161,16 @@ public final class Database {
         self.configuration = configuration
         schema = ConnectionSchema(source: configuration.schemaSource)
         self.keyCache = keyCache
-        self.label = configuration.label ?? label
+        self.label = label ?? configuration.label ?? "CipherStore.Database"
         self.memorySettings = memorySettings
         let isFile = DatabasePath(path).isFile
+        isShared = isFile || DatabasePath(path).isNamedMemory
         if isFile && configuration.requiresExistingFile {
             try StoreFile.requireContent(path)
         } else if isFile && !configuration.readonly {
             try StoreFile.createPrivately(path)
         }
+        let identityBefore = isFile ? FileIdentity(path: path) : nil
         // A database in memory is filled by its own connection, read-only or not.
         handle = try SQLiteHandle.open(
             path: path, readonly: configuration.readonly && isFile,
@@ -162,16 +179,33 @@ public final class Database {
         interruption = Interruption(handle)
         do {
             try setUp()
+            if isFile { fileIdentity = try identityOfOpenFile(before: identityBefore) }
         } catch {
             dispose()
             throw error
         }
-        fileIdentity = isFile ? FileIdentity(path: path) : nil
         observeTransactions()
+        stopWhenCancelled()
         authorizer.install(on: self)
     }
 
-    deinit { dispose() }
+    /// The identity of the file that is open, by which a later one at the path is told from it.
+    ///
+    /// - throws: A ``StoreError`` when another file took its place meanwhile.
+    private func identityOfOpenFile(before: FileIdentity?) throws -> FileIdentity? {
+        let identity = FileIdentity(path: path)
+        // SQLite compares its descriptor with the path; a link may lead to another path by now.
+        guard !SQLiteHandle.hasMoved(handle), before == nil || before == identity else {
+            throw Self.replacedFileError(path: path)
+        }
+        return identity
+    }
+
+    deinit {
+        // No statement may refer to an object that is going.
+        watch.close()
+        dispose()
+    }
 
     /// Closes the connection, or leaves it open when a statement still lives.
     /// Closing twice does nothing.
@@ -200,6 +234,8 @@ public final class Database {
     /// not the connection, until they go.
     func dispose() {
         guard !isClosed else { return }
+        watch.runs.close()
+        watch.close()
         isClosed = true
         // Their statements would keep the handle, and its locks.
         statementCache.removeAll()

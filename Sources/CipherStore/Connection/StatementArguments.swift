@@ -124,16 +124,14 @@ public struct StatementArguments: Sendable, Hashable {
 extension StatementArguments: ExpressibleByArrayLiteral {
     /// Makes positional arguments.
     public init(arrayLiteral elements: (any DatabaseValueConvertible)?...) {
-        // Taken out of the array, an element is not copied first.
         var elements = elements
-        values = elements.withUnsafeMutableBufferPointer { elements in
-            [DatabaseValue](unsafeUninitializedCapacity: elements.count) { values, count in
-                for index in elements.indices {
-                    values.initializeElement(at: index, to: elements[index].take()?.databaseValue ?? .null)
-                }
-                count = elements.count
-            }
+        var values: [DatabaseValue] = []
+        values.reserveCapacity(elements.count)
+        elements.withUnsafeMutableBufferPointer { elements in
+            // Taken out of the array, an element is not copied first.
+            for index in elements.indices { values.append(elements[index].take()?.databaseValue ?? .null) }
         }
+        self.values = values
         namedValues = [:]
     }
 }

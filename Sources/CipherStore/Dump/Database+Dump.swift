@@ -183,7 +183,7 @@ extension Database {
             let table: String = row[2]
             let isInternal = [object.name, table].contains {
                 Database.isSQLiteInternalTable($0) || Database.isGRDBInternalTable($0)
-                    || shadowTables.contains($0.lowercased())
+                    || shadowTables.contains($0.foldedIdentifier)
             }
             if !isInternal { objects.append(object) }
         }

@@ -56,9 +56,9 @@ extension Database {
             .capitalize, .lowercase, .uppercase, .localizedCapitalize, .localizedLowercase,
             .localizedUppercase,
         ]
-        for function in functions { add(function: function) }
+        for function in functions { add(function: function, nil) }
         addRefusedFunctions()
         if !EngineFeatures.current.supportsJSON { addJSONFunctions() }
-        for collation in DatabaseCollation.builtIns { add(collation: collation) }
+        for collation in DatabaseCollation.builtIns { add(collation: collation, nil) }
     }
 }

@@ -39,19 +39,19 @@ public struct DatabaseCollation: Sendable {
         compare = comparison
     }
 
-    fileprivate func add(to handle: SQLiteConnection) -> ResultCode {
-        ResultCode(rawValue: FunctionRegistration.add(collation: compare, name: name, to: handle))
+    fileprivate func add(to handle: SQLiteConnection, _ watch: ConnectionWatch?) -> ResultCode {
+        ResultCode(rawValue: FunctionRegistration.add(collation: compare, name: name, to: handle, watch))
     }
 }
 
 extension DatabaseCollation: Hashable {
     /// Returns whether two collations replace each other on a connection.
     public static func == (left: DatabaseCollation, right: DatabaseCollation) -> Bool {
-        left.name.lowercased() == right.name.lowercased()
+        left.name.isSameIdentifier(as: right.name)
     }
 
     /// Hashes the name.
-    public func hash(into hasher: inout Hasher) { hasher.combine(name.lowercased()) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(name.foldedIdentifier) }
 }
 
 // These names are part of the file format: the schemas of existing databases hold them.
@@ -115,9 +115,15 @@ extension Database {
     /// Call it in ``Configuration/prepareDatabase(_:)``, so that all the
     /// connections of a pool have the collation. It is a programming error to
     /// replace a collation that a running statement uses.
-    public func add(collation: DatabaseCollation) {
+    public func add(collation: DatabaseCollation) { add(collation: collation, watch) }
+
+    /// Adds a collation.
+    ///
+    /// - parameter watch: What is told about its calls, or nil when it does not
+    ///   use the connection.
+    func add(collation: DatabaseCollation, _ watch: ConnectionWatch?) {
         guard !isClosed else { return }
-        let code = collation.add(to: handle)
+        let code = collation.add(to: handle, watch)
         precondition(code == .SQLITE_OK, "could not add the collation \(collation.name): \(code)")
     }
 

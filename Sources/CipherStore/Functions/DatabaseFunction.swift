@@ -102,15 +102,16 @@ public struct DatabaseFunction: Sendable {
         return traits
     }
 
-    fileprivate func add(to handle: SQLiteConnection) -> ResultCode {
+    fileprivate func add(to handle: SQLiteConnection, _ watch: ConnectionWatch?) -> ResultCode {
         let code =
             switch implementation {
             case .function(let function):
                 FunctionRegistration.add(
-                    function, name: name, argumentCount: argumentCount, traits: traits, to: handle)
+                    function, name: name, argumentCount: argumentCount, traits: traits, to: handle, watch)
             case .aggregate(let make):
                 FunctionRegistration.add(
-                    aggregate: make, name: name, argumentCount: argumentCount, traits: traits, to: handle)
+                    aggregate: make, name: name, argumentCount: argumentCount, traits: traits, to: handle,
+                    watch)
             }
         return ResultCode(rawValue: code)
     }
@@ -124,12 +125,12 @@ public struct DatabaseFunction: Sendable {
 extension DatabaseFunction: Hashable {
     /// Returns whether two functions replace each other on a connection.
     public static func == (left: DatabaseFunction, right: DatabaseFunction) -> Bool {
-        left.name.lowercased() == right.name.lowercased() && left.argumentCount == right.argumentCount
+        left.name.foldedIdentifier == right.name.foldedIdentifier && left.argumentCount == right.argumentCount
     }
 
     /// Hashes the name and the number of arguments.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(name.lowercased())
+        hasher.combine(name.foldedIdentifier)
         hasher.combine(argumentCount)
     }
 }
@@ -141,9 +142,15 @@ extension Database {
     /// Call it in ``Configuration/prepareDatabase(_:)``, so that all the
     /// connections of a pool have the function. It is a programming error to
     /// replace a function that a running statement uses.
-    public func add(function: DatabaseFunction) {
+    public func add(function: DatabaseFunction) { add(function: function, watch) }
+
+    /// Adds a function.
+    ///
+    /// - parameter watch: What is told about its calls, or nil when it does not
+    ///   use the connection.
+    func add(function: DatabaseFunction, _ watch: ConnectionWatch?) {
         guard !isClosed else { return }
-        let code = function.add(to: handle)
+        let code = function.add(to: handle, watch)
         precondition(code == .SQLITE_OK, "could not add the function \(function.name): \(code)")
     }
 

@@ -279,6 +279,6 @@ private final class JSONGroupObject: AggregateState {
 extension Database {
     /// Adds the JSON functions, under names that start with `prefix`.
     package func addJSONFunctions(prefix: String = "json") {
-        for function in JSONFunctions.all(prefix: prefix) { add(function: function) }
+        for function in JSONFunctions.all(prefix: prefix) { add(function: function, nil) }
     }
 }

@@ -11,8 +11,11 @@ extension Database {
         try execute(sql: "PRAGMA foreign_keys = OFF")
         defer { if hasForeignKeys { try? execute(sql: "PRAGMA foreign_keys = ON") } }
         try inTransaction(.exclusive) {
-            try dropObjects(in: "temp")
-            try dropObjects(in: "main")
+            // The sync metadata go with everything else: nothing of them is to be kept.
+            try withoutReportingSchemaChanges {
+                try dropObjects(in: "temp")
+                try dropObjects(in: "main")
+            }
             try execute(sql: "PRAGMA main.user_version = 0; PRAGMA main.application_id = 0")
             return .commit
         }

@@ -47,16 +47,27 @@ public enum StoreCopy {
     /// Checks the pages of the source itself: SQLCipher 3.4.1 takes a page of
     /// zeros for a valid one, and the copy would make it one.
     ///
-    /// The pages in a WAL are left to SQLCipher's own check.
+    /// The pages in a WAL are left to SQLCipher's own check. The lock keeps other
+    /// processes from writing to the WAL, but not from a checkpoint: a page that
+    /// one is writing looks damaged while it is read, and one of a process that
+    /// was killed meanwhile does so until the next checkpoint. So such pages are
+    /// looked at again, after a checkpoint.
     static func verifySource(_ source: Database) throws {
         guard let key = source.encryptionKey else { return }
-        // A checkpoint that is not complete leaves old, valid pages in the file.
-        if try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal" {
-            try source.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)")
+        let isWAL = try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal"
+        var suspects: Set<Int>?
+        for attempt in 0..<(isWAL ? 6 : 1) {
+            if attempt > 1 { Thread.sleep(forTimeInterval: 0.02 * Double(attempt)) }
+            // A checkpoint that is not complete leaves old, valid pages in the file.
+            if isWAL { try source.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+            try source.inTransaction(.immediate) {
+                suspects = try StoreVerification.unauthenticPages(of: source, key: key, among: suspects)
+                return .rollback
+            }
+            if suspects?.isEmpty ?? true { return }
         }
-        try source.inTransaction(.immediate) {
-            try StoreVerification.verifyPages(of: source, key: key)
-            return .rollback
+        if let page = suspects?.min() {
+            throw StoreVerification.unauthentic(page: page, path: source.path)
         }
     }
 

@@ -37,7 +37,7 @@ extension PersistenceContainer {
         var changes: [String: DatabaseValue] = [:]
         for (position, column) in columns.enumerated() {
             let old = other.value(of: column) ?? .null
-            if old != values[position] { changes[column] = old }
+            if old != value(at: position) { changes[column] = old }
         }
         return changes
     }

@@ -18,7 +18,7 @@ extension FetchableRecord {
     public static func fetchAll(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
+        try fetchCursor(statement, arguments: arguments, adapter: adapter).collect()
     }
 
     /// Returns the first record of a statement, or nil.
@@ -28,7 +28,10 @@ extension FetchableRecord {
     public static func fetchOne(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> Self? {
-        try fetchCursor(statement, arguments: arguments, adapter: adapter).next()
+        let cursor = try fetchCursor(statement, arguments: arguments, adapter: adapter)
+        let record = try cursor.next()
+        try cursor.run.finish()
+        return record
     }
 
     // MARK: From SQL

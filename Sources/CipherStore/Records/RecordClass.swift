@@ -52,7 +52,7 @@ open class Record: FetchableRecord, PersistableRecord {
             var changes: [String: DatabaseValue?] = [:]
             for (position, column) in container.columns.enumerated() {
                 let old = value(ofColumn: column)
-                if old != container.values[position] { changes.updateValue(old, forKey: column) }
+                if old != container.value(at: position) { changes.updateValue(old, forKey: column) }
             }
             return changes
         }
@@ -142,7 +142,7 @@ open class Record: FetchableRecord, PersistableRecord {
         var values = reference ?? [:]
         for (position, column) in container.columns.enumerated()
         where columns.contains(where: { $0.isSameName(as: column) }) {
-            values[column] = container.values[position]
+            values[column] = container.value(at: position)
         }
         reference = values
     }

@@ -37,14 +37,14 @@ public final class Row {
     var prefetches = PrefetchedRows()
 
     /// What decodes records of the row, and of the rows after it.
-    var recordDecoders = RecordDecoders()
+    @exclusivity(unchecked) var recordDecoders: RecordDecoders?
 
     /// Whether the row, or the one it was copied from, comes from a statement.
     var isFetched: Bool { statement != nil || isCopy }
     private var isCopy = false
 
     /// The column that will likely be looked up next in a statement's row.
-    private var likelyIndex = 0
+    @exclusivity(unchecked) private var likelyIndex = 0
 
     private init(
         run: StatementRun?, names: ColumnNames, values: [DatabaseValue], adapted: AdaptedColumns?

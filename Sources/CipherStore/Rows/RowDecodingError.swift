@@ -14,6 +14,8 @@ public struct RowDecodingError: Error, Sendable {
     /// What was looked up in a row.
     enum Key: Hashable, Sendable {
         case column(String)
+        /// A coding key that the names of columns are converted to, as a text.
+        case converted(String)
         case columnIndex(Int)
         case scope(String)
         case prefetchedRows(String)
@@ -59,6 +61,7 @@ extension RowDecodingError: CustomStringConvertible {
         switch reason {
         case .valueMismatch(let value): "could not decode \(type) from database value \(value)"
         case .keyNotFound(.column(let name)): "column not found: \"\(name)\""
+        case .keyNotFound(.converted(let key)): "key not found: \(key)"
         case .keyNotFound(.columnIndex(let index)): "column not found: \(index)"
         case .keyNotFound(.scope(let name)): "scope not found: \"\(name)\""
         case .keyNotFound(.prefetchedRows(let name)): "prefetched rows not found: \"\(name)\""

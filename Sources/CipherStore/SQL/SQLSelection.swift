@@ -56,7 +56,7 @@ public struct AllColumnsExcluding: SQLSelectable, Sendable {
     /// - parameter excluded: Names of columns, in any case. Those that the table
     ///   does not have are ignored.
     public init(_ excluded: some Collection<String>) {
-        self.excluded = Set(excluded.map { $0.lowercased() })
+        self.excluded = Set(excluded.map { $0.foldedIdentifier })
     }
 
     /// The selection of the other columns.
@@ -100,7 +100,7 @@ extension SQLSelection {
             Self.writeAllColumns(to: writer)
         case .allColumnsExcluding(let excluded):
             let columns = try writer.database.columnNames(of: writer.requireTable())
-            let selected = columns.filter { !excluded.contains($0.lowercased()) }
+            let selected = columns.filter { !excluded.contains($0.foldedIdentifier) }
             if selected.count == columns.count { return Self.writeAllColumns(to: writer) }
             writer.appendJoined(selected) { writer.appendColumn($0) }
         case .expression(let expression):

@@ -110,7 +110,7 @@ final class SQLWriter {
             var source = source
             source.depth = frames.count + 1
             frame.sources[ObjectIdentifier(identity)] = source
-            if source.hasAlias { frame.aliasedQualifiers.insert(source.qualifier.lowercased()) }
+            if source.hasAlias { frame.aliasedQualifiers.insert(source.qualifier.foldedIdentifier) }
         }
         frames.append(frame)
         let outer = scope
@@ -208,8 +208,14 @@ extension DatabaseValue {
         case .int64(let value): value.description
         case .double(let value) where value.isInfinite: value < 0 ? "-9e999" : "9e999"
         case .double(let value): value.isNaN ? "NULL" : value.description
+        // SQLite stops reading at a NUL. With the parentheses it can be a default value, too.
+        case .string(let value) where value.utf8.contains(0): "(CAST(\(Self.literal(value.utf8)) AS TEXT))"
         case .string(let value): value.quotedSQLText
-        case .blob(let value): "X'" + value.map { String(format: "%02X", $0) }.joined() + "'"
+        case .blob(let value): Self.literal(value)
         }
+    }
+
+    private static func literal(_ bytes: some Sequence<UInt8>) -> String {
+        "X'" + bytes.map { String(format: "%02X", $0) }.joined() + "'"
     }
 }

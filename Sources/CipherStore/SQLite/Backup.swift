@@ -64,7 +64,7 @@ extension Database {
             try copyPages(to: destination, pagesPerStep: pagesPerStep, progress: progress)
             try withoutTracing { try verifyReads() }
         }
-        destination.clearStatementCache()
+        destination.clearSchemaCache()
         try destination.withoutTracing { try destination.useRecursiveTriggersIfTracked() }
     }
 

@@ -118,6 +118,13 @@ enum SQLiteHandle {
         return code == SQLITE_OK ? bytes : []
     }
 
+    /// Whether another file, or none, is at the path of the one that is open.
+    static func hasMoved(_ handle: SQLiteConnection) -> Bool {
+        var hasMoved: CInt = 0
+        let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        return code == SQLITE_OK && hasMoved != 0
+    }
+
     /// Reads the first bytes of a file that other connections of this process may have open; none
     /// when there is no such file.
     static func leadingBytes(ofFile path: String, count: Int) -> [UInt8] {

@@ -10,6 +10,7 @@ extension Database {
 
     /// The schemas of the connection, in the order in which SQLite looks a name up.
     func schemaIDs() throws -> [DatabaseSchemaID] {
+        noticeSchemaChange()
         if let schemaIDs = schemaCache.schemaIDs { return schemaIDs }
         let names = try schemaRows("PRAGMA database_list").map {
             DatabaseSchemaID(try $0.decode(atIndex: 1))
@@ -67,11 +68,15 @@ extension Database {
     func objects(of schemaID: DatabaseSchemaID) throws -> SchemaObjects {
         if let objects = schemaCache[schemaID].objects { return objects }
         var objects = SchemaObjects()
-        for row in try schemaRows("SELECT type, name FROM \(schemaID.masterTable)") {
+        // The version comes first: a change that comes in between makes the names stale, not fresh.
+        let version = schemaID == .temp ? nil : try version(of: schemaID)
+        for row in try schemaRows("SELECT type, name, ifnull(rootpage, 0) FROM \(schemaID.masterTable)") {
             guard let kind = SchemaObjects.Kind(rawValue: try row.decode(atIndex: 0)) else { continue }
-            objects.insert(kind, try row.decode(atIndex: 1))
+            // Only virtual tables have no page.
+            let isVirtual = try kind == .table && row.decode(Int.self, atIndex: 2) == 0
+            objects.insert(kind, try row.decode(atIndex: 1), isVirtual: isVirtual)
         }
-        if schemaID != .temp { schemaCache[schemaID].version = try version(of: schemaID) }
+        if let version { schemaCache[schemaID].version = version }
         schemaCache[schemaID].objects = objects
         return objects
     }
@@ -83,6 +88,7 @@ extension Database {
     func cached<Value>(
         _ name: String, in schemaName: String?, _ fact: (SchemaCache.Schema) -> SchemaCache.Fact<Value>?
     ) -> Value? {
+        noticeSchemaChange()
         guard schemaName == nil, let ids = schemaCache.schemaIDs else { return nil }
         for id in ids {
             let schema = schemaCache[id]

@@ -70,8 +70,12 @@ struct SchemaObjects {
     /// Declared names by kind and folded name.
     private var names: [Kind: [String: String]] = [:]
 
-    mutating func insert(_ kind: Kind, _ name: String) {
+    /// The folded names of the virtual tables.
+    private(set) var virtualTables: Set<String> = []
+
+    mutating func insert(_ kind: Kind, _ name: String, isVirtual: Bool = false) {
         names[kind, default: [:]][name.foldedIdentifier] = name
+        if isVirtual { virtualTables.insert(name.foldedIdentifier) }
     }
 
     /// The declared name of an object, or nil when there is none.
@@ -91,11 +95,18 @@ final class ConnectionSchema {
     /// Whether a statement changed the schema in the open transaction.
     var hasChangedInTransaction = false
 
+    /// Whether the open transaction is known to see the schema that is cached. It
+    /// goes on to see that schema until it ends, whatever others do.
+    var isVerifiedInTransaction = false
+
     /// The source that completes what SQLite knows.
     var source: (any DatabaseSchemaSource)?
 
     /// Who is told about changes that go through the library.
     var observers: [any SchemaChangeObserver] = []
+
+    /// Whether a change of a table is being reported, or must not be.
+    var isReporting = false
 
     init(source: (any DatabaseSchemaSource)?) { self.source = source }
 }
@@ -132,6 +143,17 @@ extension Database {
                 return
             }
         }
+    }
+
+    /// Forgets what is known of the schema if another connection has changed it,
+    /// unless the open transaction keeps that from being seen.
+    ///
+    /// Outside of a transaction, or in one that has not read anything yet, others
+    /// can change the schema between two statements.
+    func noticeSchemaChange() {
+        guard !schema.isVerifiedInTransaction, isShared else { return }
+        schema.isVerifiedInTransaction = isInsideTransaction
+        clearSchemaCacheIfNeeded()
     }
 
     /// Notes that a statement that has an effect on the schema has run to its end.

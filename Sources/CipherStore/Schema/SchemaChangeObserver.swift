@@ -1,9 +1,10 @@
-/// A type that is told when the library itself changes the definition of a table.
+/// A type that is told when a connection changes the definition of a table.
 ///
-/// The engine that synchronizes stores registers one, so that a table that is
-/// tracked keeps its history. Statements that the app executes itself are not
-/// reported. All calls are made in the transaction of the change: an error that
-/// is thrown undoes it.
+/// The engine that synchronizes stores has one, so that a table that is tracked
+/// keeps its history. Changes of tables of the main schema are reported, those of
+/// `ALTER TABLE` and `DROP TABLE` that the app executes itself included. What
+/// other programs do to the file is not. All calls are made in one savepoint with
+/// the change: an error that is thrown undoes all of it.
 package protocol SchemaChangeObserver: AnyObject {
     /// A migration is about to run.
     func databaseWillMigrate(_ db: Database, identifier: String) throws
@@ -32,16 +33,12 @@ package enum TableChange: Sendable, Equatable {
     case drop
 }
 
-extension Database {
-    /// Registers an observer, which the connection keeps.
-    package func add(schemaChangeObserver observer: any SchemaChangeObserver) {
-        schema.observers.append(observer)
-    }
-
-    /// Runs a change of a table between the two calls to the observers.
-    func reporting(_ change: TableChange, of table: String, _ body: () throws -> Void) throws {
-        for observer in schema.observers { try observer.database(self, willAlter: table, by: change) }
-        try body()
-        for observer in schema.observers { try observer.database(self, didAlter: table, by: change) }
-    }
+/// The observer that keeps the sync metadata of a store in step with its tables.
+///
+/// A connection makes one by itself at the first change of a table of a tracked
+/// store (see ``Database/schemaObservers()``), so it is there for an app that
+/// migrates before it begins to synchronize.
+package protocol StoreSchemaTracker: SchemaChangeObserver {
+    /// Makes a tracker that uses the system's clock.
+    init()
 }

@@ -30,16 +30,17 @@ extension DatabaseValueConvertible {
 extension DatabaseValueConvertible where Self: Encodable {
     /// The one value that the instance encodes, or else JSON text.
     ///
-    /// It is a fatal error when the instance can't be encoded: when its own
-    /// `encode(to:)` throws, or when it holds a floating-point number that JSON
-    /// does not have and ``databaseJSONEncoder()`` does not translate it.
+    /// An instance can't be encoded when its own `encode(to:)` throws, or when it
+    /// holds a floating-point number that JSON does not have and
+    /// ``databaseJSONEncoder()`` does not translate it. A statement or a record
+    /// that is to store it throws a ``DatabaseError`` of code `SQLITE_MISMATCH` then.
     public var databaseValue: DatabaseValue {
         do {
             if let value = try SingleValueEncoder.encode(self) { return value }
             let json = try Self.databaseJSONEncoder().encode(self)
             return String(decoding: json, as: UTF8.self).databaseValue
         } catch {
-            fatalError("could not encode \(Self.self) as a database value")
+            return DatabaseValue(unencodable: "could not encode \(Self.self) as a database value")
         }
     }
 }

@@ -48,11 +48,15 @@ public struct DatabaseValue: Sendable {
         case string(String)
         case blob(Data)
         case sixteenBytes(UInt64, UInt64)
+        case unencodable(UnencodableValue)
     }
 
     let content: Content
 
     /// The storage of the value.
+    ///
+    /// It is a fatal error to ask for the storage of a value that SQLite can't
+    /// store, such as `UInt64.max.databaseValue`. What writes such a value throws.
     public var storage: Storage {
         switch content {
         case .null: .null
@@ -61,6 +65,7 @@ public struct DatabaseValue: Sendable {
         case .string(let value): .string(value)
         case .blob(let value): .blob(value)
         case .sixteenBytes(let first, let second): .blob(withUnsafeBytes(of: (first, second)) { Data($0) })
+        case .unencodable(let value): fatalError(value.message)
         }
     }
 
@@ -75,6 +80,14 @@ public struct DatabaseValue: Sendable {
         case .string(let value): content = .string(value)
         case .blob(let value): content = value.withUnsafeBytes { Self.sixteen($0) } ?? .blob(value)
         }
+    }
+
+    /// Makes what stands for a value that SQLite can't store.
+    ///
+    /// Conversions can't throw. So the error is reported by what uses the value
+    /// and can: a statement, or the encoding of a record.
+    init(unencodable message: String) {
+        content = .unencodable(UnencodableValue(message))
     }
 
     /// Copies bytes.
@@ -130,6 +143,7 @@ public struct DatabaseValue: Sendable {
             value.withUnsafeBytes { RawBinding.blob(sqliteStatement, index, $0) }
         case .sixteenBytes(let first, let second):
             withUnsafeBytes(of: (first, second)) { RawBinding.blob(sqliteStatement, index, $0) }
+        case .unencodable: RawBinding.unencodable
         }
     }
 }
@@ -151,6 +165,7 @@ extension DatabaseValue: Hashable {
         case (.blob(let left), .blob(let right)): left == right
         case (.sixteenBytes(let left1, let left2), .sixteenBytes(let right1, let right2)):
             left1 == right1 && left2 == right2
+        case (.unencodable(let left), .unencodable(let right)): left === right
         default: false
         }
     }
@@ -167,6 +182,7 @@ extension DatabaseValue: Hashable {
         case .sixteenBytes(let first, let second):
             hasher.combine(first)
             hasher.combine(second)
+        case .unencodable(let value): hasher.combine(ObjectIdentifier(value))
         }
     }
 }
@@ -182,7 +198,8 @@ extension DatabaseValue: DatabaseValueConvertible {
 extension DatabaseValue: CustomStringConvertible {
     /// The value, as Swift source would write it.
     public var description: String {
-        switch storage {
+        if case .unencodable(let value) = content { return value.message }
+        return switch storage {
         case .null: "NULL"
         case .int64(let value): value.description
         case .double(let value): value.description

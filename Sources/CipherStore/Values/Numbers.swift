@@ -73,9 +73,11 @@ extension Int: DatabaseValueConvertible, StatementColumnConvertible {
 extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
     /// The integer.
     ///
-    /// It is a fatal error when it is greater than `Int64.max`, because SQLite
-    /// has no such integers.
-    public var databaseValue: DatabaseValue { Int64(inDatabase: self).databaseValue }
+    /// SQLite has no integers that are greater than `Int64.max`. A statement or a
+    /// record that is to store one throws a ``DatabaseError`` of code `SQLITE_MISMATCH`.
+    public var databaseValue: DatabaseValue {
+        Int64(exactly: self)?.databaseValue ?? DatabaseValue(unencodable: self)
+    }
 
     /// Decodes integers that are in range.
     public static func fromDatabaseValue(_ dbValue: DatabaseValue) -> Self? {
@@ -84,19 +86,11 @@ extension DatabaseValueConvertible where Self: FixedWidthInteger & Codable {
 
     /// Binds the integer.
     ///
-    /// It is a fatal error when it is greater than `Int64.max`, because SQLite
-    /// has no such integers.
+    /// - returns: An SQLite result code: `SQLITE_MISMATCH` for an integer that is
+    ///   greater than `Int64.max`, because SQLite has no such integers.
     @inlinable public func bind(to sqliteStatement: SQLiteStatement, at index: CInt) -> CInt {
-        RawBinding.int64(sqliteStatement, index, Int64(inDatabase: self))
-    }
-}
-
-extension Int64 {
-    @inlinable init(inDatabase value: some FixedWidthInteger) {
-        guard let value = Int64(exactly: value) else {
-            fatalError("SQLite can't store an integer that is out of the range of Int64")
-        }
-        self = value
+        guard let value = Int64(exactly: self) else { return RawBinding.unencodable }
+        return RawBinding.int64(sqliteStatement, index, value)
     }
 }
 

@@ -137,6 +137,6 @@ extension UUID: DatabaseValueConvertible, StatementColumnConvertible {
     /// Makes a UUID of exactly 16 bytes.
     package init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
-        self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
+        self = bytes.loadUnaligned(as: UUID.self)
     }
 }

@@ -1,7 +1,7 @@
 import CipherStore
 import SyncWire
 
-/// A table of a bundle, matched with the local one by names.
+/// A table of a bundle, matched with the local one (see ``NameMatching``).
 final class AppliedTable {
     let table: SyncedTable
     /// The local column number of each column of the bundle.
@@ -12,6 +12,10 @@ final class AppliedTable {
     let insertParameters: [CInt]
     /// Reads the row that is there.
     let reader: ExportedTable
+    /// Whether the bundle calls each of its columns by the name that it has here.
+    let hasOwnName: [Bool]
+    /// Whether two columns of the bundle are one here.
+    let namesColumnsTwice: Bool
     /// Whether every column of the bundle exists here.
     let knowsEveryColumn: Bool
 
@@ -20,24 +24,22 @@ final class AppliedTable {
     private let existing: Statement?
     private let deletion: Statement?
 
-    /// Matches a table; names that are new here go into the metadata.
-    init(_ db: Database, _ header: BundleHeader.Table, known: [SyncedTable]) throws {
+    /// Prepares the statements of a table.
+    ///
+    /// - parameters:
+    ///     - columns: The local column of each column of the bundle.
+    ///     - names: The names of these in the bundle.
+    init(
+        _ db: Database, _ table: SyncedTable, columns: [SyncedTable.Column], names: [String]? = nil
+    ) throws {
         self.db = db
-        var table =
-            try known.first { $0.name.lowercased() == header.name.lowercased() }
-            ?? SyncedTable.register(db, name: header.name, key: header.key, columns: [], isTracked: false)
-        let names = Set(table.columns.map { $0.name.lowercased() })
-        table = try table.addingColumns(
-            db, header.columns.filter { !names.contains($0.lowercased()) }, isPresent: false)
-        let byName = Dictionary(
-            table.columns.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
-        let columns = header.columns.compactMap { byName[$0.lowercased()] }
-        guard columns.count == header.columns.count, Set(columns.map(\.number)).count == columns.count else {
-            throw SyncError(.invalidBundle, "table \(header.name) names a column twice")
+        hasOwnName = zip(columns, names ?? columns.map(\.name)).map {
+            $0.name.lowercased() == $1.lowercased()
         }
         self.table = table
         columnNumbers = columns.map(\.number)
-        knowsEveryColumn = table.isTracked && columns.allSatisfy(\.isPresent)
+        namesColumnsTwice = Set(columnNumbers).count < columns.count
+        knowsEveryColumn = table.hasRows && columns.allSatisfy(\.isPresent)
         reader = try ExportedTable(db, table)
         failClause = try Self.failClause(db, table)
         var parameter: CInt = 1
@@ -49,14 +51,14 @@ final class AppliedTable {
         let name = table.qualifiedName
         let match = table.keyMatch("?1")
         wholeInsert =
-            table.isTracked
+            table.hasRows && !namesColumnsTwice
             ? try db.makeStatement(
                 sql: Self.insertSQL(table, columns.filter(\.isPresent).map(\.name), failClause)) : nil
         existing =
-            table.isTracked
+            table.hasRows
             ? try db.makeStatement(sql: "SELECT 1 FROM \(name) WHERE \(match)") : nil
         deletion =
-            table.isTracked
+            table.hasRows
             ? try db.makeStatement(sql: "DELETE FROM \(name) WHERE \(match)") : nil
     }
 
@@ -68,7 +70,7 @@ final class AppliedTable {
             sql: """
                 SELECT EXISTS(SELECT 1 FROM sqlite_master
                 WHERE type = 'trigger' AND lower(tbl_name) = lower(?) AND substr(name, 1, 6) <> '_sync_')
-                """, arguments: [table.name])
+                """, arguments: [table.storageName])
         // An explicit clause overrides the ones that the table's constraints declare.
         return hasTriggers == true ? "OR ABORT" : "OR FAIL"
     }
@@ -83,8 +85,11 @@ final class AppliedTable {
 
     /// The columns that the local table has, by number.
     private(set) lazy var presentNames: [Int: String] =
-        table.isTracked
+        table.hasRows
         ? Dictionary(uniqueKeysWithValues: table.presentColumns.map { ($0.number, $0.name) }) : [:]
+
+    /// The columns that were dropped here, by number.
+    private(set) lazy var droppedColumns = Set(table.columns.filter { $0.place == .dropped }.map(\.number))
 
     /// Returns whether the user's table holds the row.
     func hasRow(_ key: RowKey) throws -> Bool {

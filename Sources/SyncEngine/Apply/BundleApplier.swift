@@ -81,20 +81,42 @@ final class BundleApplier {
         versions.replicas = Dictionary(
             (metadata.replicas.map { ($0.sid, $0.id) } + replicas.map { ($0.number, $0.id) }),
             uniquingKeysWith: { first, _ in first })
-        let known = try SyncedTable.loadAll(db)
-        tables = try header.tables.map { try AppliedTable(db, $0, known: known) }
+        try match(header)
         touched = try TouchedRows.ifNeeded(db, tables: SyncedTable.loadAll(db))
+    }
+
+    private func match(_ header: BundleHeader) throws {
+        let matching = try NameMatching(db, environment, NameDeclarations(header))
+        let named = header.tables.prefix { !MetadataSchema.isReserved($0.name) }
+        guard header.tables.dropFirst(named.count).allSatisfy({ MetadataSchema.isReserved($0.name) }) else {
+            throw SyncError(.invalidBundle, "the bundle names its tables in another order than it may")
+        }
+        for table in named {
+            let names = Set(table.columns.map { $0.lowercased() })
+            guard names.count == table.columns.count else {
+                throw SyncError(.invalidBundle, "table \(table.name) names a column twice")
+            }
+            try matching.learn(table)
+        }
+        // What is learnt from one table can concern another, so all are learnt first.
+        tables = try named.map {
+            let (table, columns) = try matching.match($0)
+            return try AppliedTable(db, table, columns: columns, names: $0.columns)
+        }
     }
 
     // MARK: Rows
 
     private func apply(_ record: borrowing RowRecord) throws {
         summary.rowCount += 1
+        guard record.table < tables.count else {
+            throw SyncError(.invalidBundle, "the bundle has a row of a table that can't have any")
+        }
         let table = tables[record.table]
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
         try note(record)
         try touched?.add(table.table.number, key)
-        if let base = record.base, record.isAlive,
+        if let base = record.base, record.isAlive, !table.namesColumnsTwice,
             try versions.insertIfNew(table.table.number, key, life: record.life, stamp(base))
         {
             try insertNew(record, table, key)
@@ -169,15 +191,26 @@ final class BundleApplier {
         if let base = change.base {
             for index in 0..<record.baseValues.count {
                 let item = record.baseValues[index]
-                change.writes[table.columnNumbers[item.column]] = .init(stamp: base, value: item.value)
+                add(.init(stamp: base, value: item.value), item.column, table, &change)
             }
         }
         for index in 0..<record.cells.count {
             let cell = record.cells[index]
-            change.writes[table.columnNumbers[cell.column]] = .init(
-                stamp: fullStamp(cell.stamp), value: cell.value)
+            add(.init(stamp: fullStamp(cell.stamp), value: cell.value), cell.column, table, &change)
         }
         return change
+    }
+
+    /// Adds a write; of two for one column, which come from a peer that takes its
+    /// two names for two columns, the later one, or the one under the column's own name.
+    private func add(_ write: RowChange.Write, _ index: Int, _ table: AppliedTable, _ change: inout RowChange)
+    {
+        let number = table.columnNumbers[index]
+        if let other = change.writes[number] {
+            if other.stamp.isNewer(than: write.stamp) { return }
+            if !write.stamp.isNewer(than: other.stamp), !table.hasOwnName[index] { return }
+        }
+        change.writes[number] = write
     }
 
     /// The way through the pure merge.
@@ -235,12 +268,9 @@ final class BundleApplier {
         all.merge(values) { _, new in new }
         let names = table.presentNames
         let absent = all.filter { names[$0.key] == nil }
-        if !absent.isEmpty {
-            try parking.park(
-                number, key, absent, why: table.table.isTracked ? "no such column" : "no such table")
-        }
+        if !absent.isEmpty { try park(absent, table, key) }
         let present = all.filter { names[$0.key] != nil }
-        guard table.table.isTracked, !present.isEmpty || names.isEmpty else { return }
+        guard table.table.hasRows, !present.isEmpty || names.isEmpty else { return }
         let columns = present.sorted { $0.key < $1.key }.map { (name: names[$0.key] ?? "", value: $0.value) }
         let failure =
             try table.hasRow(key) ? table.update(key, columns) : table.insert(key, columns)
@@ -250,6 +280,22 @@ final class BundleApplier {
             try parking.remove(number, key, columns: Array(present.keys))
         }
         withExtendedLifetime(parked) {}
+    }
+
+    /// Parks values that have no column here.
+    private func park(_ values: [Int: WireValue], _ table: AppliedTable, _ key: RowKey) throws {
+        let dropped =
+            table.table.place == .dropped
+            ? values : values.filter { table.droppedColumns.contains($0.key) }
+        if !dropped.isEmpty {
+            try parking.park(table.table.number, key, dropped, why: Parking.droppedReason)
+        }
+        let others = values.filter { dropped[$0.key] == nil }
+        if !others.isEmpty {
+            try parking.park(
+                table.table.number, key, others,
+                why: table.table.isTracked ? "no such column" : "no such table")
+        }
     }
 
     // MARK: The end
@@ -268,6 +314,7 @@ final class BundleApplier {
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
             arguments: [newest])
+        if summary.rowCount + summary.unparkedCount > 0 { try Self.notifyUntoldChanges(db) }
         return summary
     }
 }

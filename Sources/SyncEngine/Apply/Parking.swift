@@ -35,13 +35,17 @@ final class Parking {
         withUnsafeBytes(of: table) { Array($0) } + Array(key.bytes)
     }
 
+    /// Why values are kept whose table or column was dropped here. They don't wait
+    /// for anything: they are kept for peers, and for a column that comes back.
+    static let droppedReason = "dropped here"
+
     /// The column number under which a row without columns is parked.
     static let wholeRow = -1
 
     /// Parks values of a row.
     func park(_ table: Int64, _ key: RowKey, _ values: [Int: WireValue], why: String) throws {
         isInUse = true
-        parkedRows.insert(Self.identity(table, key))
+        if why != Self.droppedReason { parkedRows.insert(Self.identity(table, key)) }
         let entries = values.isEmpty ? [Self.wholeRow: WireValue.null] : values
         let statement = try hasValues(table, key) ? replacement : insertion
         let raw = statement.sqliteStatement
@@ -103,7 +107,7 @@ final class Parking {
     /// - parameter touched: Learns of the rows that were written, because they may be orphans.
     func retry(_ touched: TouchedRows?) throws -> Int64 {
         guard isInUse else { return 0 }
-        let tables = try SyncedTable.loadAll(db).filter(\.isTracked)
+        let tables = try SyncedTable.loadAll(db).filter(\.hasRows)
         var total: Int64 = 0
         while true {
             var count: Int64 = 0
@@ -120,8 +124,7 @@ final class Parking {
             db, sql: "SELECT DISTINCT pk FROM _sync_shadow WHERE tbl = ? AND col IN (\(numbers))",
             arguments: [table.number])
         guard !keys.isEmpty else { return 0 }
-        let header = BundleHeader.Table(name: table.name, key: table.key, columns: table.columns.map(\.name))
-        let target = try AppliedTable(db, header, known: [table])
+        let target = try AppliedTable(db, table, columns: table.columns)
         var count: Int64 = 0
         for row in keys {
             let key = OwnedValue.make(try row.decode(atIndex: 0))

@@ -126,8 +126,7 @@ final class TouchedRows {
         try parking.park(
             table.number, key, values.mapValues(\.value), why: "no parent in \(reference.parent.name)")
         withExtendedLifetime(values) {}
-        let header = BundleHeader.Table(name: table.name, key: table.key, columns: table.columns.map(\.name))
-        try AppliedTable(db, header, known: [table]).delete(key)
+        try AppliedTable(db, table, columns: table.columns).delete(key)
         try add(table.number, key)
     }
 }

@@ -41,7 +41,7 @@ struct BundleExporter {
             replicas: metadata.replicas.map(\.id),
             tables: tables.map {
                 BundleHeader.Table(name: $0.name, key: $0.key, columns: $0.columns.map(\.name))
-            })
+            } + NameDeclarations.tables(of: tables, try NameAliases(db)))
         var writer = try BundleWriter(header: header, sink: sink)
         try fillKnown()
         defer { try? db.execute(sql: "DROP TABLE temp._sync_known") }

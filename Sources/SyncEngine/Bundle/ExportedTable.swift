@@ -26,17 +26,17 @@ final class ExportedTable {
         self.table = table
         columnCount = table.columns.count
         ordinals = Dictionary(uniqueKeysWithValues: table.columns.enumerated().map { ($1.number, $0) })
-        let present = table.isTracked ? table.presentColumns : []
+        let present = table.hasRows ? table.presentColumns : []
         hasEveryColumn = present.count == columnCount
         var next: CInt = 0
         positions = table.columns.map { column in
-            guard table.isTracked, column.isPresent else { return nil }
+            guard table.hasRows, column.isPresent else { return nil }
             next += 1
             return next - 1
         }
         parkedStatement = try db.makeStatement(
             sql: "SELECT col, val FROM _sync_shadow WHERE tbl = ? AND pk = ?")
-        guard table.isTracked else {
+        guard table.hasRows else {
             statement = nil
             return
         }

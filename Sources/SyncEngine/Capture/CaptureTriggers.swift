@@ -12,6 +12,9 @@ struct CaptureTriggers {
         static let insert = 1
         static let update = 2
         static let delete = 3
+        /// An update by a migration, of which an edit by a user is not to lose
+        /// (see ``TrackedSchema``).
+        static let rewrite = 4
         static let groupShift = 4
     }
 

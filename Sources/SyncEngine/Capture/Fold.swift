@@ -91,11 +91,12 @@ struct Fold {
     private func foldAny(_ metadata: StoreMetadata, _ stamps: StampRule) throws {
         try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold")
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold") }
+        // The types are those of the columns it is compared with, or its key would not be used.
         // With one max(), and no other, SQLite takes bare columns from the row of the maximum.
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_fold (
-                    tbl, pk, seq, alive, stamp, turns, r, cl, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
+                    tbl INTEGER, pk, seq, alive, stamp, turns, r, cl, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
                 INSERT INTO temp._sync_fold
                 SELECT l.tbl, l.pk, l.seq, l.op <> 3, \(stamps.sql("l.ms")), l.turns, r.r, coalesce(r.cl, 0)
                 FROM (SELECT tbl, pk, max(seq) AS seq, op, ms, sum(op IN (1, 3)) AS turns
@@ -133,31 +134,43 @@ struct Fold {
                 """)
     }
 
+    /// A migration's write is stamped just above the one that it replaces, and loses
+    /// against a value that waits to be written.
     private func foldCells(_ metadata: StoreMetadata, _ stamps: StampRule) throws {
+        let rewrite = CaptureTriggers.Operation.rewrite
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                SELECT f.r, u.col, max(\(stamps.sql("u.ms")), r.hlc + 1, coalesce(c.hlc + 1, 0)), \(stamps.replica), u.seq
-                FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms
+                SELECT f.r, u.col,
+                    max(CASE u.kind WHEN \(rewrite) THEN 0 ELSE \(stamps.sql("u.ms")) END, r.hlc + 1, coalesce(c.hlc + 1, 0)),
+                    \(stamps.replica), u.seq
+                FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms, l.op & 15 AS kind
                       FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl
-                          AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                          AND l.op IN (2 | ((c.col / 60) << 4), \(rewrite) | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
                       WHERE l.seq > \(metadata.folded) GROUP BY l.tbl, l.pk, c.col) AS u
                 JOIN temp._sync_fold AS f ON f.tbl = u.tbl AND f.pk = u.pk AND f.turns = 0 AND f.cl & 1
                 JOIN _sync_row AS r ON r.r = f.r
-                LEFT JOIN _sync_cell AS c ON c.r = f.r AND c.col = u.col;
+                LEFT JOIN _sync_cell AS c ON c.r = f.r AND c.col = u.col
+                WHERE u.kind <> \(rewrite) OR NOT EXISTS (
+                    SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = u.tbl AND s.pk = u.pk AND s.col = u.col);
                 """)
     }
 
     /// The parked values that local writes replace.
-    private func shadowed(_ metadata: StoreMetadata) -> String {
+    ///
+    /// `INSERT OR REPLACE` writes the columns that are here: what peers have in
+    /// others stays, as part of the new row.
+    private var shadowed: String {
         """
         (EXISTS (
             SELECT 1 FROM temp._sync_fold AS f
-            WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0)
+            WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0
+              AND NOT (f.alive AND f.cl & 1 AND EXISTS (
+                SELECT 1 FROM _sync_column AS a
+                WHERE a.tbl = f.tbl AND a.col = _sync_shadow.col AND a.present <> 1)))
         OR EXISTS (
-            SELECT 1 FROM _sync_log AS l
-            WHERE l.seq > \(metadata.folded) AND l.tbl = _sync_shadow.tbl AND l.pk = _sync_shadow.pk
-              AND l.op = (2 | ((_sync_shadow.col / 60) << 4)) AND l.mask >> (_sync_shadow.col % 60) & 1))
+            SELECT 1 FROM temp._sync_written AS w
+            WHERE w.tbl = _sync_shadow.tbl AND w.pk = _sync_shadow.pk AND w.col = _sync_shadow.col))
         """
     }
 
@@ -165,6 +178,18 @@ struct Fold {
     /// wrote here could not see them.
     private func journalShadowedValues(_ metadata: StoreMetadata) throws {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") == true else { return }
+        // Both can be long, so the writes to parked values are looked up once.
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS temp._sync_written;
+                CREATE TEMP TABLE _sync_written (tbl INTEGER, pk, col INTEGER, PRIMARY KEY (tbl, pk, col)) WITHOUT ROWID;
+                INSERT OR IGNORE INTO temp._sync_written
+                SELECT l.tbl, l.pk, c.col FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl
+                    AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                WHERE l.seq > \(metadata.folded) AND EXISTS (
+                    SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = l.tbl AND s.pk = l.pk AND s.col = c.col);
+                """)
+        defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_written") }
         try db.execute(
             sql: """
                 INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why)
@@ -172,8 +197,8 @@ struct Fold {
                     coalesce(c.hlc, r.hlc), coalesce(c.sid, r.sid), \(metadata.selfNumber), 'newer'
                 FROM _sync_shadow JOIN _sync_row AS r ON r.tbl = _sync_shadow.tbl AND r.pk = _sync_shadow.pk
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = _sync_shadow.col
-                WHERE _sync_shadow.col >= 0 AND \(shadowed(metadata));
-                DELETE FROM _sync_shadow WHERE \(shadowed(metadata));
+                WHERE _sync_shadow.col >= 0 AND _sync_shadow.why <> '\(Parking.droppedReason)' AND \(shadowed);
+                DELETE FROM _sync_shadow WHERE \(shadowed);
                 """)
     }
 

@@ -14,11 +14,13 @@ struct TableTracking {
         try begin(names)
     }
 
-    private func begin(_ names: [String]) throws {
+    func begin(_ names: [String]) throws {
         let known = try SyncedTable.loadAll(db)
         for name in names {
             let definition = try TableDefinition.load(db, name)
-            if let table = known.first(where: { $0.name.lowercased() == name.lowercased() }) {
+            if let table = try known.first(where: { $0.name.lowercased() == name.lowercased() })
+                ?? dropped(known, alias: name)
+            {
                 if !table.isTracked { try adopt(table, definition) }
             } else {
                 try definition.checkKeys(db)
@@ -31,28 +33,33 @@ struct TableTracking {
         }
     }
 
-    /// Tracks a table whose rows came from a peer before the table was there.
+    /// A table that is not here, and that had a name, or has it at a peer.
+    private func dropped(_ known: [SyncedTable], alias name: String) throws -> SyncedTable? {
+        let number = try NameAliases(db).table(named: name)
+        return known.first { $0.number == number && !$0.isTracked }
+    }
+
+    /// Tracks a table whose rows came from a peer before the table was there,
+    /// or which was dropped and is there again.
     private func adopt(_ table: SyncedTable, _ definition: TableDefinition) throws {
         try definition.checkKeys(db)
         try definition.checkTriggers(db)
+        if table.place == .dropped {
+            try attach(table, definition, missingRows: .restored)
+            return try unpark()
+        }
         try db.execute(
-            sql: "UPDATE _sync_table SET tracked = 1, key = ? WHERE tbl = ?",
-            arguments: [definition.key, table.number])
+            sql: "UPDATE _sync_table SET tracked = 1, name = ?, key = ? WHERE tbl = ?",
+            arguments: [definition.name, definition.key, table.number])
+        try NameAliases.release(db, table: definition.name)
         try updateColumns(of: table, definition)
-        let table = try reload(table)
+        let table = try SyncedTable.load(db, number: table.number)
         try start(table)
         // Nobody knows when the values here were written, and the peer's have
         // their times: the peer's win, and those that differ go to the journal.
         for column in table.presentColumns { try journalDifferences(table, column) }
         try Fold(db: db, environment: environment).run()
         try unpark()
-    }
-
-    private func reload(_ table: SyncedTable) throws -> SyncedTable {
-        guard let table = try SyncedTable.loadAll(db).first(where: { $0.number == table.number }) else {
-            throw SyncError(.damagedMetadata, "table \(table.name) is gone from the sync metadata")
-        }
-        return table
     }
 
     /// Writes what was parked, now that there may be a place for it.
@@ -100,16 +107,22 @@ struct TableTracking {
                 JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = s.col
                 WHERE s.tbl = :table AND s.col = :column
-                  AND (\(name) COLLATE BINARY IS NOT s.val COLLATE BINARY OR typeof(\(name)) <> typeof(s.val))
+                  AND \(Self.differs(name, "s.val"))
                 """,
             arguments: ["now": environment.milliseconds(), "table": table.number, "column": column.number])
+    }
+
+    /// The SQL that compares two values as bytes and by type.
+    static func differs(_ left: String, _ right: String) -> String {
+        "(\(left) COLLATE BINARY IS NOT \(right) COLLATE BINARY OR typeof(\(left)) <> typeof(\(right)))"
     }
 
     private static func bit(_ column: SyncedTable.Column) -> Int64 {
         1 << Int64(column.number % CaptureTriggers.columnsPerGroup)
     }
 
-    private func log(_ table: SyncedTable, _ operation: Int, mask: Int64, where condition: String) throws {
+    /// Logs an operation for the rows that meet a condition.
+    func log(_ table: SyncedTable, _ operation: Int, mask: Int64, where condition: String) throws {
         try db.execute(
             sql: """
                 INSERT INTO _sync_log (tbl, op, pk, mask, ms)
@@ -118,118 +131,89 @@ struct TableTracking {
                 """, arguments: [table.number, operation, mask, environment.milliseconds()])
     }
 
-    private func createTriggers(_ table: SyncedTable) throws {
-        for name in try CaptureTriggers.names(db, table: table.number) {
-            try db.execute(sql: "DROP TRIGGER \(name.quotedDatabaseIdentifier)")
-        }
+    /// Logs a write of one column for the rows that meet a condition.
+    func log(
+        _ table: SyncedTable, _ kind: Int, of column: SyncedTable.Column, where condition: String
+    ) throws {
+        let operation = kind | Self.group(column) << CaptureTriggers.Operation.groupShift
+        try log(table, operation, mask: Self.bit(column), where: condition)
+    }
+
+    /// Creates the triggers of a table anew.
+    func createTriggers(_ table: SyncedTable) throws {
+        try dropTriggers(table)
         for statement in CaptureTriggers(table: table).statements { try db.execute(sql: statement) }
         try db.execute(sql: "PRAGMA recursive_triggers = ON")
     }
 
-    /// Brings names, columns and triggers up to the schema, after somebody changed it.
+    func dropTriggers(_ table: SyncedTable) throws {
+        for name in try CaptureTriggers.names(db, table: table.number) {
+            try db.execute(sql: "DROP TRIGGER main.\(name.quotedDatabaseIdentifier)")
+        }
+    }
+
+    /// Brings the columns of the metadata up to a table, by names alone.
     ///
-    /// - returns: Whether anything had changed.
+    /// - returns: The names of those that the table did not have.
     @discardableResult
-    func refresh() throws -> Bool {
-        var hasChanged = false
-        for table in try SyncedTable.loadAll(db) where table.isTracked {
-            guard let name = try currentName(of: table) else {
-                try forget(table)
-                hasChanged = true
-                continue
+    func updateColumns(of table: SyncedTable, _ definition: TableDefinition) throws -> Set<String> {
+        let aliases = try NameAliases(db)
+        let names = Set(definition.columns.map { $0.lowercased() })
+        for column in table.columns where column.isPresent && !names.contains(column.name.lowercased()) {
+            try setPlace(.dropped, of: column, in: table)
+        }
+        var added: Set<String> = []
+        var table = table
+        for name in definition.columns {
+            let folded = name.lowercased()
+            let alias = aliases.column(named: name, in: table.number)
+            if let column = table.columns.first(where: { $0.name.lowercased() == folded }) {
+                guard !column.isPresent else { continue }
+                try setPlace(.table, of: column, in: table)
+            } else if let column = table.columns.first(where: { $0.number == alias && !$0.isPresent }),
+                !names.contains(column.name.lowercased())
+            {
+                // A column that peers have by another name, and that is here now.
+                try setName(name, of: column, in: table)
+                try setPlace(.table, of: column, in: table)
+            } else {
+                table = try table.addingColumns(db, [name], place: .table)
             }
-            if name != table.name {
-                try rename(table, to: name)
-                hasChanged = true
-                continue
-            }
-            if try refreshColumns(of: reload(table), TableDefinition.load(db, name)) { hasChanged = true }
+            added.insert(folded)
         }
-        return hasChanged
+        return added
     }
 
-    /// Names are what peers know a table by, so a renamed table is another one:
-    /// its rows count as inserted now, and those of the old name stay known.
-    private func rename(_ table: SyncedTable, to name: String) throws {
-        for trigger in try CaptureTriggers.names(db, table: table.number) {
-            try db.execute(sql: "DROP TRIGGER \(trigger.quotedDatabaseIdentifier)")
-        }
-        try forget(table)
-        try begin([name])
-    }
-
-    /// Stops the tracking of a table that is gone. Its rows stay known, and stay
-    /// with the peers.
-    private func forget(_ table: SyncedTable) throws {
-        try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table.number])
-        try db.execute(sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [table.number])
-    }
-
-    /// The name of a table now: SQLite moves the triggers of a renamed table along.
-    private func currentName(of table: SyncedTable) throws -> String? {
-        if try db.tableExists(table.name) { return table.name }
-        return try String.fetchOne(
-            db, sql: "SELECT tbl_name FROM sqlite_master WHERE type = 'trigger' AND name = ?",
-            arguments: ["_sync_i_\(table.number)"])
-    }
-
-    private func refreshColumns(of table: SyncedTable, _ definition: TableDefinition) throws -> Bool {
-        let columns = Set(definition.columns.map { $0.lowercased() })
-        let present = Set(table.presentColumns.map { $0.name.lowercased() })
-        if columns != present {
-            try updateColumns(of: table, definition)
-            let table = try reload(table)
-            try createTriggers(table)
-            try logValues(of: table, inColumns: columns.subtracting(present), definition)
-            return true
-        }
-        let triggers = try CaptureTriggers.names(db, table: table.number)
-        guard triggers.count != CaptureTriggers(table: table).statements.count else { return false }
-        // Somebody dropped the table and made it anew, and the triggers went with it.
-        try createTriggers(table)
-        try reconcile(table)
-        return true
-    }
-
-    /// Logs the rows that came or went while a table had no triggers.
-    private func reconcile(_ table: SyncedTable) throws {
-        let key = table.key.quotedDatabaseIdentifier
-        let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
-        try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
+    func setPlace(_ place: SyncedTable.Column.Place, of column: SyncedTable.Column, in table: SyncedTable)
+        throws
+    {
         try db.execute(
-            sql: """
-                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT tbl, \(CaptureTriggers.Operation.delete), pk, 0, ? FROM _sync_row AS r
-                WHERE tbl = ? AND cl & 1
-                  AND pk NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
-                  AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk)
-                """, arguments: [environment.milliseconds(), table.number])
+            sql: "UPDATE _sync_column SET present = ? WHERE tbl = ? AND col = ?",
+            arguments: [place.rawValue, table.number, column.number])
     }
 
-    private func updateColumns(of table: SyncedTable, _ definition: TableDefinition) throws {
-        let columns = Set(definition.columns.map { $0.lowercased() })
-        for column in table.columns {
-            try db.execute(
-                sql: "UPDATE _sync_column SET present = ? WHERE tbl = ? AND col = ?",
-                arguments: [columns.contains(column.name.lowercased()), table.number, column.number])
-        }
-        let known = Set(table.columns.map { $0.name.lowercased() })
-        let added = definition.columns.filter { !known.contains($0.lowercased()) }
-        _ = try table.addingColumns(db, added, isPresent: true)
+    /// Gives a column another name, and remembers the one it had.
+    func setName(_ name: String, of column: SyncedTable.Column, in table: SyncedTable) throws {
+        try NameAliases.release(db, column: name, of: table.number)
+        try db.execute(
+            sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
+            arguments: [name, table.number, column.number])
+        guard name.lowercased() != column.name.lowercased() else { return }
+        try NameAliases.add(db, column.name, ofColumn: column.number, in: table.number)
     }
 
     /// Logs what was written to new columns before the triggers knew them.
     ///
     /// The default that ALTER gave each row is nobody's edit, and a parked value
-    /// still has to be written.
-    private func logValues(
+    /// still has to be written. Nobody knows when the others were written, and
+    /// mostly a migration filled the column, as it does on each replica: so an
+    /// edit by a user, wherever it was made, wins over them.
+    func logValues(
         of table: SyncedTable, inColumns names: Set<String>, _ definition: TableDefinition
     ) throws {
         for column in table.presentColumns where names.contains(column.name.lowercased()) {
-            let group = column.number / CaptureTriggers.columnsPerGroup
-            let operation = CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift
             try log(
-                table, operation, mask: Self.bit(column),
+                table, CaptureTriggers.Operation.rewrite, of: column,
                 where: """
                     \(column.name.quotedDatabaseIdentifier) IS NOT (\(definition.defaults[column.name.lowercased()] ?? "NULL"))
                     AND NOT EXISTS (

@@ -87,7 +87,8 @@ extension Synchronizer {
             return table.columns.filter { $0.number == number }.map(\.name)
         }
         let operation = try row.decode(Int.self, atIndex: 4)
-        guard let mask, operation & 0xF == CaptureTriggers.Operation.update else { return [] }
+        let updates = [CaptureTriggers.Operation.update, CaptureTriggers.Operation.rewrite]
+        guard let mask, updates.contains(operation & 0xF) else { return [] }
         let group = operation >> CaptureTriggers.Operation.groupShift
         return table.columns.filter { column in
             column.number / CaptureTriggers.columnsPerGroup == group

@@ -35,6 +35,14 @@ public struct SyncStatus: Sendable {
         public let rowCount: Int64
     }
 
+    /// A difference between the schema and what is tracked, and what to do about it.
+    public struct SchemaRemark: Sendable {
+        /// The table.
+        public let table: String
+        /// What differs, and what to do.
+        public let text: String
+    }
+
     /// The database that the store is a replica of.
     public let store: StoreID
     /// This replica.
@@ -51,6 +59,8 @@ public struct SyncStatus: Sendable {
     public let parkedCount: Int64
     /// The same, by table and reason.
     public let parked: [Parked]
+    /// Where tables differ from what is tracked, or from those of peers.
+    public let schemaRemarks: [SchemaRemark]
 }
 
 extension Synchronizer {
@@ -64,8 +74,10 @@ extension Synchronizer {
                 logEntryCount: try count(db, "SELECT count(*) FROM _sync_log WHERE op <> 0"),
                 conflictCount: try count(db, "SELECT count(*) FROM _sync_conflict"),
                 parkedCount: try count(
-                    db, "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow)"),
-                parked: try parked(db))
+                    db,
+                    "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow WHERE why <> '\(Parking.droppedReason)')"
+                ),
+                parked: try parked(db), schemaRemarks: try SchemaInspection(db: db).remarks())
         }
     }
 
@@ -74,8 +86,8 @@ extension Synchronizer {
     }
 
     private func tables(_ db: Database) throws -> [SyncStatus.Table] {
-        try SyncedTable.loadAll(db).filter(\.isTracked).map { table in
-            let name = table.name.quotedDatabaseIdentifier
+        try SchemaInspection(db: db).tables().map { table in
+            let name = table.qualifiedName
             let isUUID = TableDefinition.isUUID(table.key.quotedDatabaseIdentifier)
             return SyncStatus.Table(
                 name: table.name, rowCount: try count(db, "SELECT count(*) FROM \(name)"),
@@ -88,7 +100,7 @@ extension Synchronizer {
             db,
             sql: """
                 SELECT t.name, s.why, count(DISTINCT s.pk) FROM _sync_shadow AS s JOIN _sync_table AS t ON t.tbl = s.tbl
-                GROUP BY t.name, s.why ORDER BY t.name, s.why
+                WHERE s.why <> '\(Parking.droppedReason)' GROUP BY t.name, s.why ORDER BY t.name, s.why
                 """
         ).map {
             SyncStatus.Parked(

@@ -33,9 +33,12 @@ public final class Synchronizer: Sendable {
                 try MetadataSchema.create(
                     db, store: environment.identifier(), replica: environment.identifier())
             }
-            let tracking = TableTracking(db: db, environment: environment)
-            try tracking.refresh()
-            try tracking.track(tables)
+            db.use(schemaTracker: TrackedSchema(environment: environment))
+            try db.withoutReportingSchemaChanges {
+                let tracking = TableTracking(db: db, environment: environment)
+                try tracking.refresh()
+                try tracking.track(tables)
+            }
         }
     }
 

@@ -89,14 +89,16 @@ enum Merge {
                 continue
             }
             let order = write.value.compare(ownValue)
-            let isNewer = write.stamp.isNewer(than: own)
+            // A base says nothing of a column that its writer did not have.
+            let isUnknown = local.values[column] == nil && local.cells[column] == nil
+            let isNewer = isUnknown || write.stamp.isNewer(than: own)
             let isSameMoment = !isNewer && !own.isNewer(than: write.stamp)
             let incomingWins = isNewer || (isSameMoment && order > 0)
             let winner = incomingWins ? write.stamp : own
             if winner != base { plan.cells[column] = winner }
-            if incomingWins && order != 0 { plan.writes[column] = write.value }
+            if incomingWins && (order != 0 || isUnknown) { plan.writes[column] = write.value }
             let isConcurrent = incomingWins ? !peer.contains(own) : !known.contains(write.stamp)
-            if order != 0, !isSameMoment, isConcurrent {
+            if order != 0, !isSameMoment, !isUnknown, isConcurrent {
                 plan.conflicts.append(
                     .init(
                         column: column, lost: incomingWins ? ownValue : write.value,

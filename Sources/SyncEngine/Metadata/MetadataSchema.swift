@@ -1,13 +1,24 @@
 import CipherStore
 import SyncWire
 
-/// The tables of the sync metadata, version 1.
+/// The tables of the sync metadata, version 2.
 ///
-/// They live in the encrypted file that they describe. `Schemas/metadata/v1.sql`
+/// They live in the encrypted file that they describe. `Schemas/metadata/v2.sql`
 /// is the contract; a test compares it with what this creates.
 enum MetadataSchema {
     /// The version that this code reads and writes.
-    static let version: Int64 = 1
+    static let version: Int64 = 2
+
+    /// What version 2 has, and version 1 had not.
+    private static let addedSQL = """
+        CREATE TABLE _sync_alias (
+            tbl INTEGER NOT NULL,
+            col INTEGER NOT NULL,
+            name TEXT NOT NULL COLLATE NOCASE,
+            PRIMARY KEY (tbl, col, name)
+        ) WITHOUT ROWID;
+
+        """
 
     /// What creates the tables.
     static let sql = """
@@ -99,11 +110,21 @@ enum MetadataSchema {
             acked INTEGER NOT NULL
         ) WITHOUT ROWID;
 
-        """
+        """ + addedSQL
 
     /// Whether a name belongs to the metadata.
     static func isReserved(_ name: String) -> Bool {
         name.lowercased().hasPrefix("_sync_") || name.lowercased().hasPrefix("sqlite_")
+    }
+
+    /// Brings the metadata of an older program to this version. Runs in the
+    /// caller's transaction.
+    ///
+    /// - throws: ``SyncError`` when a newer program made it.
+    static func upgrade(_ db: Database) throws {
+        guard let metadata = try StoreMetadata.load(db), metadata.format < version else { return }
+        try db.execute(sql: addedSQL)
+        try db.execute(sql: "UPDATE _sync_state SET format = ?", arguments: [version])
     }
 
     /// Creates the metadata of a new store.

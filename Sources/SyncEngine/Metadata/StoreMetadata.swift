@@ -12,6 +12,8 @@ struct StoreMetadata {
         let sequence: Int64
     }
 
+    /// The version of the metadata's tables.
+    let format: Int64
     let store: StoreID
     /// The local number of this replica.
     let selfNumber: Int64
@@ -32,7 +34,7 @@ struct StoreMetadata {
             throw SyncError(.damagedMetadata, "the sync metadata has no state")
         }
         let format: Int64 = try row.decode(atIndex: 0)
-        guard format == MetadataSchema.version else {
+        guard format <= MetadataSchema.version else {
             throw SyncError(
                 .metadataTooNew,
                 "the sync metadata has version \(format), and this program knows version \(MetadataSchema.version)"
@@ -45,7 +47,7 @@ struct StoreMetadata {
                 sequence: try $0.decode(atIndex: 2))
         }
         return try StoreMetadata(
-            store: identifier(row.decode(atIndex: 1)), selfNumber: row.decode(atIndex: 2),
+            format: format, store: identifier(row.decode(atIndex: 1)), selfNumber: row.decode(atIndex: 2),
             clock: HybridTimestamp(rawValue: row.decode(atIndex: 3)), folded: row.decode(atIndex: 4),
             replicas: replicas)
     }

@@ -3,20 +3,48 @@ import SyncWire
 
 /// A table that is known to the sync metadata.
 struct SyncedTable {
+    /// Where the rows of a table are.
+    enum Place: Int64 {
+        /// At peers only; values that came of it are parked.
+        case elsewhere = 0
+        /// In the user's table, which has triggers.
+        case tracked = 1
+        /// In a table of the library, because the user's was dropped: peers may
+        /// still use theirs, and get the rows from here.
+        case dropped = -1
+    }
+
     /// A column other than the key.
     struct Column {
+        /// Where the values of a column are.
+        enum Place: Int64 {
+            /// At peers only; values that came of it are parked.
+            case elsewhere = 0
+            /// In the table.
+            case table = 1
+            /// Parked, because the column was dropped: as with ``SyncedTable/Place/dropped``.
+            case dropped = -1
+        }
+
         let number: Int
         let name: String
+        let place: Place
+
         /// Whether the local table has the column.
-        let isPresent: Bool
+        var isPresent: Bool { place == .table }
     }
 
     let number: Int64
     let name: String
     let key: String
-    /// Whether the local database has the table and tracks it.
-    let isTracked: Bool
+    let place: Place
     let columns: [Column]
+
+    /// Whether the local database has the table and tracks it.
+    var isTracked: Bool { place == .tracked }
+
+    /// Whether the rows of the table are in this file, where they can be written.
+    var hasRows: Bool { place != .elsewhere }
 
     /// Reads all tables.
     static func loadAll(_ db: Database) throws -> [SyncedTable] {
@@ -27,20 +55,38 @@ struct SyncedTable {
             let table: Int64 = try row.decode(atIndex: 0)
             let column = Column(
                 number: try row.decode(atIndex: 1), name: try row.decode(atIndex: 2),
-                isPresent: try row.decode(atIndex: 3))
+                place: try known(Column.Place(rawValue: row.decode(atIndex: 3))))
             columns[table, default: []].append(column)
         }
         return try Row.fetchAll(db, sql: "SELECT tbl, name, key, tracked FROM _sync_table ORDER BY tbl").map {
             let number: Int64 = try $0.decode(atIndex: 0)
             return SyncedTable(
                 number: number, name: try $0.decode(atIndex: 1), key: try $0.decode(atIndex: 2),
-                isTracked: try $0.decode(atIndex: 3), columns: columns[number] ?? [])
+                place: try known(Place(rawValue: $0.decode(atIndex: 3))), columns: columns[number] ?? [])
         }
     }
 
+    private static func known<Place>(_ place: Place?) throws -> Place {
+        guard let place else {
+            throw SyncError(.damagedMetadata, "the sync metadata say of a table or column what nobody knows")
+        }
+        return place
+    }
+
+    /// Reads a table.
+    static func load(_ db: Database, number: Int64) throws -> SyncedTable {
+        guard let table = try loadAll(db).first(where: { $0.number == number }) else {
+            throw SyncError(.damagedMetadata, "table \(number) is gone from the sync metadata")
+        }
+        return table
+    }
+
+    /// The name of the table that holds the rows.
+    var storageName: String { place == .dropped ? "_sync_dropped_\(number)" : name }
+
     /// The table in SQL. The schema is named, because a temporary table of the
     /// same name would stand before it.
-    var qualifiedName: String { "main." + name.quotedDatabaseIdentifier }
+    var qualifiedName: String { "main." + storageName.quotedDatabaseIdentifier }
 
     /// The SQL that finds a row by its key, byte for byte, whatever the
     /// collation of the key column is.
@@ -56,25 +102,28 @@ struct SyncedTable {
     static func register(
         _ db: Database, name: String, key: String, columns: [String], isTracked: Bool
     ) throws -> SyncedTable {
+        try NameAliases.release(db, table: name)
+        let place: Place = isTracked ? .tracked : .elsewhere
         try db.execute(
             sql: "INSERT INTO _sync_table (name, key, tracked) VALUES (?, ?, ?)",
-            arguments: [name, key, isTracked])
+            arguments: [name, key, place.rawValue])
         let number = db.lastInsertedRowID
-        let table = SyncedTable(number: number, name: name, key: key, isTracked: isTracked, columns: [])
-        return try table.addingColumns(db, columns, isPresent: isTracked)
+        let table = SyncedTable(number: number, name: name, key: key, place: place, columns: [])
+        return try table.addingColumns(db, columns, place: isTracked ? .table : .elsewhere)
     }
 
     /// Adds columns to the metadata of the table.
-    func addingColumns(_ db: Database, _ names: [String], isPresent: Bool) throws -> SyncedTable {
+    func addingColumns(_ db: Database, _ names: [String], place: Column.Place) throws -> SyncedTable {
         var columns = self.columns
         for name in names {
+            try NameAliases.release(db, column: name, of: number)
             let column = Column(
-                number: (columns.map(\.number).max() ?? -1) + 1, name: name, isPresent: isPresent)
+                number: (columns.map(\.number).max() ?? -1) + 1, name: name, place: place)
             try db.execute(
                 sql: "INSERT INTO _sync_column (tbl, col, name, present) VALUES (?, ?, ?, ?)",
-                arguments: [number, column.number, name, isPresent])
+                arguments: [number, column.number, name, place.rawValue])
             columns.append(column)
         }
-        return SyncedTable(number: number, name: name, key: key, isTracked: isTracked, columns: columns)
+        return SyncedTable(number: number, name: name, key: key, place: self.place, columns: columns)
     }
 }

@@ -73,7 +73,8 @@ struct InitCommand: ParsableCommand {
                 try Synchronizer(context.open(path, KeySlotSecret(passphrase))).status()
             }
             let cipher = EngineFeatures.current.cipherVersion ?? ""
-            let what = clone.map { "replica of \($0)" } ?? "new store"
+            let what =
+                clone.map { "replica of \($0)" } ?? from.map { "made of \($0)" } ?? "new store"
             try context.print(
                 Document(
                     store: path, replica: status.replica.description, database: status.store.description,

@@ -10,7 +10,8 @@ struct StatusCommand: ParsableCommand {
         abstract: "Show tracked tables, other replicas, conflicts and parked rows.",
         usage: "syncctl status <store> [<options>]",
         discussion: """
-            Exits with 3 when rows wait for their place, or have a key that is no UUID.
+            Exits with 3 when rows wait for their place, or have a key that is no UUID, or when a \
+            table differs from what is tracked; then it says what to do.
 
             EXAMPLE:
               syncctl status notes.db --json
@@ -36,10 +37,15 @@ struct StatusCommand: ParsableCommand {
             let reason: String
             let rows: Int64
         }
+        struct Remark: Encodable {
+            let table: String
+            let text: String
+        }
         let store: String
         let replica: String
         let database: String
         let cipher: String
+        let schema: [Remark]
         let waiting: [Waiting]
         let tables: [Table]
         let peers: [Peer]
@@ -52,7 +58,8 @@ struct StatusCommand: ParsableCommand {
             let status = try Synchronizer(existing: context.open(options)).status()
             try context.print(document(status), text: text(status, context))
             let needsAttention =
-                status.parkedCount > 0 || status.tables.contains { $0.unsuitableKeyCount > 0 }
+                status.parkedCount > 0 || !status.schemaRemarks.isEmpty
+                || status.tables.contains { $0.unsuitableKeyCount > 0 }
             return needsAttention ? .attention : .success
         }
     }
@@ -61,6 +68,7 @@ struct StatusCommand: ParsableCommand {
         Document(
             store: options.store, replica: status.replica.description, database: status.store.description,
             cipher: EngineFeatures.current.cipherVersion ?? "",
+            schema: status.schemaRemarks.map { .init(table: $0.table, text: $0.text) },
             waiting: status.parked.map { .init(table: $0.table, reason: $0.reason, rows: $0.rowCount) },
             tables: status.tables.map {
                 .init(name: $0.name, rows: $0.rowCount, unsuitableKeys: $0.unsuitableKeyCount)
@@ -115,6 +123,11 @@ struct StatusCommand: ParsableCommand {
                 ])
             }
             lines += table.lines(style: style)
+        }
+        for remark in status.schemaRemarks {
+            lines.append(
+                "  \(style.yellow("schema"))  \(PrintableText.escaped(remark.table)): \(PrintableText.escaped(remark.text))"
+            )
         }
         lines.append(
             "conflicts kept \(HumanFormat.count(Int(status.conflictCount)))   parked rows "

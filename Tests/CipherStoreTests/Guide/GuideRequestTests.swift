@@ -130,6 +130,23 @@ import Testing
         }
     }
 
+    @Test func changedRowsAreReturnedByTheStatement() throws {
+        let store = try GardenStore.planted()
+        try store.queue.write { db throws in
+            let assignments = [Columns.height += 5]
+            guard EngineFeatures.current.supportsReturning else {
+                let error = #expect(throws: DatabaseError.self) {
+                    try Plant.all().updateAndFetchStatement(db, assignments, select: [Columns.height])
+                }
+                #expect(error?.message?.contains("3.35") == true)
+                return
+            }
+            let tall = Plant.filter(Columns.height > 50)
+            let statement = try tall.updateAndFetchStatement(db, assignments, select: [Columns.height])
+            #expect(try Int.fetchSet(statement) == [125, 65])
+        }
+    }
+
     @Test func sqlIsEmbeddedInRequests() throws {
         let store = try GardenStore.planted()
         try store.queue.read { db throws in

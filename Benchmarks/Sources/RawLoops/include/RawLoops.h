@@ -1,5 +1,5 @@
-// The loops that the library is measured against: what a C program would write by hand for the
-// same table, on the same library.
+// The loops that a library is measured against: what a C program would write by hand for the
+// same table, on the same SQLite or SQLCipher.
 //
 // The header does not include sqlite3.h, so that Swift sees one declaration of it alone, the one
 // of the package that is measured.
@@ -41,11 +41,15 @@ RawReading *raw_readings_append(RawReadings *readings);
 // Releases the rows and their texts.
 void raw_readings_free(RawReadings *readings);
 
-// Gives a connection its raw key, x'96 hexadecimal digits', and a page size of 4096 bytes.
-// Returns an SQLite result code, as all functions below do.
+// The pragmas that both sides run. Older libraries ignore those that they do not know.
+extern const char *const raw_settings;
+
+// Gives a connection its raw key, x'96 hexadecimal digits', and a page size of 4096 bytes. Without
+// SQLCipher there is no key, and this accepts null alone. Returns an SQLite result code, as all
+// functions below do.
 int raw_key(struct sqlite3 *connection, const char *key);
 
-// Opens a connection with the settings that the library gives its own.
+// Opens a connection with a key and the settings.
 int raw_open(const char *path, const char *key, struct sqlite3 **connection);
 
 // Closes a connection.
@@ -62,7 +66,6 @@ int raw_fetch(struct sqlite3 *connection, const char *sql, RawReadings *readings
 
 // Runs a statement with ten parameters once for each row, in one transaction.
 int raw_insert(struct sqlite3 *connection, const char *sql, const RawReadings *readings);
-
 
 #include "RawVisits.h"
 

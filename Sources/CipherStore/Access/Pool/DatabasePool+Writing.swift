@@ -5,7 +5,7 @@ extension DatabasePool {
     @_disfavoredOverload public func writeWithoutTransaction<T>(
         _ updates: (Database) throws -> T
     ) rethrows -> T {
-        try writer.sync(updates)
+        try withWriter(updates)
     }
 
     /// Runs a closure outside of any transaction.
@@ -28,7 +28,7 @@ extension DatabasePool {
     ///
     /// - throws: What the closure throws.
     public func unsafeReentrantWrite<T>(_ updates: (Database) throws -> T) rethrows -> T {
-        try writer.reentrantSync(updates)
+        try withWriter(isReentrant: true, updates)
     }
 
     /// Runs a closure in a transaction that the closure commits or rolls back.
@@ -46,11 +46,12 @@ extension DatabasePool {
     /// Runs a closure outside of any transaction, while nobody else uses the
     /// database through this object, and waits for the result.
     ///
-    /// - throws: What the closure throws; a ``DatabaseError`` when the database is closed.
+    /// - throws: What the closure throws; a ``DatabaseError`` when the database is
+    ///   closed, and of code `SQLITE_BUSY` when a read waits for a write.
     @_disfavoredOverload public func barrierWriteWithoutTransaction<T>(
         _ updates: (Database) throws -> T
     ) throws -> T {
-        try writer.sync { db in try withBarrier { try updates(db) } }
+        try withWriter { db in try withBarrier { try updates(db) } }
     }
 
     /// Runs a closure outside of any transaction, while nobody else uses the
@@ -71,7 +72,11 @@ extension DatabasePool {
         _ updates: @escaping @Sendable (Result<Database, any Error>) -> Void
     ) {
         writer.async { [self] db in
-            withBarrier { updates(db.isClosed ? .failure(Self.closedError) : .success(db)) }
+            do {
+                try withBarrier { updates(db.isClosed ? .failure(Self.closedError) : .success(db)) }
+            } catch {
+                updates(.failure(error))
+            }
         }
     }
 }

@@ -56,9 +56,9 @@ public final class DatabasePool: DatabaseWriter {
         writerConfiguration.journalMode = .wal
         writer = try SerializedDatabase(
             path: path, configuration: writerConfiguration, keyCache: keyCache,
-            label: "CipherStore.DatabasePool.writer")
+            label: Self.label(configuration, "writer"))
         if !configuration.readonly { try writer.sync { try $0.requireWAL() } }
-        fileIdentity = FileIdentity(path: path)
+        fileIdentity = writer.fileIdentity
         readerConfiguration = configuration.ofReader
         readerPool = ReaderPool(capacity: configuration.maximumReaderCount)
         suspension = Self.observeSuspension(configuration, writer, readerPool)
@@ -90,13 +90,13 @@ public final class DatabasePool: DatabaseWriter {
     /// Opens a reading connection.
     func makeReader() throws -> SerializedDatabase {
         let number = try nextNumber(\.reader)
-        return try open(label: ".reader.\(number)", configuration: readerConfiguration)
+        return try open(label: "reader.\(number)", configuration: readerConfiguration)
     }
 
     /// Opens the connection of a snapshot.
     func makeSnapshotReader() throws -> SerializedDatabase {
         let number = try nextNumber(\.snapshot)
-        return try open(label: ".snapshot.\(number)", configuration: readerConfiguration)
+        return try open(label: "snapshot.\(number)", configuration: readerConfiguration)
     }
 
     private func nextNumber(_ counter: WritableKeyPath<Counters, Int>) throws -> Int {
@@ -107,14 +107,16 @@ public final class DatabasePool: DatabaseWriter {
         }
     }
 
+    private static func label(_ configuration: Configuration, _ connection: String) -> String {
+        "\(configuration.label ?? "CipherStore.DatabasePool").\(connection)"
+    }
+
     private func open(label: String, configuration: Configuration) throws -> SerializedDatabase {
-        var configuration = configuration
-        configuration.label = configuration.label.map { $0 + label }
         let reader = try SerializedDatabase(
             path: path, configuration: configuration, keyCache: keyCache,
-            label: "CipherStore.DatabasePool" + label, isReader: true)
+            label: Self.label(configuration, label), isReader: true)
         // A reader of another file than the writer's would read something else.
-        guard fileIdentity == FileIdentity(path: path) else { throw Database.replacedFileError(path: path) }
+        guard fileIdentity == reader.fileIdentity else { throw Database.replacedFileError(path: path) }
         return reader
     }
 
@@ -164,15 +166,35 @@ public final class DatabasePool: DatabaseWriter {
     ///
     /// The writer comes first, always: a write that waits for a reader must
     /// find the readers free of barriers that wait for the writer.
-    func withBarrier<T>(_ body: () throws -> T) rethrows -> T {
-        try writer.reentrantSync { _ in
+    ///
+    /// - throws: What the closure throws; a ``DatabaseError`` of code
+    ///   `SQLITE_BUSY` when a read waits for the writer.
+    func withBarrier<T>(_ body: () throws -> T) throws -> T {
+        try withWriter(isReentrant: true) { _ in
             if readerPool.isBarrierRunning { return try body() }
             if readerPool.heldReader != nil {
                 fatalError("Database methods are not reentrant: a read can't wait for the end of all reads")
             }
-            readerPool.beginBarrier()
+            guard readerPool.beginBarrier() else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_BUSY,
+                    message: "a read waits for a write, which can't wait for the end of all reads; try again")
+            }
             defer { readerPool.endBarrier() }
             return try body()
+        }
+    }
+
+    /// Runs a block on the writer and waits for it, also from inside of a read.
+    ///
+    /// - parameter isReentrant: Whether the thread may already hold the writer.
+    func withWriter<T>(isReentrant: Bool = false, _ body: (Database) throws -> T) rethrows -> T {
+        let isBlocked = SerializedDatabase.isInAccess && !writer.isHeld && readerPool.heldReader != nil
+        if isBlocked { readerPool.beginWaitForWriter() }
+        if isReentrant && writer.isHeld { return try writer.reentrantSync(body) }
+        return try writer.sync { db in
+            if isBlocked { readerPool.endWaitForWriter() }
+            return try body(db)
         }
     }
 
@@ -186,11 +208,16 @@ public final class DatabasePool: DatabaseWriter {
     /// running, and closes the readers unless
     /// ``Configuration/persistentReadOnlyConnections`` is set.
     public func releaseMemory() {
-        writer.reentrantSync { $0.releaseMemory() }
+        withWriter(isReentrant: true) { $0.releaseMemory() }
         if configuration.persistentReadOnlyConnections {
             for reader in readerPool.readers { reader.reentrantSync { $0.releaseMemory() } }
         } else {
-            withBarrier { readerPool.invalidate() }
+            // Where the readers can't be waited for, they close after their accesses.
+            do {
+                try withBarrier { readerPool.invalidate() }
+            } catch {
+                readerPool.invalidate()
+            }
         }
     }
 

@@ -24,6 +24,8 @@ final class ReaderPool: Sendable {
         var inUse: [ObjectIdentifier: SerializedDatabase] = [:]
         var grantedCount = 0
         var isBarrierRunning = false
+        /// How many threads wait for the writer while they hold a reader.
+        var blockedReaderCount = 0
         var waiters: [Waiter] = []
         var generation = 0
         var nextID = 0
@@ -61,11 +63,32 @@ final class ReaderPool: Sendable {
     }
 
     /// Waits until no reader is in use, and keeps readers away until the barrier ends.
-    func beginBarrier() {
+    ///
+    /// - returns: Whether there is a barrier now. There is none when a reader is in
+    ///   use that waits for the writer itself, which is whom the barrier is for:
+    ///   both would wait for ever.
+    func beginBarrier() -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
-        enqueue(isBarrier: true) { _ in semaphore.signal() }
+        let result = Lock(false)
+        enqueue(isBarrier: true) { slot in
+            result.withLock { $0 = slot != nil }
+            semaphore.signal()
+        }
         semaphore.wait()
+        return result.withLock { $0 }
     }
+
+    /// Notes that a thread that holds a reader is about to wait for the writer.
+    func beginWaitForWriter() { serve { $0.blockedReaderCount += 1 } }
+
+    /// Notes that the thread waits no longer.
+    func endWaitForWriter() { state.withLock { $0.blockedReaderCount -= 1 } }
+
+    /// How many threads wait for the writer while they hold a reader.
+    var blockedReaderCount: Int { state.withLock { $0.blockedReaderCount } }
+
+    /// Whether somebody waits for the end of all reads.
+    var isBarrierWaiting: Bool { state.withLock { $0.waiters.contains(where: \.isBarrier) } }
 
     /// Whether readers are being kept away.
     var isBarrierRunning: Bool { state.withLock { $0.isBarrierRunning } }
@@ -98,6 +121,10 @@ final class ReaderPool: Sendable {
         let starts = state.withLock { state in
             change(&state)
             var starts: [@Sendable () -> Void] = []
+            if state.blockedReaderCount > 0 {
+                for waiter in state.waiters where waiter.isBarrier { starts.append { waiter.start(nil) } }
+                state.waiters.removeAll(where: \.isBarrier)
+            }
             while let waiter = state.waiters.first, let slot = grant(waiter, &state) {
                 state.waiters.removeFirst()
                 starts.append { waiter.start(slot) }

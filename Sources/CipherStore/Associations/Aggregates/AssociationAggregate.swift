@@ -76,14 +76,34 @@ extension Association {
     }
 
     fileprivate var countAggregate: AssociationAggregate<OriginRowDecoder> {
-        aggregate(key: "\(name)Count") { CipherStore.count(distinct: SQLExpression.fastPrimaryKey) }
+        let identity = SQLExpression.identity(in: path.destination.relation.source)
+        return aggregate(key: "\(name)Count") { CipherStore.count(distinct: identity) }
     }
 
     fileprivate var emptyAggregate: AssociationAggregate<OriginRowDecoder> {
-        aggregate(key: "hasNo\(name.capitalizedFirst)") {
-            SQLExpression(
-                .isEmpty(CipherStore.count(distinct: SQLExpression.fastPrimaryKey), isNegated: false))
+        let identity = SQLExpression.identity(in: path.destination.relation.source)
+        return aggregate(key: "hasNo\(name.capitalizedFirst)") {
+            SQLExpression(.isEmpty(CipherStore.count(distinct: identity), isNegated: false))
         }
+    }
+}
+
+extension SQLExpression {
+    /// One value that no two rows have, and that is NULL for a row that is not there.
+    fileprivate static func identity(in source: Relation.Source) -> SQLExpression {
+        guard let table = source.tableName else { return .fastPrimaryKey }
+        return SQLExpression(
+            .deferred { db in
+                let columns = try db.fastPrimaryKeyColumns(of: table)
+                if columns.count == 1 { return .column(columns[0]) }
+                // COUNT takes one value, so the key becomes a text: `quote` tells types apart and
+                // numbers from each other, and `hex` what follows a NUL in a text.
+                let parts: [SQL] = columns.map { column in
+                    "quote(\(Column(column))) || hex(\(Column(column)))"
+                }
+                let text = parts.joined(separator: " || ',' || ")
+                return SQL("CASE WHEN \(Column(columns[0])) IS NOT NULL THEN \(text) END").sqlExpression
+            })
     }
 }
 

@@ -15,14 +15,16 @@ extension Relation {
         let statement = try db.makeStatement(sql: writer.sql)
         try statement.setArguments(writer.arguments)
         let shape = try relation.rowShape(db, of: statement, hiding: hidden.count)
+        if !plans.isEmpty || db.recordedRegion != nil {
+            // A statement doesn't outlive its connection.
+            statement.requestRegion = { [self, unowned db] in try region(of: $0, db) }
+        }
         guard !plans.isEmpty else { return PreparedRequest(statement: statement, adapter: shape.adapter) }
         let firstHidden = shape.width - hidden.count
-        // A statement doesn't outlive its connection.
-        statement.followingRegion = { [self, unowned db] in try prefetchedRegion(db) }
         return PreparedRequest(statement: statement, adapter: shape.adapter) { [self] db, rows in
             try plans.map { plan in
                 let indexes = try plan.columns.map { column in
-                    if let index = hidden.firstIndex(of: column.left.lowercased()) {
+                    if let index = hidden.firstIndex(of: column.left.foldedIdentifier) {
                         return firstHidden + index
                     }
                     return try statement.index(ofSelected: column.left)
@@ -58,12 +60,12 @@ extension Relation {
         for selection in try resolvedSelection(db) {
             switch selection.node {
             case .allColumns where source.tableName != nil:
-                columns.formUnion(try db.columnNames(of: source.name).map { $0.lowercased() })
+                columns.formUnion(try db.columnNames(of: source.name).map { $0.foldedIdentifier })
             case .allColumnsExcluding(let excluded):
-                columns.formUnion(try db.columnNames(of: source.name).map { $0.lowercased() })
+                columns.formUnion(try db.columnNames(of: source.name).map { $0.foldedIdentifier })
                 columns.subtract(excluded)
             case .expression(let expression):
-                if case .column(let name) = expression.node { columns.insert(name.lowercased()) }
+                if case .column(let name) = expression.node { columns.insert(name.foldedIdentifier) }
             default: break
             }
         }
@@ -76,8 +78,8 @@ extension Relation {
     private mutating func selectKeys(of prefetches: [Prefetch], _ selected: Set<String>) -> [String] {
         var hidden: [String] = []
         for column in prefetches.flatMap(\.columns).map(\.left)
-        where !selected.contains(column.lowercased()) && !hidden.contains(column.lowercased()) {
-            hidden.append(column.lowercased())
+        where !selected.contains(column.foldedIdentifier) && !hidden.contains(column.foldedIdentifier) {
+            hidden.append(column.foldedIdentifier)
             selection.append(SQLSelection(.named(.column(column), "grdb_\(column)")))
         }
         return hidden
@@ -233,7 +235,7 @@ extension Relation {
 extension Statement {
     /// The first result column of a name.
     fileprivate func index(ofSelected column: String) throws -> Int {
-        if let index = columnNames.firstIndex(where: { $0.lowercased() == column.lowercased() }) {
+        if let index = columnNames.firstIndex(where: { $0.foldedIdentifier == column.foldedIdentifier }) {
             return index
         }
         throw DatabaseError(

@@ -85,7 +85,7 @@ private struct SelectionWidths {
         switch selection.node {
         case .allColumns: try width(of: source)
         case .allColumnsExcluding(let excluded):
-            try db.columnNames(of: source.name).count { !excluded.contains($0.lowercased()) }
+            try db.columnNames(of: source.name).count { !excluded.contains($0.foldedIdentifier) }
         case .expression, .named: 1
         case .literal: nil
         case .aliased(let alias, let selection):

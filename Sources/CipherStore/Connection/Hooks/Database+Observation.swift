@@ -1,13 +1,8 @@
-/// Whether somebody watches the statements of a connection.
-@usableFromInline final class ConnectionWatch {
-    // Read at each step. A check of exclusive access would cost more than the
-    // load, and there is nothing to check: no access outlasts a load or store.
-    @exclusivity(unchecked) @usableFromInline var isOn = false
-}
-
 extension Database {
     /// Installs or removes the hooks as the observers need them.
     func observationsDidChange() {
+        // Nothing happens any more, and the handle is not there.
+        guard !isClosed else { return }
         broker.update()
         let wasActive = broker.isActive
         broker.isActive = !broker.observations.isEmpty
@@ -19,14 +14,18 @@ extension Database {
     }
 
     private func updateWatch() {
-        watch.isOn = broker.isActive || recordedRegion != nil
+        watch.isObserved = broker.isActive || recordedRegion != nil
     }
 
     // MARK: Statements
 
     /// A statement starts to run, and somebody watches.
     func willRunWatched(_ statement: Statement) {
-        if recordedRegion != nil { recordedRegion?.formUnion(statement.databaseRegion.withoutSchema) }
+        if recordedRegion != nil {
+            // First of all, because it may run statements itself.
+            let region = statement.databaseRegion.withoutSchema
+            recordedRegion?.formUnion(region)
+        }
         guard broker.isActive else { return }
         authorizer.forgetEffects()
         let routes = statement.routes ?? StatementRoutes(StatementEffects())
@@ -62,7 +61,9 @@ extension Database {
     ///
     /// - throws: A ``DatabaseError``, when a table of the region does not exist for one.
     public func notifyChanges(in region: some DatabaseRegionConvertible) throws {
-        guard !isReadOnly, broker.isActive else { return }
+        guard !isReadOnly else { return }
+        countCommit()
+        guard broker.isActive else { return }
         let kinds = try eventKinds(in: region.databaseRegion(self))
         broker.deliverUnspecifiedChange(ofKinds: kinds)
     }

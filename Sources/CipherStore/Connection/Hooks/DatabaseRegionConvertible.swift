@@ -75,20 +75,18 @@ extension QueryInterfaceRequest {
 
 extension Relation {
     fileprivate func databaseRegion(_ db: Database) throws -> DatabaseRegion {
-        var region = try ownRegion(db)
+        try region(of: makePreparedRequest(db).statement.reads, db)
+    }
+
+    /// The region of a statement of the relation and of those that follow it.
+    func region(of reads: StatementReads, _ db: Database) throws -> DatabaseRegion {
+        let region = try ownRegion(of: reads, db)
         // Without rows, nothing is fetched afterwards.
         if region.isEmpty { return region }
-        region.formUnion(try prefetchedRegion(db))
-        return region
+        return try prefetchedRelations(db).reduce(region) { try $0.union($1.databaseRegion(db)) }
     }
 
-    /// The region of the rows that are fetched after those of the relation.
-    func prefetchedRegion(_ db: Database) throws -> DatabaseRegion {
-        try prefetchedRelations(db).reduce(DatabaseRegion()) { try $0.union($1.databaseRegion(db)) }
-    }
-
-    private func ownRegion(_ db: Database) throws -> DatabaseRegion {
-        let reads = try makePreparedRequest(db).statement.reads
+    private func ownRegion(of reads: StatementReads, _ db: Database) throws -> DatabaseRegion {
         // Other rows may be read where the table appears once more: in a
         // subquery, or as the table of an association.
         guard let table = source.tableName, reads.selectCount <= 1, !joins(table),
@@ -109,11 +107,12 @@ extension Relation {
 }
 
 extension Table: DatabaseRegionConvertible {
-    /// Returns the region of all columns and rows of the table.
+    /// Returns the region of all columns and rows of the table, or of what a view reads.
     ///
     /// - throws: A ``DatabaseError`` when the table does not exist.
     public func databaseRegion(_ db: Database) throws -> DatabaseRegion {
-        try request.databaseRegion(db)
+        let table = try db.find(.table, tableName).map { DatabaseRegion(table: $0.name) }
+        return try table ?? request.databaseRegion(db)
     }
 }
 

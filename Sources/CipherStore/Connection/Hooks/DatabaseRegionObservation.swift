@@ -50,7 +50,7 @@ public struct DatabaseRegionObservation: Sendable {
     ) -> AnyDatabaseCancellable {
         do {
             let observer = try writer.unsafeReentrantWrite { db in
-                let observer = RegionObserver(try region(db), onChange)
+                let observer = RegionObserver(try db.observable(region(db)), onChange)
                 db.add(transactionObserver: observer)
                 return observer
             }
@@ -62,12 +62,11 @@ public struct DatabaseRegionObservation: Sendable {
     }
 }
 
-/// The observer of a running ``DatabaseRegionObservation``, which lives until
-/// the observation is cancelled.
+/// Watches a region, as long as somebody retains it and it is not cancelled.
 ///
 /// It is `@unchecked Sendable` because `isChanged` is touched by the writing
 /// connection only; other threads can do no more than cancel.
-private final class RegionObserver: TransactionObserver, @unchecked Sendable {
+final class RegionObserver: TransactionObserver, @unchecked Sendable {
     private let region: DatabaseRegion
     private var isChanged = false
     private let onChange: Mutex<(@Sendable (Database) -> Void)?>

@@ -77,7 +77,8 @@ extension TransactionObserver {
     /// It is an error of the program to call this from elsewhere than
     /// `databaseDidChange()` and `databaseDidChange(with:)`.
     public func stopObservingDatabaseChangesUntilNextTransaction() {
-        guard let db = SerializedDatabase.currentDatabase, db.broker.stopNotified(self) else {
+        // The change may be made in an access to another database, inside of the one to this.
+        guard SerializedDatabase.heldDatabases.contains(where: { $0.broker.stopNotified(self) }) else {
             fatalError(
                 """
                 stopObservingDatabaseChangesUntilNextTransaction must be called from \

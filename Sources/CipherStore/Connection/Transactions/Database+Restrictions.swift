@@ -22,6 +22,7 @@ extension Database {
         let restrictions = interruption.restrictions
         if restrictions.contains(.closed) { throw Self.closedError(sql: sql) }
         if restrictions.contains(.replaced) { throw Self.replacedFileError(path: path) }
+        if restrictions.contains(.unsettled) { settle() }
         if isProtected { return }
         let verb = TransactionVerb(sql: sql)
         if restrictions.contains(.cancelled) && verb != .rollback { throw CancellationError() }
@@ -30,6 +31,8 @@ extension Database {
             throw DatabaseError(
                 resultCode: .SQLITE_ABORT, message: "Transaction was aborted", sql: sql.trimmedSQL)
         }
+        // A suspension lets it run, so it is none of those that the suspension stops.
+        interruption.remove(.stopping)
     }
 
     /// Runs statements that other threads can't stop: the end of a transaction,
@@ -43,12 +46,16 @@ extension Database {
 
     /// Runs the end of a transaction or a read, also when an interruption from
     /// before is still in effect: SQLite clears it only when no statement is active.
+    ///
+    /// Inside of an SQL function there is a statement that must stay active. It
+    /// fails as soon as the function returns, and what was to be run is run
+    /// before the next statement.
     func executeProtected(_ sql: String) throws {
         try protected {
             do {
                 try execute(sql: sql)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT {
-                resetStatements()
+                guard resetStatements() else { return owe(sql) }
                 try execute(sql: sql)
             }
         }
@@ -56,9 +63,40 @@ extension Database {
 
     /// Rewinds all statements, so that none is active, and ends their runs:
     /// their next step would begin anew.
-    func resetStatements() {
-        statementRuns.interrupt()
+    ///
+    /// - returns: Whether that was possible: it is not while SQLite is in the
+    ///   middle of a statement that has called a function.
+    @discardableResult func resetStatements() -> Bool {
+        guard watch.functionDepth == 0 else { return false }
+        watch.runs.interrupt()
         SQLiteHandle.resetStatements(handle)
+        return true
+    }
+
+    /// Notes a statement that an interruption did not let end a transaction or a
+    /// savepoint, or change a setting.
+    func owe(_ sql: String) {
+        owedStatements.append(sql)
+        interruption.insert(.unsettled)
+    }
+
+    /// Runs what was noted, as soon as no function runs any longer.
+    func settle() {
+        guard watch.functionDepth == 0, !owedStatements.isEmpty, !isClosed else { return }
+        let statements = owedStatements
+        owedStatements = []
+        interruption.remove(.unsettled)
+        for sql in statements {
+            // The statement that called the function may have taken the transaction with it,
+            // and a block that must not write may have begun.
+            let isSetting = TransactionVerb(sql: sql) == .other
+            guard isSetting ? !isReadOnly : isInsideTransaction else { continue }
+            do {
+                try executeProtected(sql)
+            } catch {
+                Self.log(error)
+            }
+        }
     }
 
     static func replacedFileError(path: String) -> StoreError {

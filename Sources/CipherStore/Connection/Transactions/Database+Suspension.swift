@@ -14,7 +14,7 @@ extension Database {
     /// Refuses statements that take a lock until ``resume()``, and interrupts
     /// the one that runs. It may be called from any thread.
     func suspend() {
-        interruption.insert(.suspended)
+        interruption.insert([.suspended, .stopping])
         interruption.interrupt()
     }
 

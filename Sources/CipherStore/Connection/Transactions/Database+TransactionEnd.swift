@@ -80,6 +80,7 @@ extension Database {
         let seen = transactionEnd.seen
         var refusal = transactionEnd.refusal
         transactionEnd.wasInsideTransaction = isInsideTransaction
+        schema.isVerifiedInTransaction = false
         transactionEnd.seen = nil
         transactionEnd.refusal = nil
         if isInsideTransaction { return refusal }
@@ -97,9 +98,13 @@ extension Database {
             }
         }
         transactionEnd.date = nil
+        if seen == .commit && completion == .commit { countCommit() }
         endTransaction(completion, isObserved: isObserved)
         return refusal
     }
+
+    /// Counts a commit, after it was made and before anybody is told.
+    func countCommit() { commitCount.add(1, ordering: .releasing) }
 
     /// Tells everybody how the transaction ended. They may begin another one.
     private func endTransaction(_ completion: TransactionCompletion, isObserved: Bool) {

@@ -68,7 +68,7 @@ extension Database {
         }
         try execute(sql: "BEGIN \(kind.rawValue) TRANSACTION")
         // With the lock, nobody else can change the schema any more.
-        if kind != .deferred { clearSchemaCacheIfNeeded() }
+        if kind != .deferred { noticeSchemaChange() }
     }
 
     /// Rolls the transaction back. Does nothing when none is open. Nothing
@@ -104,13 +104,19 @@ extension Database {
     // The pragma acts when it is prepared, so a cached statement would not do.
 
     private func beginReadOnly() throws {
+        settle()
         if !isReadOnly { try bookkeeping("PRAGMA query_only = 1") }
         readOnlyDepth += 1
     }
 
     private func endReadOnly() {
         readOnlyDepth -= 1
-        if !isReadOnly && !isClosed { try? bookkeeping("PRAGMA query_only = 0") }
+        guard !isReadOnly && !isClosed else { return }
+        do {
+            try bookkeeping("PRAGMA query_only = 0")
+        } catch {
+            owe("PRAGMA query_only = 0")
+        }
     }
 
     /// Refuses to write from now on.
@@ -126,8 +132,7 @@ extension Database {
             try authorizer.trusting {
                 try withoutTracing {
                     var code = SQLiteHandle.execute(handle, sql)
-                    if ResultCode(rawValue: code) == .SQLITE_INTERRUPT {
-                        resetStatements()
+                    if ResultCode(rawValue: code) == .SQLITE_INTERRUPT && resetStatements() {
                         code = SQLiteHandle.execute(handle, sql)
                     }
                     if ResultCode(rawValue: code) != .SQLITE_OK { throw lastError(sql: sql) }
@@ -141,7 +146,7 @@ extension Database {
     func readSnapshot<T>(_ body: (Database) throws -> T) throws -> T {
         try readOnly {
             try beginTransaction(.deferred)
-            clearSchemaCacheIfNeeded()
+            noticeSchemaChange()
             return try finishingSnapshot { try body(self) }
         }
     }
@@ -171,9 +176,8 @@ extension Database {
             let statement = try cachedStatement(sql: Self.probeSQL)
             do {
                 try statement.execute()
-            } catch let error as DatabaseError where error.isInterruptionError {
+            } catch let error as DatabaseError where error.isInterruptionError && resetStatements() {
                 // An interruption of the block is still in effect while one of its cursors lives.
-                resetStatements()
                 try statement.execute()
             }
         } catch let error as DatabaseError {

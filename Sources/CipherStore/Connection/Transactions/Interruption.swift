@@ -18,6 +18,10 @@ final class Interruption: Sendable {
         static let cancelled = Restrictions(rawValue: 2)
         static let suspended = Restrictions(rawValue: 4)
         static let replaced = Restrictions(rawValue: 8)
+        /// Something is to be done before the next statement: ``Database/settle()``.
+        static let unsettled = Restrictions(rawValue: 16)
+        /// The statement that runs is to stop, whether or not SQLite was told in time.
+        static let stopping = Restrictions(rawValue: 32)
     }
 
     private struct State {
@@ -45,6 +49,12 @@ final class Interruption: Sendable {
     func remove(_ restriction: Restrictions) {
         _ = flags.bitwiseAnd(~restriction.rawValue, ordering: .sequentiallyConsistent)
     }
+
+    /// Whether the statement that runs now must stop.
+    ///
+    /// SQLite forgets an interrupt that comes just before a statement starts, so
+    /// a statement asks for itself every now and then.
+    var stopsStatement: Bool { !restrictions.isDisjoint(with: [.cancelled, .stopping]) }
 
     /// Stops the statement that runs now, unless it must not be stopped.
     func interrupt() {

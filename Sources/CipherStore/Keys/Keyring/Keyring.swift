@@ -20,6 +20,9 @@ public struct Keyring: Sendable {
     let storage: KeyringStorage
     let limit: ScryptCost
 
+    /// What the name of the keyring's file has after that of the database file.
+    public static let suffix = KeyringStorage.suffix
+
     /// The path of the keyring's file.
     public var path: String { storage.path }
 

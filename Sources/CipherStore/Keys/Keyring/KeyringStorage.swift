@@ -20,7 +20,10 @@ struct KeyringStorage {
     static let backupSuffix = ".bak"
 
     init(storePath: String) {
-        self.storePath = URL(fileURLWithPath: storePath).resolvingSymlinksInPath().path
+        // The user knows the path that was given: it is followed only where it is a link.
+        var information = stat()
+        let isLink = lstat(storePath, &information) == 0 && information.st_mode & S_IFMT == S_IFLNK
+        self.storePath = isLink ? URL(fileURLWithPath: storePath).resolvingSymlinksInPath().path : storePath
         path = self.storePath + Self.suffix
     }
 

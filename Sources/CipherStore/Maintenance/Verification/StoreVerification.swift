@@ -50,14 +50,30 @@ enum StoreVerification {
 
     /// Checks the MAC of every page of an open store, which has no WAL and is locked.
     static func verifyPages(of db: Database, key: EncryptionKey) throws {
+        if let number = try unauthenticPages(of: db, key: key).min() {
+            throw unauthentic(page: number, path: db.path)
+        }
+    }
+
+    /// The numbers of the pages of an open store's file whose MAC is wrong.
+    ///
+    /// - parameter suspects: The pages to check, or nil for all.
+    static func unauthenticPages(
+        of db: Database, key: EncryptionKey, among suspects: Set<Int>? = nil
+    ) throws -> Set<Int> {
         guard key.settings.format.hasPageMACs else { throw StoreError.withoutMACs(path: db.path) }
         let authenticator = PageAuthenticator(key: key)
         let lockPage = StorePages.lockPage(key.settings.pageSize)
+        var numbers: Set<Int> = []
         try SQLiteHandle.forEachPage(db.handle, size: key.settings.pageSize) { page, number in
-            guard number == lockPage || authenticator.authenticates(page, number: UInt32(number)) else {
-                throw StoreError(.damaged, "page \(number) is not authentic", path: db.path)
-            }
+            guard number != lockPage, suspects?.contains(number) ?? true else { return }
+            if !authenticator.authenticates(page, number: UInt32(number)) { numbers.insert(number) }
         }
+        return numbers
+    }
+
+    static func unauthentic(page number: Int, path: String) -> StoreError {
+        StoreError(.damaged, "page \(number) is not authentic", path: path)
     }
 
     /// Checks the MAC of every page, without SQLCipher, which accepts some
@@ -81,7 +97,7 @@ enum StoreVerification {
                     let page = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + size, bytes.count)])
                     guard number == lockPage || authenticator.authenticates(page, number: UInt32(number))
                     else {
-                        throw StoreError(.damaged, "page \(number) is not authentic", path: path)
+                        throw unauthentic(page: number, path: path)
                     }
                 }
             }

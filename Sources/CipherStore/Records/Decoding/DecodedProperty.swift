@@ -2,17 +2,37 @@ import Foundation
 
 /// The properties of a record type.
 ///
-/// It is an array whose elements are read in place.
+/// It is an array whose elements are read in place. What is read for each
+/// property of each row is in an array of its own.
 final class DecodedProperties {
+    /// The column of a property, and the coding key that it was last asked for.
+    ///
+    /// The keys of a record are mostly an enum, of one byte. To compare the byte
+    /// and the type says whether two keys are the same without asking them for
+    /// their strings.
+    private struct Position {
+        var keyType: ObjectIdentifier?
+        var key: UInt8 = 0
+        /// Whether the strategy for dates is known to be the plain one.
+        var isPlainDate = false
+        /// The column, or -1.
+        var column: CInt
+    }
+
+    @exclusivity(unchecked) private var positions: UnsafeMutablePointer<Position>
     @exclusivity(unchecked) private var elements: UnsafeMutablePointer<DecodedProperty>
     @exclusivity(unchecked) private var capacity = 16
     @exclusivity(unchecked) private(set) var count = 0
 
-    init() { elements = .allocate(capacity: capacity) }
+    init() {
+        positions = .allocate(capacity: capacity)
+        elements = .allocate(capacity: capacity)
+    }
 
     deinit {
         elements.deinitialize(count: count)
         elements.deallocate()
+        positions.deallocate()
     }
 
     @inline(__always)
@@ -21,24 +41,50 @@ final class DecodedProperties {
         _modify { yield &elements[index] }
     }
 
+    /// Whether it is known that a property was asked for by a key.
     @inline(__always)
-    func hasKey(_ key: String, at index: Int) -> Bool { elements[index].key == key }
+    func has<Key: CodingKey>(_ key: Key, at index: Int) -> Bool {
+        guard MemoryLayout<Key>.size == 1, index < count else { return false }
+        return positions[index].key == unsafeBitCast(key, to: UInt8.self)
+            && positions[index].keyType == ObjectIdentifier(Key.self)
+    }
 
+    /// Remembers the key that a property was asked for by.
+    func learn<Key: CodingKey>(_ key: Key, at index: Int) {
+        guard MemoryLayout<Key>.size == 1 else { return }
+        positions[index].key = unsafeBitCast(key, to: UInt8.self)
+        positions[index].keyType = ObjectIdentifier(Key.self)
+    }
+
+    /// The column of a property, or -1.
     @inline(__always)
-    func column(at index: Int) -> Int { elements[index].column }
+    func column(at index: Int) -> CInt { positions[index].column }
+
+    /// Whether dates of a property are known to be decoded in the plain way.
+    @inline(__always)
+    func isPlainDate(at index: Int) -> Bool { positions[index].isPlainDate }
+
+    func notePlainDate(at index: Int) { positions[index].isPlainDate = true }
 
     func index(of key: String) -> Int? { (0..<count).first { elements[$0].key == key } }
 
     func append(_ property: DecodedProperty) {
-        if count == capacity {
-            let larger = UnsafeMutablePointer<DecodedProperty>.allocate(capacity: 2 * capacity)
-            larger.moveInitialize(from: elements, count: count)
-            elements.deallocate()
-            elements = larger
-            capacity *= 2
-        }
+        if count == capacity { grow() }
+        (positions + count).initialize(to: Position(column: CInt(property.column)))
         (elements + count).initialize(to: property)
         count += 1
+    }
+
+    private func grow() {
+        let larger = UnsafeMutablePointer<DecodedProperty>.allocate(capacity: 2 * capacity)
+        larger.moveInitialize(from: elements, count: count)
+        elements.deallocate()
+        elements = larger
+        let largerPositions = UnsafeMutablePointer<Position>.allocate(capacity: 2 * capacity)
+        largerPositions.moveInitialize(from: positions, count: count)
+        positions.deallocate()
+        positions = largerPositions
+        capacity *= 2
     }
 }
 
@@ -53,8 +99,6 @@ struct DecodedProperty {
     let key: String
     /// The column, or -1.
     let column: Int
-    /// Whether the strategy for dates is known to be the plain one.
-    var isPlainDate = false
     /// How values of a type are decoded.
     var kind: DecodedKind?
     var dateStrategy: DatabaseDateDecodingStrategy?

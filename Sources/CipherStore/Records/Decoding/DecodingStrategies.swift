@@ -78,3 +78,21 @@ extension DatabaseDateDecodingStrategy {
         }
     }
 }
+
+extension RecordDecoder {
+    /// What to say of a key that no column has, or none is converted to.
+    func missingKey(_ key: some CodingKey) -> RowDecodingError.Key {
+        let name = key.stringValue
+        let text = "\(key) (\"\(name)\")"
+        switch recordType.databaseColumnDecodingStrategy {
+        case .useDefaultKeys: return .column(name)
+        case .custom: return .converted(text)
+        case .convertFromSnakeCase:
+            // "recordID" is written as "record_id", which is read as "recordId".
+            let column = name.convertedToSnakeCase
+            let reread = column.convertedFromSnakeCase
+            let divergence = reread == name ? "" : ", with divergent representation \(reread)"
+            return .converted("\(text)\(divergence), converted to \(column)")
+        }
+    }
+}

@@ -9,7 +9,21 @@ extension RecordDecoder {
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ key: some CodingKey
     ) throws -> Value {
-        try plain(column(key))
+        let column = properties.column(at: property(key))
+        if column >= 0, let statement = liveStatement,
+            let value = Value.fromStatement(statement, atUncheckedIndex: column)
+        {
+            return value
+        }
+        return try otherValue(key, column)
+    }
+
+    @inline(never)
+    private func otherValue<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ key: some CodingKey, _ column: CInt
+    ) throws -> Value {
+        guard column >= 0 else { throw missingColumn(key) }
+        return try row.decode(Value.self, atIndex: Int(column))
     }
 
     /// Decodes a property of a type that is known, or nil.
@@ -18,13 +32,19 @@ extension RecordDecoder {
         _ key: some CodingKey
     ) throws -> Value? {
         let column = properties.column(at: property(key))
-        return column < 0 ? nil : try plain(column) as Value?
+        if column < 0 { return nil }
+        if let statement = liveStatement {
+            // NULL is the one thing that is both no value and not to be decoded.
+            if let value = Value.fromStatement(statement, atUncheckedIndex: column) { return value }
+            if RawColumn.isNull(statement, column) { return nil }
+        }
+        return try row.decode(Value?.self, atIndex: Int(column))
     }
 
     /// Decodes a property.
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: some CodingKey) throws -> Value {
         let property = property(key)
-        let column = properties.column(at: property)
+        let column = Int(properties.column(at: property))
         if column >= 0 {
             if type == Date.self { return unsafeBitCast(try date(property, column), to: type) }
             if type == UUID.self { return unsafeBitCast(try plain(column) as UUID, to: type) }
@@ -47,9 +67,9 @@ extension RecordDecoder {
     /// Decodes a property, or returns nil when it is NULL or missing.
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: some CodingKey) throws -> Value? {
         let property = property(key)
-        let column = properties.column(at: property)
+        let column = Int(properties.column(at: property))
         if column >= 0 {
-            if isNull(column), scope(property) == nil { return nil }
+            if isNull(column), liveStatement != nil || scope(property) == nil { return nil }
             if type == Date.self { return unsafeBitCast(try date(property, column), to: type) }
             if type == UUID.self { return unsafeBitCast(try plain(column) as UUID, to: type) }
             if type == Data.self {
@@ -74,15 +94,17 @@ extension RecordDecoder {
 
     @inline(__always)
     private func isNull(_ column: Int) -> Bool {
-        guard let statement else { return row.hasNull(atIndex: column) }
-        return RawColumn.isNull(statement, CInt(column))
+        guard let statement = liveStatement else { return row.hasNull(atIndex: column) }
+        return RawColumn.isNull(statement, CInt(truncatingIfNeeded: column))
     }
 
     @inline(__always)
     private func plain<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ column: Int
     ) throws -> Value {
-        if let statement, let value = Value.fromStatement(statement, atUncheckedIndex: CInt(column)) {
+        if let statement = liveStatement,
+            let value = Value.fromStatement(statement, atUncheckedIndex: CInt(truncatingIfNeeded: column))
+        {
             return value
         }
         return try row.decode(Value.self, atIndex: column)
@@ -90,7 +112,7 @@ extension RecordDecoder {
 
     @inline(__always)
     private func date(_ property: Int, _ column: Int) throws -> Date {
-        if properties[property].isPlainDate { return try plain(column) }
+        if properties.isPlainDate(at: property) { return try plain(column) }
         return try dateStrategy(property).decode(row, at: column)
     }
 
@@ -122,7 +144,7 @@ extension RecordDecoder {
         if let rows = prefetchedRows(key.stringValue) {
             return try type.init(from: rowsDecoder(rows, forKey: key))
         }
-        let column = properties.column(at: property)
+        let column = Int(properties.column(at: property))
         if column >= 0 { return try decodeColumn(type, column, property, key) }
         try takeRoot(for: key)
         return try decodeRow(type, row, property, key)

@@ -11,30 +11,33 @@ final class RecordDecoder {
     // property is kept where it costs no reference counting, and no checks for
     // overlapping accesses, which a decoder, of one thread at a time, has none of.
 
-    /// The row, while it is decoded: a row that keeps its decoder is not kept by it.
-    @exclusivity(unchecked) private var currentRow: Row?
+    /// The row, while it is decoded: a row that keeps its decoder is not kept by
+    /// it, but whoever decodes it keeps it.
+    @exclusivity(unchecked) private unowned(unsafe) var currentRow: Row
+    /// The row of a decoder that is for one row only.
+    private let ownRow: Row?
     /// The statement whose columns are those of the row, or nil to ask the row.
-    @exclusivity(unchecked) private(set) var statement: SQLiteStatement?
+    @exclusivity(unchecked) private var statement: SQLiteStatement?
     let recordType: any FetchableRecord.Type
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any]
     private let columnStrategy: DatabaseColumnDecodingStrategy
 
     /// The type that is decoded.
-    fileprivate let type: ObjectIdentifier
+    private let type: ObjectIdentifier
     /// Whether the decoder is kept for other rows.
-    fileprivate let isKept: Bool
+    private let isKept: Bool
     /// Whether it is in use: a record may contain another of its type.
     @exclusivity(unchecked) private var isBusy = false
 
     /// The properties in the order in which they were first asked for.
     let properties = DecodedProperties()
     @exclusivity(unchecked) private var nextProperty = 0
-    /// The box of the container, and the type of its keys.
-    @exclusivity(unchecked) private var keyedContainer: AnyObject?
+    /// What has the container, and the type of its keys.
+    @exclusivity(unchecked) private var containerSource: (any AnyContainerSource)?
     @exclusivity(unchecked) private var keyType: ObjectIdentifier?
     /// The property that is decoded from the columns of the row itself.
-    private var rootKey: String?
+    @exclusivity(unchecked) private var rootKey: String?
     private lazy var columnDecoder = ColumnDecoder(self)
     private lazy var convertedKeys = convertKeys()
 
@@ -43,7 +46,8 @@ final class RecordDecoder {
         userInfo: [CodingUserInfoKey: Any], isKept: Bool = false
     ) {
         self.type = ObjectIdentifier(type)
-        currentRow = isKept ? nil : row
+        currentRow = row
+        ownRow = isKept ? nil : row
         self.recordType = recordType
         self.codingPath = codingPath
         self.userInfo = userInfo
@@ -55,46 +59,53 @@ final class RecordDecoder {
     static func decode<Record: FetchableRecord & Decodable>(
         _ type: Record.Type, from row: Row
     ) throws -> Record {
-        let decoder = row.recordDecoders.decoder(for: type, row)
-        decoder.isBusy = true
-        decoder.currentRow = row
-        decoder.statement = row.sqliteStatement
-        decoder.nextProperty = 0
-        decoder.rootKey = nil
-        defer {
-            decoder.isBusy = false
-            decoder.currentRow = nil
-            decoder.statement = nil
-        }
-        return try Record(from: decoder)
+        let decoder = row.recordDecoder(for: type)
+        decoder.begin(row)
+        defer { decoder.isBusy = false }
+        return try withExtendedLifetime(row) { try Record(from: decoder) }
+    }
+
+    @inline(__always)
+    private func begin(_ row: Row) {
+        isBusy = true
+        currentRow = row
+        statement = row.sqliteStatement
+        nextProperty = 0
+        if rootKey != nil { rootKey = nil }
     }
 
     /// The row that is decoded.
     @inline(__always)
     var row: Row {
-        guard let currentRow else { fatalError("a decoder was used after its record was decoded") }
+        guard isBusy || ownRow != nil else { fatalError("a decoder was used after its record was decoded") }
         return currentRow
     }
+
+    /// The statement whose columns are those of the row that is decoded, or nil to ask the row.
+    @inline(__always)
+    var liveStatement: SQLiteStatement? { isBusy ? statement : nil }
 
     // MARK: Properties
 
     /// Returns the position of a property in `properties`.
     @inline(__always)
     func property(_ key: some CodingKey) -> Int {
-        let name = key.stringValue
         let next = nextProperty
-        if next < properties.count, properties.hasKey(name, at: next) {
-            nextProperty = next + 1
-            return next
-        }
-        return unexpectedProperty(name)
+        guard properties.has(key, at: next) else { return unexpectedProperty(key) }
+        nextProperty = next &+ 1
+        return next
     }
 
-    private func unexpectedProperty(_ name: String) -> Int {
-        let index = properties.index(of: name) ?? properties.count
+    @inline(never)
+    private func unexpectedProperty(_ key: some CodingKey) -> Int {
+        let name = key.stringValue
+        let next = nextProperty
+        let isNext = next < properties.count && properties[next].key == name
+        let index = isNext ? next : properties.index(of: name) ?? properties.count
         if index == properties.count {
             properties.append(DecodedProperty(key: name, column: column(of: name)))
         }
+        properties.learn(key, at: index)
         nextProperty = index + 1
         return index
     }
@@ -122,16 +133,8 @@ final class RecordDecoder {
         }
     }
 
-    /// The column of a property, which must be there.
-    @inline(__always)
-    func column(_ key: some CodingKey) throws -> Int {
-        let column = properties.column(at: property(key))
-        if column >= 0 { return column }
-        throw missingColumn(key)
-    }
-
     func missingColumn(_ key: some CodingKey) -> RowDecodingError {
-        RowDecodingError(.keyNotFound(.column(key.stringValue)), type: "a value", row: row)
+        RowDecodingError(.keyNotFound(missingKey(key)), type: "a value", row: row)
     }
 
     /// Remembers the property that the row itself is decoded as.
@@ -166,7 +169,7 @@ final class RecordDecoder {
         if let strategy = properties[property].dateStrategy { return strategy }
         let strategy = recordType.databaseDateDecodingStrategy(for: properties[property].strategyColumn(row))
         properties[property].dateStrategy = strategy
-        if case .deferredToDate = strategy { properties[property].isPlainDate = true }
+        if case .deferredToDate = strategy { properties.notePlainDate(at: property) }
         return strategy
     }
 
@@ -206,69 +209,39 @@ final class RecordDecoder {
     }
 }
 
-/// The decoders that a row keeps.
-struct RecordDecoders {
-    private var keeper: Keeper?
-
-    /// Breaks the cycles of decoders and containers when the row goes.
-    private final class Keeper {
-        var decoders: [RecordDecoder] = []
-        deinit {
-            for decoder in decoders { decoder.releaseContainer() }
-        }
-    }
-
-    /// Returns a decoder for a record of a row.
-    mutating func decoder<Record: FetchableRecord & Decodable>(
-        for type: Record.Type, _ row: Row
-    ) -> RecordDecoder {
-        let identifier = ObjectIdentifier(type)
-        if let keeper {
-            for decoder in keeper.decoders where decoder.type == identifier && !decoder.isInUse {
-                return decoder
-            }
-        }
-        // A copied row is decoded once, and may be read by several threads.
-        let isKept = row.statement != nil
-        let decoder = RecordDecoder(
-            type, row: row, recordType: type, codingPath: [], userInfo: type.databaseDecodingUserInfo,
-            isKept: isKept)
-        if isKept {
-            if keeper == nil { keeper = Keeper() }
-            keeper?.decoders.append(decoder)
-        }
-        return decoder
-    }
-}
-
 extension RecordDecoder: Decoder {
-    fileprivate var isInUse: Bool { isBusy }
+    /// Whether it decodes records of a type, and is not decoding one.
+    @inline(__always)
+    func isFree(for type: ObjectIdentifier) -> Bool { self.type == type && !isBusy }
 
-    /// Breaks the cycle with the container.
+    /// Lets go of the container, when the row goes.
     ///
     /// The container does not keep the decoder. If somebody keeps the container,
     /// which nobody should, the decoder must stay as well: it is given up.
-    fileprivate func releaseContainer() {
-        guard keyedContainer != nil else { return }
-        if !isKnownUniquelyReferenced(&keyedContainer) { _ = Unmanaged.passRetained(self) }
-        keyedContainer = nil
+    func releaseContainer() {
+        guard let containerSource else { return }
+        if !containerSource.isOnlyOwner() { _ = Unmanaged.passRetained(self) }
+        self.containerSource = nil
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        if let keyedContainer, keyType == ObjectIdentifier(type) {
-            // The container is nothing but a reference to its box.
-            return unsafeBitCast(keyedContainer, to: KeyedDecodingContainer<Key>.self)
+        // Each record of a type asks for the same container.
+        if let containerSource, keyType == ObjectIdentifier(type) {
+            return unsafeDowncast(containerSource, to: ContainerSource<KeyedDecodingContainer<Key>>.self)
+                .copy()
         }
-        // Each record of a type asks for the same container. One of other keys owns the decoder:
-        // `releaseContainer` looks after the first one only.
-        let isFirst =
-            isKept && keyedContainer == nil
-            && MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
-        let container = KeyedDecodingContainer(RecordKeyedDecodingContainer<Key>(self, isKept: isFirst))
-        if isFirst {
-            keyedContainer = unsafeBitCast(container, to: AnyObject.self)
-            keyType = ObjectIdentifier(type)
+        return makeContainer(type)
+    }
+
+    @inline(never)
+    private func makeContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedDecodingContainer<Key> {
+        guard isKept && containerSource == nil else {
+            // `releaseContainer` looks after the first container only: others own the decoder.
+            return KeyedDecodingContainer(RecordKeyedDecodingContainer<Key, RecordDecoder>(self, owner: self))
         }
+        let container = KeyedDecodingContainer(RecordKeyedDecodingContainer<Key, Void>(self, owner: ()))
+        containerSource = ContainerSource(container)
+        keyType = ObjectIdentifier(type)
         return container
     }
 

@@ -1,15 +1,17 @@
 import Foundation
 
 /// Gives a record its properties.
-struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    // The container is copied for each property, so that it must not count references. A decoder
-    // that is kept outlives it (see `releaseContainer`), another one is owned by it.
+///
+/// It is copied for each property, so that it must not count references. A
+/// decoder that is kept outlives it (see ``RecordDecoder/releaseContainer()``),
+/// and its owner is of no size. Another container owns the decoder.
+struct RecordKeyedDecodingContainer<Key: CodingKey, Owner>: KeyedDecodingContainerProtocol {
     private let reference: Unmanaged<RecordDecoder>
-    private let owned: RecordDecoder?
+    private let owner: Owner
 
-    init(_ decoder: RecordDecoder, isKept: Bool) {
+    init(_ decoder: RecordDecoder, owner: Owner) {
         reference = .passUnretained(decoder)
-        owned = isKept ? nil : decoder
+        self.owner = owner
     }
 
     private var decoder: RecordDecoder { reference.takeUnretainedValue() }
@@ -97,6 +99,7 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
     ) throws -> KeyedDecodingContainer<NestedKey> {
         let property = decoder.property(key)
         guard let scope = decoder.scope(property) else {
+            if let json = try decoder.json(property) { return try json.container(keyedBy: type) }
             throw RowDecodingError(.keyNotFound(.scope(key.stringValue)), type: "a scope", row: decoder.row)
         }
         return decoder.decoder(of: scope, forKey: key).container(keyedBy: type)
@@ -104,6 +107,7 @@ struct RecordKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProto
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         guard let rows = decoder.prefetchedRows(key.stringValue) else {
+            if let json = try decoder.json(decoder.property(key)) { return try json.unkeyedContainer() }
             throw RowDecodingError(
                 .keyNotFound(.prefetchedRows(key.stringValue)), type: "an array", row: decoder.row)
         }

@@ -5,13 +5,15 @@ extension EncodableRecord where Self: Encodable {
     ///
     /// A property that has a database value is stored as that value. One that
     /// encodes as a single value, such as an enum with a raw value, is stored
-    /// as what it encodes. Others, such as arrays, are stored as JSON text.
+    /// as what it encodes. Others, such as arrays and nested containers, are stored as JSON text.
     public func encode(to container: inout PersistenceContainer) throws {
         container.makeUnique()
         let encoder = container.storage.encoder.take() ?? RecordEncoder()
-        encoder.begin(type(of: self), container.storage)
-        defer { encoder.storage.encoder = encoder.end() }
+        let storage = container.storage
+        encoder.begin(type(of: self), storage)
+        defer { storage.encoder = encoder.end() }
         try encode(to: encoder as any Encoder)
+        if !encoder.nestedValues.isEmpty { try encoder.storeNestedValues(type(of: self)) }
     }
 }
 
@@ -21,29 +23,46 @@ extension EncodableRecord where Self: Encodable {
 /// properties of a record, it remembers for the next one.
 final class RecordEncoder {
     /// Where the columns go, while a record is encoded.
-    @exclusivity(unchecked) private(set) var storage = PersistenceContainer.Storage()
+    @exclusivity(unchecked) private var currentStorage: PersistenceContainer.Storage?
+
+    /// Where the columns go: nowhere, for who keeps a container beyond its record.
+    @inline(__always)
+    var storage: PersistenceContainer.Storage { currentStorage ?? PersistenceContainer.Storage() }
 
     @exclusivity(unchecked) private var recordType: (any EncodableRecord.Type)?
     @exclusivity(unchecked) private var columnStrategy = DatabaseColumnEncodingStrategy.useDefaultKeys
     @exclusivity(unchecked) private var properties: [EncodedProperty] = []
     private var snakeCaseNames: [String: String] = [:]
-    /// The box of the container, and the type of its keys.
-    @exclusivity(unchecked) private var keyedContainer: AnyObject?
+
+    /// The keys of the columns of a layout, as far as they are known.
+    private let keys = ExpectedKeys()
+    @exclusivity(unchecked) private var layout = ColumnLayout.empty
+
+    /// What has the container, and the type of its keys.
+    @exclusivity(unchecked) private var containerSource: (any AnyContainerSource)?
     @exclusivity(unchecked) private var keyType: ObjectIdentifier?
-    private let idleStorage = PersistenceContainer.Storage()
+
+    /// What nested containers are to fill in.
+    @exclusivity(unchecked) var nestedValues: [(column: String, value: NestedValue)] = []
     private lazy var columnEncoder = ColumnEncoder(self)
 
     fileprivate(set) var databaseUserInfo: [CodingUserInfoKey: Any] = [:]
 
     /// Gets ready for a record.
     func begin(_ type: any EncodableRecord.Type, _ storage: PersistenceContainer.Storage) {
-        self.storage = storage
-        guard type != recordType else { return }
-        recordType = type
-        columnStrategy = type.databaseColumnEncodingStrategy
-        databaseUserInfo = type.databaseEncodingUserInfo
-        properties = []
-        keyedContainer = nil
+        currentStorage = storage
+        if type != recordType {
+            recordType = type
+            columnStrategy = type.databaseColumnEncodingStrategy
+            databaseUserInfo = type.databaseEncodingUserInfo
+            properties = []
+            containerSource = nil
+            keys.removeAll()
+        }
+        if layout !== storage.layout {
+            layout = storage.layout
+            keys.removeAll()
+        }
     }
 
     /// Ends a record, and returns the encoder for the next one.
@@ -51,8 +70,12 @@ final class RecordEncoder {
     /// - returns: nil when somebody keeps the container, which nobody should:
     ///   it would write into the next record.
     func end() -> RecordEncoder? {
-        storage = idleStorage
-        return keyedContainer == nil || isKnownUniquelyReferenced(&keyedContainer) ? self : nil
+        currentStorage = nil
+        if !nestedValues.isEmpty { nestedValues = [] }
+        guard let containerSource, !containerSource.isOnlyOwner() else { return self }
+        // The container does not keep the encoder, so the encoder is given up.
+        _ = Unmanaged.passRetained(self)
+        return nil
     }
 
     /// Puts the columns of another record among those of this one.
@@ -61,9 +84,43 @@ final class RecordEncoder {
         for (column, value) in zip(container.columns, container.values) { storage.set(value, for: column) }
     }
 
-    /// Returns the column of a key.
+    // MARK: Columns
+
+    /// Sets the column of a key.
+    @inline(__always)
+    func set<Key: CodingKey>(_ value: EncodedValue, for key: Key) {
+        if storage.isFollowing, keys.has(key, at: storage.count) {
+            storage.append(value)
+        } else {
+            setUnexpected(value, for: key)
+        }
+    }
+
+    @inline(never)
+    private func setUnexpected(_ value: EncodedValue, for key: some CodingKey) {
+        setUnexpected(value, for: key, column: column(for: key))
+    }
+
+    private func setUnexpected(_ value: EncodedValue, for key: some CodingKey, column: String) {
+        let position = storage.count
+        let wasFollowing = storage.isFollowing
+        storage.set(value, for: column)
+        // It was the layout's column if the record still follows the layout, one position further.
+        guard wasFollowing, storage.count == position + 1,
+            storage.isFollowing || storage.completedLayout != nil
+        else { return }
+        keys.learn(key, at: position)
+    }
+
+    /// The column of a key.
     @inline(__always)
     func column(for key: some CodingKey) -> String {
+        if storage.isFollowing, keys.has(key, at: storage.count) { return layout.names[storage.count] }
+        return makeColumn(for: key)
+    }
+
+    @inline(never)
+    private func makeColumn(for key: some CodingKey) -> String {
         switch columnStrategy {
         case .useDefaultKeys: return key.stringValue
         case .custom(let name): return name(key)
@@ -76,17 +133,55 @@ final class RecordEncoder {
         }
     }
 
+    /// Notes that the UUID that is set next is nil.
+    func noteNilUUID() { storage.noteNilUUID() }
+
+    // MARK: Values
+
     /// Encodes a property of a type that is known at run time only.
     func encode<Value: Encodable>(_ value: Value, forKey key: some CodingKey) throws {
         let column = column(for: key)
-        storage.set(try databaseValue(of: value, column: column, key: key), for: column)
+        let encoded: EncodedValue
+        // The types are equal, so that the casts change nothing.
+        if Value.self == Date.self {
+            encoded = encodedDate(unsafeBitCast(value, to: Date.self), column)
+        } else if Value.self == UUID.self {
+            encoded = encodedUUID(unsafeBitCast(value, to: UUID.self), column)
+        } else {
+            encoded = storage.encoded(try databaseValue(of: value, column: column, key: key))
+        }
+        if storage.isFollowing, keys.has(key, at: storage.count) {
+            storage.append(encoded)
+        } else {
+            setUnexpected(encoded, for: key, column: column)
+        }
+    }
+
+    /// Encodes an integer of a type that is larger than those of SQLite.
+    ///
+    /// - throws: A ``DatabaseError`` of code `SQLITE_MISMATCH` when it is out of range.
+    func integer(_ value: some FixedWidthInteger) throws -> EncodedValue {
+        if let value = Int64(exactly: value) { return EncodedValue(value) }
+        throw DatabaseValue(unencodable: value).encodingError ?? DatabaseError(resultCode: .SQLITE_MISMATCH)
+    }
+
+    private func encodedDate(_ date: Date, _ column: String) -> EncodedValue {
+        let strategy = recordType?.databaseDateEncodingStrategy(for: column) ?? .deferredToDate
+        if case .deferredToDate = strategy { return storage.date(date) }
+        return storage.encoded(strategy.databaseValue(of: date))
+    }
+
+    private func encodedUUID(_ uuid: UUID, _ column: String) -> EncodedValue {
+        let strategy = recordType?.databaseUUIDEncodingStrategy(for: column) ?? .deferredToUUID
+        if case .deferredToUUID = strategy { return storage.uuid(uuid) }
+        return storage.encoded(strategy.databaseValue(of: uuid))
     }
 
     private func databaseValue<Value: Encodable>(
         of value: Value, column: String, key: some CodingKey
     ) throws -> DatabaseValue {
         if let value = try directValue(of: value, column: column) { return value }
-        let position = storage.values.count
+        let position = storage.count
         let kind = property(at: position, Value.self)
         switch kind {
         case .value(let type):
@@ -104,22 +199,19 @@ final class RecordEncoder {
     /// The value of a type that has a strategy of its own, or nil for others.
     func directValue<Value>(of value: Value, column: String) throws -> DatabaseValue? {
         // The types are equal, so that the casts change nothing.
-        if Value.self == Date.self { return dateValue(unsafeBitCast(value, to: Date.self), column) }
-        if Value.self == UUID.self { return uuidValue(unsafeBitCast(value, to: UUID.self), column) }
-        if Value.self == Data.self { return try dataValue(unsafeBitCast(value, to: Data.self), column) }
+        if Value.self == Date.self {
+            let strategy = recordType?.databaseDateEncodingStrategy(for: column) ?? .deferredToDate
+            return strategy.databaseValue(of: unsafeBitCast(value, to: Date.self))
+        }
+        if Value.self == UUID.self {
+            let strategy = recordType?.databaseUUIDEncodingStrategy(for: column) ?? .deferredToUUID
+            return strategy.databaseValue(of: unsafeBitCast(value, to: UUID.self))
+        }
+        if Value.self == Data.self {
+            let strategy = recordType?.databaseDataEncodingStrategy(for: column) ?? .deferredToData
+            return try strategy.databaseValue(of: unsafeBitCast(value, to: Data.self))
+        }
         return nil
-    }
-
-    private func dateValue(_ date: Date, _ column: String) -> DatabaseValue {
-        (recordType?.databaseDateEncodingStrategy(for: column) ?? .deferredToDate).databaseValue(of: date)
-    }
-
-    private func uuidValue(_ uuid: UUID, _ column: String) -> DatabaseValue {
-        (recordType?.databaseUUIDEncodingStrategy(for: column) ?? .deferredToUUID).databaseValue(of: uuid)
-    }
-
-    private func dataValue(_ data: Data, _ column: String) throws -> DatabaseValue {
-        try (recordType?.databaseDataEncodingStrategy(for: column) ?? .deferredToData).databaseValue(of: data)
     }
 
     private func open<Other: DatabaseValueConvertible>(
@@ -151,49 +243,28 @@ final class RecordEncoder {
     }
 }
 
-/// How a property of a record is encoded.
-private struct EncodedProperty {
-    enum Kind {
-        /// By the database value that its type gives.
-        case value(any DatabaseValueConvertible.Type)
-        /// By what its type encodes.
-        case encodable
-        /// As JSON.
-        case json(JSONEncoder)
-
-        init(_ type: any Encodable.Type) {
-            // An optional gives its value to the encoder, which knows the strategies.
-            if !(type is any AnyOptional.Type), let type = type as? any DatabaseValueConvertible.Type {
-                self = .value(type)
-            } else {
-                self = .encodable
-            }
-        }
-    }
-
-    let type: ObjectIdentifier
-    var kind: Kind
-}
-
-/// Any `Optional`.
-protocol AnyOptional {}
-extension Optional: AnyOptional {}
-
 extension RecordEncoder: Encoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { databaseUserInfo }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         // Each record of a type asks for the same container.
-        if let keyedContainer, keyType == ObjectIdentifier(type) {
-            // The container is nothing but a reference to its box.
-            return unsafeBitCast(keyedContainer, to: KeyedEncodingContainer<Key>.self)
+        if let containerSource, keyType == ObjectIdentifier(type) {
+            return unsafeDowncast(containerSource, to: ContainerSource<KeyedEncodingContainer<Key>>.self)
+                .copy()
         }
-        let container = KeyedEncodingContainer(RecordKeyedEncodingContainer<Key>(encoder: self))
-        if MemoryLayout.size(ofValue: container) == MemoryLayout<AnyObject>.size {
-            keyedContainer = unsafeBitCast(container, to: AnyObject.self)
-            keyType = ObjectIdentifier(type)
+        return makeContainer(type)
+    }
+
+    @inline(never)
+    private func makeContainer<Key: CodingKey>(_ type: Key.Type) -> KeyedEncodingContainer<Key> {
+        guard containerSource == nil else {
+            // Only the first container is looked after by `end()`: others own the encoder.
+            return KeyedEncodingContainer(RecordKeyedEncodingContainer<Key, RecordEncoder>(self, owner: self))
         }
+        let container = KeyedEncodingContainer(RecordKeyedEncodingContainer<Key, Void>(self, owner: ()))
+        containerSource = ContainerSource(container)
+        keyType = ObjectIdentifier(type)
         return container
     }
 

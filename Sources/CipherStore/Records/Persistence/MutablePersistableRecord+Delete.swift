@@ -21,7 +21,7 @@ extension MutablePersistableRecord {
         let plan = try db.recordPlans.plan(db, for: type(of: self))
         let container = try plan.encode(self)
         guard let positions = plan.keyPositions(in: container) else { return false }
-        let key = positions.map { container.values[$0] }
+        let key = positions.map { container.value(at: $0) }
         let total = db.totalChangesCount
         try plan.deletion(db).execute(arguments: StatementArguments(key))
         return try db.hasChangedRows(of: plan.tableName, since: total)
@@ -39,7 +39,7 @@ extension MutablePersistableRecord {
                 "SELECT EXISTS (SELECT 1 FROM \(plan.tableName.quotedDatabaseIdentifier) WHERE \(plan.keyCondition))"
         )
         let row = try Row.fetchOne(
-            statement, arguments: StatementArguments(positions.map { container.values[$0] }))
+            statement, arguments: StatementArguments(positions.map { container.value(at: $0) }))
         return try row?.decode(atIndex: 0) ?? false
     }
 }

@@ -44,6 +44,7 @@ extension PersistableRecord {
     ///     - conflictResolution: What becomes of a record that violates a
     ///       constraint; as its type says when nil.
     /// - throws: A ``DatabaseError``, and what the callbacks throw.
+    @inlinable
     public func insert(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
     ) throws {
@@ -112,14 +113,14 @@ extension MutablePersistableRecord {
         return inserted
     }
 
-    static func missingCall(_ callback: String, _ function: String) -> DatabaseError {
+    @usableFromInline static func missingCall(_ callback: String, _ function: String) -> DatabaseError {
         DatabaseError(
             resultCode: .SQLITE_MISUSE,
             message: "\(Self.self).\(callback) did not call its \(function) function")
     }
 
     /// Inserts the record.
-    func insertWithoutCallbacks(
+    @usableFromInline func insertWithoutCallbacks(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution?
     ) throws -> InsertionSuccess {
         let type = type(of: self)
@@ -128,14 +129,14 @@ extension MutablePersistableRecord {
         let conflict = conflictResolution ?? type.persistenceConflictPolicy.conflictResolutionForInsert
         let insertion = try plan.insertion(db, of: &container, conflict)
         do {
-            try insertion.statement.execute(values: container.values)
+            try insertion.statement.execute(container.storage)
         } catch {
             if insertion.isOrFail { try plan.removeFailedInsertion(db, of: container) }
             throw error
         }
         plan.giveBack(container)
         return InsertionSuccess(
-            rowID: db.lastInsertedRowID, rowIDColumn: plan.primaryKey.rowIDColumn,
+            rowID: db.lastInsertedRowID, rowIDColumn: plan.rowIDColumn,
             persistenceContainer: container)
     }
 }

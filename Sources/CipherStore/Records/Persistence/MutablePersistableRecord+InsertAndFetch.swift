@@ -69,6 +69,8 @@ extension MutablePersistableRecord {
 extension MutablePersistableRecord where Self: FetchableRecord {
     /// Inserts the record, and reads its row.
     ///
+    /// This record stays as it is: the one that is returned has what the row has.
+    ///
     /// - parameters:
     ///     - db: A connection.
     ///     - conflictResolution: What becomes of a record that violates a
@@ -76,10 +78,11 @@ extension MutablePersistableRecord where Self: FetchableRecord {
     /// - returns: What the record is in the database.
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the
     ///   `IGNORE` policy left the row out, a ``DatabaseError``, and what the callbacks throw.
-    public mutating func insertAndFetch(
+    public func insertAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
     ) throws -> Self {
-        try insertAndFetch(db, onConflict: conflictResolution, as: Self.self)
+        var record = self
+        return try record.insertAndFetch(db, onConflict: conflictResolution, as: Self.self)
     }
 }
 
@@ -147,22 +150,5 @@ extension PersistableRecord {
     ) throws -> Value {
         try insertAndFetch(
             db, onConflict: conflictResolution, selection: select(Self.databaseComponents), fetch: fetch)
-    }
-}
-
-extension PersistableRecord where Self: FetchableRecord {
-    /// Inserts the record, and reads its row.
-    ///
-    /// - parameters:
-    ///     - db: A connection.
-    ///     - conflictResolution: What becomes of a record that violates a
-    ///       constraint; as its type says when nil.
-    /// - returns: What the record is in the database.
-    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the
-    ///   `IGNORE` policy left the row out, a ``DatabaseError``, and what the callbacks throw.
-    public func insertAndFetch(
-        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
-    ) throws -> Self {
-        try insertAndFetch(db, onConflict: conflictResolution, as: Self.self)
     }
 }

@@ -73,6 +73,8 @@ extension MutablePersistableRecord {
 extension MutablePersistableRecord where Self: FetchableRecord {
     /// Updates the record's row, or inserts it when there is none, and reads the row.
     ///
+    /// This record stays as it is: the one that is returned has what the row has.
+    ///
     /// - parameters:
     ///     - db: A connection.
     ///     - conflictResolution: What becomes of a record that violates a
@@ -80,10 +82,11 @@ extension MutablePersistableRecord where Self: FetchableRecord {
     /// - returns: What the record is in the database.
     /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the
     ///   `IGNORE` policy left the row out, a ``DatabaseError``, and what the callbacks throw.
-    public mutating func saveAndFetch(
+    public func saveAndFetch(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
     ) throws -> Self {
-        try saveAndFetch(db, onConflict: conflictResolution, as: Self.self)
+        var record = self
+        return try record.saveAndFetch(db, onConflict: conflictResolution, as: Self.self)
     }
 }
 
@@ -155,22 +158,5 @@ extension PersistableRecord {
     ) throws -> Value {
         try saveAndFetch(
             db, onConflict: conflictResolution, selection: select(Self.databaseComponents), fetch: fetch)
-    }
-}
-
-extension PersistableRecord where Self: FetchableRecord {
-    /// Updates the record's row, or inserts it when there is none, and reads the row.
-    ///
-    /// - parameters:
-    ///     - db: A connection.
-    ///     - conflictResolution: What becomes of a record that violates a
-    ///       constraint; as its type says when nil.
-    /// - returns: What the record is in the database.
-    /// - throws: ``RecordError/recordNotFound(databaseTableName:key:)`` when the
-    ///   `IGNORE` policy left the row out, a ``DatabaseError``, and what the callbacks throw.
-    public func saveAndFetch(
-        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil
-    ) throws -> Self {
-        try saveAndFetch(db, onConflict: conflictResolution, as: Self.self)
     }
 }

@@ -69,50 +69,50 @@ extension MutablePersistableRecord {
     public static var persistenceConflictPolicy: PersistenceConflictPolicy { PersistenceConflictPolicy() }
 
     /// Does nothing.
-    public mutating func willInsert(_ db: Database) throws {}
+    @inlinable public mutating func willInsert(_ db: Database) throws {}
 
     /// Calls the function.
-    public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
+    @inlinable public func aroundInsert(_ db: Database, insert: () throws -> InsertionSuccess) throws {
         _ = try insert()
     }
 
     /// Does nothing.
-    public mutating func didInsert(_ inserted: InsertionSuccess) {}
+    @inlinable public mutating func didInsert(_ inserted: InsertionSuccess) {}
 
     /// Does nothing.
-    public func willUpdate(_ db: Database, columns: Set<String>) throws {}
+    @inlinable public func willUpdate(_ db: Database, columns: Set<String>) throws {}
 
     /// Calls the function.
-    public func aroundUpdate(
+    @inlinable public func aroundUpdate(
         _ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess
     ) throws {
         _ = try update()
     }
 
     /// Does nothing.
-    public func didUpdate(_ updated: PersistenceSuccess) {}
+    @inlinable public func didUpdate(_ updated: PersistenceSuccess) {}
 
     /// Does nothing.
-    public func willSave(_ db: Database) throws {}
+    @inlinable public func willSave(_ db: Database) throws {}
 
     /// Calls the function.
-    public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
+    @inlinable public func aroundSave(_ db: Database, save: () throws -> PersistenceSuccess) throws {
         _ = try save()
     }
 
     /// Does nothing.
-    public func didSave(_ saved: PersistenceSuccess) {}
+    @inlinable public func didSave(_ saved: PersistenceSuccess) {}
 
     /// Does nothing.
-    public func willDelete(_ db: Database) throws {}
+    @inlinable public func willDelete(_ db: Database) throws {}
 
     /// Calls the function.
-    public func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {
+    @inlinable public func aroundDelete(_ db: Database, delete: () throws -> Bool) throws {
         _ = try delete()
     }
 
     /// Does nothing.
-    public func didDelete(deleted: Bool) {}
+    @inlinable public func didDelete(deleted: Bool) {}
 }
 
 /// A type whose instances are written to a table, and are not changed by it.
@@ -135,8 +135,8 @@ public protocol PersistableRecord: MutablePersistableRecord {
 
 extension PersistableRecord {
     /// Does nothing.
-    public func willInsert(_ db: Database) throws {}
+    @inlinable public func willInsert(_ db: Database) throws {}
 
     /// Does nothing.
-    public func didInsert(_ inserted: InsertionSuccess) {}
+    @inlinable public func didInsert(_ inserted: InsertionSuccess) {}
 }

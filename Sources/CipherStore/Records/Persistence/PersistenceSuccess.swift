@@ -19,20 +19,54 @@ public struct InsertionSuccess: Sendable {
     ///     id = inserted.persistenceContainer["id"]
     /// }
     /// ```
-    public var persistenceContainer: PersistenceContainer
+    public var persistenceContainer: PersistenceContainer {
+        get { written.container(rowID: rowID, in: rowIDColumn) }
+        set { written = newValue }
+    }
+
+    /// What the record encoded. The key of a new row is added when somebody asks.
+    @usableFromInline var written: PersistenceContainer
+
+    init(rowID: Int64, rowIDColumn: String?, persistenceContainer: PersistenceContainer) {
+        self.rowID = rowID
+        self.rowIDColumn = rowIDColumn
+        written = persistenceContainer
+    }
+}
+
+extension PersistenceContainer {
+    /// The container with the rowid of the row that it was written to.
+    fileprivate func container(rowID: Int64?, in column: String?) -> PersistenceContainer {
+        guard let rowID, let column, value(of: column)?.isNull != false else { return self }
+        var container = self
+        container.set(rowID.databaseValue, for: column)
+        return container
+    }
 }
 
 /// What is known about a record that was inserted or updated.
 public struct PersistenceSuccess: Sendable {
-    /// The values that were written.
-    public var persistenceContainer: PersistenceContainer
+    /// The values that were written, with the key of a row that was inserted.
+    public var persistenceContainer: PersistenceContainer {
+        get { written.container(rowID: rowID, in: rowIDColumn) }
+        set { written = newValue }
+    }
+
+    @usableFromInline var written: PersistenceContainer
+    @usableFromInline let rowID: Int64?
+    @usableFromInline let rowIDColumn: String?
 
     /// Makes the same of an insertion.
+    @inlinable
     public init(_ inserted: InsertionSuccess) {
-        persistenceContainer = inserted.persistenceContainer
+        written = inserted.written
+        rowID = inserted.rowID
+        rowIDColumn = inserted.rowIDColumn
     }
 
     init(persistenceContainer: PersistenceContainer) {
-        self.persistenceContainer = persistenceContainer
+        written = persistenceContainer
+        rowID = nil
+        rowIDColumn = nil
     }
 }

@@ -41,9 +41,16 @@ extension RecordPlan {
         var all = selection.arguments
         all.values = arguments + all.values
         try statement.setArguments(all)
-        // SQLite counts the changes when the statement is done.
-        defer { statement.reset() }
-        return try returning.fetch(statement)
+        let value: Value
+        do {
+            value = try returning.fetch(statement)
+        } catch {
+            statement.reset()
+            throw error
+        }
+        // SQLite checks constraints and counts the changes when the statement is done.
+        try statement.finish()
+        return value
     }
 
     /// Reads a row that was written, or no row.

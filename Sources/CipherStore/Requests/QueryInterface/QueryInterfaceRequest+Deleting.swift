@@ -43,11 +43,13 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
 extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord {
     /// Deletes the rows of the request and returns a cursor of the deleted records.
     ///
-    /// It needs SQLite 3.35. Iterate it to its end, or not all rows are deleted.
+    /// Iterate it to its end, or not all rows are deleted. Before SQLite 3.35, they are deleted at
+    /// once.
     ///
-    /// - throws: A ``DatabaseError``, also on an older SQLite.
+    /// - throws: A ``DatabaseError``.
     public func deleteAndFetchCursor(_ db: Database) throws -> RecordCursor<RowDecoder> {
-        try RowDecoder.fetchCursor(deleteAndFetchStatement(db, selection: RowDecoder.databaseSelection))
+        let selection = RowDecoder.databaseSelection.map(\.sqlSelection)
+        return try RowDecoder.fetchCursor(relation.cursorStatement(.delete, db, returning: selection))
     }
 
     /// Deletes the rows of the request and returns the deleted records.

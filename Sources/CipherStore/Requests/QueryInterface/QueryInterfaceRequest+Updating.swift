@@ -53,6 +53,14 @@ extension QueryInterfaceRequest {
             returning: selection.map(\.sqlSelection))
     }
 
+    /// Another name of ``updateAndFetchStatement(_:onConflict:_:selection:)``, which guides use.
+    public func updateAndFetchStatement(
+        _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
+        _ assignments: [ColumnAssignment], select selection: [any SQLSelectable]
+    ) throws -> Statement {
+        try updateAndFetchStatement(db, onConflict: conflictResolution, assignments, selection: selection)
+    }
+
     /// The conflict resolution of an update.
     fileprivate func resolution(_ given: Database.ConflictResolution?) -> Database.ConflictResolution {
         if let given { return given }
@@ -97,21 +105,20 @@ extension QueryInterfaceRequest where RowDecoder: TableRecord {
 extension QueryInterfaceRequest where RowDecoder: FetchableRecord & TableRecord {
     /// Updates the rows of the request and returns a cursor of the updated records.
     ///
-    /// It needs SQLite 3.35. Iterate it to its end, or not all rows are updated.
+    /// Iterate it to its end, or not all rows are updated. Before SQLite 3.35, they are updated at
+    /// once, and as in ``updateAndFetchAll(_:onConflict:_:)``.
     ///
-    /// - throws: A ``DatabaseError``, also on an older SQLite.
+    /// - throws: A ``DatabaseError``.
     public func updateAndFetchCursor(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         _ assignments: [ColumnAssignment]
     ) throws -> RecordCursor<RowDecoder> {
-        try RowDecoder.fetchCursor(
-            updateAndFetchStatement(
-                db, onConflict: conflictResolution, assignments, selection: RowDecoder.databaseSelection))
+        let change = Relation.Change.update(assignments, resolution(conflictResolution))
+        let selection = RowDecoder.databaseSelection.map(\.sqlSelection)
+        return try RowDecoder.fetchCursor(relation.cursorStatement(change, db, returning: selection))
     }
 
     /// Updates the rows of the request and returns a cursor of the updated records.
-    ///
-    /// It needs SQLite 3.35.
     public func updateAndFetchCursor(
         _ db: Database, onConflict conflictResolution: Database.ConflictResolution? = nil,
         assignments: (RowDecoder.DatabaseComponents) throws -> [ColumnAssignment]

@@ -25,13 +25,31 @@ extension Relation {
             throw DatabaseError(
                 resultCode: .SQLITE_ERROR,
                 message: """
-                    statements and cursors of changed rows need the RETURNING clause of SQLite 3.35; \
-                    fetch an array or a set instead
+                    statements that change rows and return them need the RETURNING clause of SQLite 3.35; \
+                    fetch an array, a set or a cursor instead
                     """)
         }
         let writer = SQLWriter(db)
         try writeChange(change, returning: selection, to: writer)
         return try db.makeStatement(sql: writer.sql, arguments: writer.arguments)
+    }
+
+    /// Returns a statement that gives the rows that are changed.
+    ///
+    /// Without RETURNING, all rows are changed before it is returned, and wait in a temporary table.
+    func cursorStatement(
+        _ change: Change, _ db: Database, returning selection: [SQLSelection]
+    ) throws -> Statement {
+        if EngineFeatures.current.supportsReturning {
+            return try statement(change, db, returning: selection)
+        }
+        let table = db.changedRowsTables.newName()
+        try run(change, db, returning: selection) { rows in
+            try db.execute(sql: "CREATE TEMP TABLE \(table) AS \(rows.sql)", arguments: rows.arguments)
+        }
+        let statement = try db.makeStatement(sql: "SELECT * FROM temp.\(table)")
+        db.keepChangedRows(table, for: statement)
+        return statement
     }
 
     /// Changes rows and fetches them, as they were before a deletion or as they
@@ -45,6 +63,7 @@ extension Relation {
         if EngineFeatures.current.supportsReturning {
             return try fetch(statement(change, db, returning: selection))
         }
+        try db.dropChangedRows()
         var result: Result?
         try db.inSavepoint {
             switch change {
@@ -72,7 +91,7 @@ extension Relation {
         _ db: Database, _ body: (Relation) throws -> Result
     ) throws -> Result {
         let table = try requireTable()
-        let keys = "_cipherstore_changed"
+        let keys = db.changedRowsTables.newName()
         let writer = SQLWriter(db)
         writer.append("CREATE TEMP TABLE \(keys) AS ")
         try changedRows(selecting: [.fastPrimaryKey(of: table)]).writeSelect(to: writer)
@@ -81,7 +100,8 @@ extension Relation {
         changed.filters = [SQLExpression(.isIn(.fastPrimaryKey, .table(keys), isNegated: false))]
         let result = try body(changed)
         // After an error, the savepoint takes the table away.
-        try db.execute(sql: "DROP TABLE temp.\(keys)")
+        db.keepChangedRows(keys, for: nil)
+        try db.dropChangedRows()
         return result
     }
 

@@ -78,19 +78,19 @@ struct JoinedSources {
 
     /// Gives tables their own names, and numbers where there would be two.
     private mutating func assignNames(avoiding outer: Set<String>) {
-        var taken = Set(sources.map { $0.qualifier.lowercased() }).union(outer)
+        var taken = Set(sources.map { $0.qualifier.foldedIdentifier }).union(outer)
         let unnamed = sources.indices.filter { sources[$0].qualifier.isEmpty }
-        let groups = Dictionary(grouping: unnamed) { sources[$0].relation.source.name.lowercased() }
+        let groups = Dictionary(grouping: unnamed) { sources[$0].relation.source.name.foldedIdentifier }
         for index in unnamed {
             let name = sources[index].relation.source.name
-            if groups[name.lowercased()]?.count == 1 && !taken.contains(name.lowercased()) {
+            if groups[name.foldedIdentifier]?.count == 1 && !taken.contains(name.foldedIdentifier) {
                 sources[index].qualifier = name
                 sources[index].isQualified = sources.count > 1
                 continue
             }
-            let number = (1...).first { !taken.contains("\(name)\($0)".lowercased()) } ?? 0
+            let number = (1...).first { !taken.contains("\(name)\($0)".foldedIdentifier) } ?? 0
             sources[index].qualifier = "\(name)\(number)"
-            taken.insert(sources[index].qualifier.lowercased())
+            taken.insert(sources[index].qualifier.foldedIdentifier)
         }
     }
 }

@@ -52,10 +52,10 @@ extension Database {
         // The columns of the index first, then the others as the table has them.
         let names = unique + (try columnNames(of: table))
         let values = Dictionary(
-            key.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { first, _ in first })
+            key.map { ($0.key.foldedIdentifier, $0.value) }, uniquingKeysWith: { first, _ in first })
         var rest = values
         let conditions = names.compactMap { name in
-            rest.removeValue(forKey: name.lowercased()).map {
+            rest.removeValue(forKey: name.foldedIdentifier).map {
                 SQLExpression.equality(.equal, .column(name), .value($0))
             }
         }

@@ -30,8 +30,8 @@ public struct RowLayout: Sendable {
 
     /// The leftmost column of a name, compared without case.
     func column(named name: String) -> Column? {
-        let name = name.lowercased()
-        return columns.first { $0.name.lowercased() == name }
+        let name = name.foldedIdentifier
+        return columns.first { $0.name.foldedIdentifier == name }
     }
 }
 
@@ -46,13 +46,14 @@ final class ColumnNames: Sendable {
     init(_ names: [String]) {
         self.names = names
         positions = Dictionary(
-            names.enumerated().map { ($1.lowercased(), $0) }, uniquingKeysWith: { leftmost, _ in leftmost })
+            names.enumerated().map { ($1.foldedIdentifier, $0) },
+            uniquingKeysWith: { leftmost, _ in leftmost })
         areUnique = positions.count == names.count
     }
 
     /// The leftmost column of a name, compared without case.
     func position(of name: String) -> Int? {
-        positions[name] ?? positions[name.lowercased()]
+        positions[name] ?? positions[name.foldedIdentifier]
     }
 
     /// The leftmost column of a name, compared without case.

@@ -22,6 +22,7 @@ extension RangeReplaceableCollection {
     /// Appends a cursor's elements.
     @inlinable
     public mutating func append(contentsOf cursor: some Cursor<Element>) throws {
+        // By `forEach`, which a cursor may have its own of.
         try cursor.forEach { append($0) }
     }
 }

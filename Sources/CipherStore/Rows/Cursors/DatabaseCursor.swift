@@ -24,6 +24,27 @@ extension DatabaseCursor {
         try run.step() ? try currentElement() : nil
     }
 
+    /// Returns the elements that are left.
+    ///
+    /// It is what ``next()`` gives until it gives nil, without the optional, which
+    /// would move each element twice. A large array grows four-fold, because to
+    /// move its elements to fresh pages costs more than pages that are not used,
+    /// which the system does not provide before they are.
+    @inlinable
+    func collect() throws -> [Element] {
+        let run = run
+        var elements: [Element] = []
+        while try run.step() {
+            if elements.count == elements.capacity,
+                elements.count &* MemoryLayout<Element>.stride >= 262_144
+            {
+                elements.reserveCapacity(4 &* elements.count)
+            }
+            elements.append(try currentElement())
+        }
+        return elements
+    }
+
     /// The statement of the cursor.
     var statement: Statement { run.statement }
 
@@ -62,7 +83,7 @@ public final class RowCursor: DatabaseCursor {
     /// The run of the statement that the cursor follows.
     public let run: StatementRun
     private let adapter: (any RowAdapter)?
-    @usableFromInline var row: Row?
+    @exclusivity(unchecked) @usableFromInline var row: Row?
 
     @usableFromInline
     init(_ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?) throws {

@@ -27,7 +27,10 @@ extension Row {
     public static func fetchOne(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> Row? {
-        try fetchCursor(statement, arguments: arguments, adapter: adapter).next()?.copy()
+        let cursor = try fetchCursor(statement, arguments: arguments, adapter: adapter)
+        let row = try cursor.next()?.copy()
+        try cursor.run.finish()
+        return row
     }
 
     // MARK: From SQL

@@ -20,7 +20,7 @@ extension DatabaseValueConvertible {
     public static func fetchAll(
         _ statement: Statement, arguments: StatementArguments? = nil, adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try Array(fetchCursor(statement, arguments: arguments, adapter: adapter))
+        try fetchCursor(statement, arguments: arguments, adapter: adapter).collect()
     }
 
     /// Returns the first value of a statement, or nil when there is no row or it is NULL.
@@ -142,6 +142,9 @@ extension DatabaseValueConvertible {
     @inlinable static func fetchFirst(
         _ statement: Statement, _ arguments: StatementArguments?, _ adapter: (any RowAdapter)?
     ) throws -> Self? {
-        try DatabaseValueCursor<Self?>(statement, arguments, adapter).next() ?? nil
+        let cursor = try DatabaseValueCursor<Self?>(statement, arguments, adapter)
+        let value = try cursor.next() ?? nil
+        try cursor.run.finish()
+        return value
     }
 }

@@ -173,9 +173,11 @@ struct RowIdentification {
     }
 
     private func isRowID(_ expression: SQLExpression) throws -> Bool {
-        guard let column = try column(expression, acceptsBijection: false)?.lowercased() else { return false }
+        guard let column = try column(expression, acceptsBijection: false)?.foldedIdentifier else {
+            return false
+        }
         let key = try db.existingPrimaryKey(of: table)
-        return key?.rowIDColumn?.lowercased() == column || key?.tableHasRowID == true && column == "rowid"
+        return key?.rowIDColumn?.foldedIdentifier == column || key?.tableHasRowID == true && column == "rowid"
     }
 
     /// The rowids that equal a constant; nil when it is not an integer, which

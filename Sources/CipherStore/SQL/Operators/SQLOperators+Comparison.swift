@@ -175,6 +175,14 @@ extension SQLSpecificExpressible {
         SQLExpression(.infix("MATCH", sqlExpression, pattern.sqlExpression))
     }
 
+    /// `content MATCH 'pattern'`, for an ``FTS5`` table.
+    ///
+    /// - parameter pattern: The pattern; nothing matches nil.
+    @_disfavoredOverload
+    public func match(_ pattern: FTS5Pattern?) -> SQLExpression {
+        SQLExpression(.infix("MATCH", sqlExpression, pattern.sqlExpression))
+    }
+
     /// `name COLLATE NOCASE`
     ///
     /// A comparison with a collated column is collated:

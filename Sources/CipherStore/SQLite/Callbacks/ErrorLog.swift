@@ -1,4 +1,6 @@
 import CSQLCipher
+import Foundation
+import Synchronization
 
 /// SQLite's error log, which is the process's.
 ///
@@ -15,7 +17,26 @@ enum ErrorLog {
         set {
             _ = isInstalled
             function.withLock { $0 = newValue }
+            isWanted.store(newValue != nil, ordering: .relaxed)
         }
+    }
+
+    private static let isWanted = Atomic(false)
+
+    /// What a thread has in its dictionary while it prepares SQL that may hold a key.
+    private static let secretMark = "CipherStore.ErrorLog.preparesKey"
+
+    /// Runs a block that prepares SQL.
+    ///
+    /// SQLite before 3.26 logs an error of the SQL without the SQL, so that a
+    /// word of it can't be told from a key.
+    static func preparing<T>(_ sql: String, _ body: () throws -> T) rethrows -> T {
+        guard isWanted.load(ordering: .relaxed), KeyRedaction.mayHoldKey(sql) else { return try body() }
+        let marks = Thread.current.threadDictionary
+        let mark = marks[secretMark]
+        marks[secretMark] = true
+        defer { marks[secretMark] = mark }
+        return try body()
     }
 
     /// Passes a message on, without the keys that it may quote.
@@ -24,7 +45,8 @@ enum ErrorLog {
         guard let function = current else { return }
         let code = ResultCode(rawValue: code)
         guard
-            KeyRedaction.mayHoldKey(message) || KeyRedaction.quotesLiteral(message)
+            Thread.current.threadDictionary[secretMark] != nil || KeyRedaction.mayHoldKey(message)
+                || KeyRedaction.quotesLiteral(message)
                 || KeyRedaction.quotesKeyOfURI(message)
         else { return function(code, message) }
         function(code, "\(code.errorString ?? "error"); the statement may hold a key and is not shown")

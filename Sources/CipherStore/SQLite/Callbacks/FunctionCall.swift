@@ -64,6 +64,7 @@ struct FunctionCall {
         case .string(let value): returnText(value)
         case .blob(let value): value.withUnsafeBytes { returnBlob($0) }
         case .sixteenBytes(let first, let second): withUnsafeBytes(of: (first, second)) { returnBlob($0) }
+        case .unencodable(let value): sqlite3_result_error(context, value.message, -1)
         }
     }
 

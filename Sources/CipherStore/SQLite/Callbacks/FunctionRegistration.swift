@@ -27,30 +27,40 @@ enum FunctionRegistration {
 
     private final class FunctionBox {
         let function: Function
+        let watch: ConnectionWatch?
 
-        init(_ function: @escaping Function) { self.function = function }
+        init(_ function: @escaping Function, _ watch: ConnectionWatch?) {
+            self.function = function
+            self.watch = watch
+        }
     }
 
     private final class AggregateFactory {
         let make: MakeAggregate
+        let watch: ConnectionWatch?
 
-        init(_ make: @escaping MakeAggregate) { self.make = make }
+        init(_ make: @escaping MakeAggregate, _ watch: ConnectionWatch?) {
+            self.make = make
+            self.watch = watch
+        }
     }
 
     /// Registers a function. A count of -1 stands for any number of arguments.
     ///
+    /// - parameter watch: What is told about calls, or nil for a function that is
+    ///   known not to use the connection.
     /// - returns: An SQLite result code.
     static func add(
         _ function: @escaping Function, name: String, argumentCount: CInt, traits: Traits,
-        to handle: SQLiteConnection
+        to handle: SQLiteConnection, _ watch: ConnectionWatch?
     ) -> CInt {
         sqlite3_create_function_v2(
             handle, name, argumentCount, SQLITE_UTF8 | traits.known,
-            Unmanaged.passRetained(FunctionBox(function)).toOpaque(),
+            Unmanaged.passRetained(FunctionBox(function, watch)).toOpaque(),
             { context, count, arguments in
                 let call = FunctionCall(context, count, arguments)
                 guard let box = call.registered(FunctionBox.self) else { return }
-                call.run(box.function)
+                run(box.watch) { call.run(box.function) }
             }, nil, nil, { release($0) })
     }
 
@@ -59,20 +69,24 @@ enum FunctionRegistration {
     /// - returns: An SQLite result code.
     static func add(
         aggregate make: @escaping MakeAggregate, name: String, argumentCount: CInt, traits: Traits,
-        to handle: SQLiteConnection
+        to handle: SQLiteConnection, _ watch: ConnectionWatch?
     ) -> CInt {
         sqlite3_create_function_v2(
             handle, name, argumentCount, SQLITE_UTF8 | traits.known,
-            Unmanaged.passRetained(AggregateFactory(make)).toOpaque(), nil,
+            Unmanaged.passRetained(AggregateFactory(make, watch)).toOpaque(), nil,
             { context, count, arguments in
                 let call = FunctionCall(context, count, arguments)
                 guard let factory = call.registered(AggregateFactory.self) else { return }
-                call.run(call.aggregateState(orMake: { FailingState(factory.make()) }).step)
+                run(factory.watch) {
+                    call.run(call.aggregateState(orMake: { FailingState(factory.make()) }).step)
+                }
             },
             { context in
                 let call = FunctionCall(context, 0, nil)
                 guard let factory = call.registered(AggregateFactory.self) else { return }
-                call.run((call.takeAggregateState() ?? factory.make()).finalize)
+                run(factory.watch) {
+                    call.run((call.takeAggregateState() ?? factory.make()).finalize)
+                }
             }, { release($0) })
     }
 
@@ -88,24 +102,31 @@ enum FunctionRegistration {
 
     private final class ComparisonBox {
         let compare: Comparison
+        let watch: ConnectionWatch?
 
-        init(_ compare: @escaping Comparison) { self.compare = compare }
+        init(_ compare: @escaping Comparison, _ watch: ConnectionWatch?) {
+            self.compare = compare
+            self.watch = watch
+        }
     }
 
     /// Registers a collation.
     ///
     /// - returns: An SQLite result code.
-    static func add(collation compare: @escaping Comparison, name: String, to handle: SQLiteConnection)
-        -> CInt
-    {
-        let box = Unmanaged.passRetained(ComparisonBox(compare))
+    static func add(
+        collation compare: @escaping Comparison, name: String, to handle: SQLiteConnection,
+        _ watch: ConnectionWatch?
+    ) -> CInt {
+        let box = Unmanaged.passRetained(ComparisonBox(compare, watch))
         let code = sqlite3_create_collation_v2(
             handle, name, SQLITE_UTF8, box.toOpaque(),
             { box, leftCount, left, rightCount, right in
                 guard let box else { return 0 }
-                return Unmanaged<ComparisonBox>.fromOpaque(box).takeUnretainedValue().compare(
-                    UnsafeRawBufferPointer(start: left, count: Int(leftCount)),
-                    UnsafeRawBufferPointer(start: right, count: Int(rightCount)))
+                let comparison = Unmanaged<ComparisonBox>.fromOpaque(box).takeUnretainedValue()
+                let left = UnsafeRawBufferPointer(start: left, count: Int(leftCount))
+                let right = UnsafeRawBufferPointer(start: right, count: Int(rightCount))
+                guard let watch = comparison.watch else { return comparison.compare(left, right) }
+                return watch.duringCall { comparison.compare(left, right) }
             }, { release($0) })
         // Unlike a function's, this object is not released by a failure.
         if code != SQLITE_OK { box.release() }
@@ -116,6 +137,10 @@ enum FunctionRegistration {
     static func remove(collation name: String, from handle: SQLiteConnection) -> CInt {
         sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, nil, nil)
     }
+}
+
+private func run(_ watch: ConnectionWatch?, _ body: () -> Void) {
+    if let watch { watch.duringCall(body) } else { body() }
 }
 
 private func release(_ object: UnsafeMutableRawPointer?) {

@@ -21,6 +21,14 @@ enum KeyRedaction {
         return scanner.redact().map { "-- " + $0 } ?? redacted
     }
 
+    /// Refuses to explain a statement that holds a key: the rows would show it.
+    static func refuseExplanation(ofKeyIn sql: String) throws {
+        guard SQLText.firstWord(sql) == "explain", let redacted = redacted(sql) else { return }
+        throw DatabaseError(
+            resultCode: .SQLITE_AUTH, message: "a statement that takes a key can't be explained",
+            sql: redacted)
+    }
+
     /// Returns whether a text, which needs not be valid SQL, has the words of a
     /// statement that takes a key.
     static func mayHoldKey(_ text: String) -> Bool {

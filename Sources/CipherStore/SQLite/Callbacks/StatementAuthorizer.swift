@@ -132,6 +132,14 @@ final class StatementAuthorizer {
         return effects
     }
 
+    /// Runs a block in the middle of a statement's preparation, and leaves what
+    /// is known of that statement as it is.
+    func keepingEffects<T>(_ body: () throws -> T) rethrows -> T {
+        let outer = (effects, droppedName)
+        defer { (effects, droppedName) = outer }
+        return try body()
+    }
+
     /// Runs a block and tells what the statements read that are prepared in it.
     func recordingReads(_ body: () -> Void) -> (region: DatabaseRegion, selectCount: Int) {
         let outer = reads

@@ -24,6 +24,20 @@ extension Database {
             }, context)
     }
 
+    /// Has each statement ask from time to time whether it must stop.
+    func stopWhenCancelled() {
+        // Rare enough to cost nothing, and often enough to end a statement within a millisecond.
+        sqlite3_progress_handler(
+            handle, 4000,
+            { context in
+                guard let context else { return 0 }
+                let database = Unmanaged<Database>.fromOpaque(context)
+                return database._withUnsafeGuaranteedRef {
+                    $0.interruption.stopsStatement && !$0.isProtected ? 1 : 0
+                }
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
     /// Notes a commit, unless an observer refuses it.
     private func willCommit() -> Bool {
         transactionEnd.seen = .commit
@@ -64,5 +78,6 @@ extension SQLiteHandle {
         sqlite3_rollback_hook(handle, nil, nil)
         sqlite3_update_hook(handle, nil, nil)
         sqlite3_set_authorizer(handle, nil, nil)
+        sqlite3_progress_handler(handle, 0, nil, nil)
     }
 }

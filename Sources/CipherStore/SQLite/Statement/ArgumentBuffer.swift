@@ -1,4 +1,5 @@
 import CSQLCipher
+import Foundation
 
 /// Binds the values of a statement's parameters.
 ///
@@ -21,54 +22,71 @@ struct ArgumentBuffer: ~Copyable {
     /// - returns: An SQLite result code.
     func bind(_ values: [DatabaseValue], to statement: SQLiteStatement) -> CInt {
         values.withUnsafeBufferPointer { values in
-            var room = memory[...]
+            var room = memory
             for index in values.indices {
-                let code = Self.bind(values[index], to: statement, at: CInt(index + 1), &room)
+                let parameter = CInt(truncatingIfNeeded: index &+ 1)
+                // Texts and blobs go to functions of their own, so that nothing counts references
+                // for the other kinds.
+                let code =
+                    switch values[index].content {
+                    case .null: RawBinding.null(statement, parameter)
+                    case .int64(let value): RawBinding.int64(statement, parameter, value)
+                    case .double(let value): RawBinding.double(statement, parameter, value)
+                    case .string(let value): Self.bind(value, to: statement, at: parameter, &room)
+                    case .blob(let value): Self.bind(value, to: statement, at: parameter, &room)
+                    case .sixteenBytes(let first, let second):
+                        withUnsafeBytes(of: (first, second)) {
+                            Self.bind($0, to: statement, at: parameter, &room)
+                        }
+                    case .unencodable: RawBinding.unencodable
+                    }
                 if code != SQLITE_OK { return code }
             }
             return SQLITE_OK
         }
     }
 
-    @inline(__always)
+    @inline(never)
     private static func bind(
-        _ value: borrowing DatabaseValue, to statement: SQLiteStatement, at index: CInt,
-        _ room: inout Slice<UnsafeMutableRawBufferPointer>
+        _ value: String, to statement: SQLiteStatement, at parameter: CInt,
+        _ room: inout UnsafeMutableRawBufferPointer
     ) -> CInt {
-        switch value.content {
-        case .null: RawBinding.null(statement, index)
-        case .int64(let value): RawBinding.int64(statement, index, value)
-        case .double(let value): RawBinding.double(statement, index, value)
-        case .string(let value):
-            value.utf8.withContiguousStorageIfAvailable { text in
-                let text = UnsafeRawBufferPointer(text)
-                guard let copy = copy(text, to: &room) else { return RawBinding.text(statement, index, text) }
-                return csqlcipher_bind_static_text(statement, index, copy, CInt(text.count))
-            } ?? RawBinding.string(statement, index, value)
-        case .blob(let value): value.withUnsafeBytes { bind($0, to: statement, at: index, &room) }
-        case .sixteenBytes(let first, let second):
-            withUnsafeBytes(of: (first, second)) { bind($0, to: statement, at: index, &room) }
-        }
+        value.utf8.withContiguousStorageIfAvailable { text in
+            let text = UnsafeRawBufferPointer(text)
+            guard let copy = copy(text, to: &room) else { return RawBinding.text(statement, parameter, text) }
+            return csqlcipher_bind_static_text(
+                statement, parameter, copy, CInt(truncatingIfNeeded: text.count))
+        } ?? RawBinding.string(statement, parameter, value)
+    }
+
+    @inline(never)
+    private static func bind(
+        _ value: Data, to statement: SQLiteStatement, at parameter: CInt,
+        _ room: inout UnsafeMutableRawBufferPointer
+    ) -> CInt {
+        value.withUnsafeBytes { bind($0, to: statement, at: parameter, &room) }
     }
 
     @inline(__always)
     private static func bind(
-        _ blob: UnsafeRawBufferPointer, to statement: SQLiteStatement, at index: CInt,
-        _ room: inout Slice<UnsafeMutableRawBufferPointer>
+        _ blob: UnsafeRawBufferPointer, to statement: SQLiteStatement, at parameter: CInt,
+        _ room: inout UnsafeMutableRawBufferPointer
     ) -> CInt {
-        guard let copy = copy(blob, to: &room) else { return RawBinding.blob(statement, index, blob) }
-        return csqlcipher_bind_static_blob(statement, index, copy, CInt(blob.count))
+        guard let copy = copy(blob, to: &room) else { return RawBinding.blob(statement, parameter, blob) }
+        return csqlcipher_bind_static_blob(statement, parameter, copy, CInt(truncatingIfNeeded: blob.count))
     }
 
     /// Copies bytes, or returns nil when there is none or too little room.
     @inline(__always)
     private static func copy(
-        _ source: UnsafeRawBufferPointer, to room: inout Slice<UnsafeMutableRawBufferPointer>
+        _ source: UnsafeRawBufferPointer, to room: inout UnsafeMutableRawBufferPointer
     ) -> UnsafeRawPointer? {
-        guard !source.isEmpty, source.count <= room.count else { return nil }
-        let target = UnsafeMutableRawBufferPointer(rebasing: room.prefix(source.count))
-        target.copyMemory(from: source)
-        room = room.dropFirst(source.count)
-        return UnsafeRawPointer(target.baseAddress)
+        guard let start = source.baseAddress, !source.isEmpty, source.count <= room.count,
+            let target = room.baseAddress
+        else { return nil }
+        target.copyMemory(from: start, byteCount: source.count)
+        room = UnsafeMutableRawBufferPointer(
+            start: target + source.count, count: room.count &- source.count)
+        return UnsafeRawPointer(target)
     }
 }

@@ -133,6 +133,10 @@ public enum RawColumn {
 ///
 /// Each function returns an SQLite result code.
 public enum RawBinding {
+    /// The code for a value that SQLite can't store. SQLite itself does not
+    /// return it for a binding.
+    @inlinable public static var unencodable: CInt { SQLITE_MISMATCH }
+
     /// Binds an integer.
     @inlinable @inline(__always)
     public static func int64(_ statement: SQLiteStatement, _ index: CInt, _ value: Int64) -> CInt {

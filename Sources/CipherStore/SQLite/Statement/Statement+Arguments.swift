@@ -29,9 +29,11 @@ extension Statement {
         // Positional values, the usual case, are bound where they are.
         let isPositional = arguments.namedValues.isEmpty && arguments.values.count == parameterNames.count
         let values = isPositional ? arguments.values : try resolve(arguments)
-        reset()
+        // The statement may be reading its arguments.
+        if isCalling { throw callingError }
+        rewind()
         do {
-            try check(argumentBuffer.bind(values, to: sqliteStatement))
+            try check(bindRewinding { argumentBuffer.bind(values, to: sqliteStatement) }, values)
         } catch {
             // Some parameters have the new values: the next run binds the arguments again.
             if case .current = binding { binding = .cleared }
@@ -46,7 +48,11 @@ extension Statement {
     ///
     /// A value that is too large to be bound is reported by the next run.
     public func setUncheckedArguments(_ arguments: StatementArguments) {
-        reset()
+        if isCalling {
+            binding = .failed(callingError)
+            return
+        }
+        rewind()
         sqlite3_clear_bindings(sqliteStatement)
         boundArguments = arguments
         binding = .current
@@ -54,7 +60,7 @@ extension Statement {
             // Positional values, the usual case, are bound where they are.
             let isPositional = arguments.namedValues.isEmpty && arguments.values.count <= parameterNames.count
             let values = isPositional ? arguments.values : unchecked(arguments)
-            try check(argumentBuffer.bind(values, to: sqliteStatement))
+            try check(bindRewinding { argumentBuffer.bind(values, to: sqliteStatement) }, values)
         } catch let error as DatabaseError {
             binding = .failed(error)
         } catch {
@@ -116,7 +122,7 @@ extension Statement {
         }
     }
 
-    private func misuse(_ message: String) -> DatabaseError {
+    func misuse(_ message: String) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_MISUSE, message: message, sql: sql)
     }
 
@@ -128,7 +134,11 @@ extension Statement {
         return error.extendedResultCode == code ? error : DatabaseError(resultCode: code, sql: sql)
     }
 
-    private func check(_ code: CInt) throws {
-        guard code == SQLITE_OK else { throw bindingError(code) }
+    private func check(_ code: CInt, _ values: [DatabaseValue]) throws {
+        if code == SQLITE_OK { return }
+        if code == RawBinding.unencodable {
+            for value in values { if let error = value.encodingError(sql: sql) { throw error } }
+        }
+        throw bindingError(code)
     }
 }

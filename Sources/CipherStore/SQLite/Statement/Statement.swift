@@ -32,7 +32,7 @@ public final class Statement {
     private(set) lazy var names = readNames()
 
     /// What running it can do to the schema.
-    private let schemaEffect: SchemaEffect
+    let schemaEffect: SchemaEffect
 
     /// Where SQLite kept the first name when the names were read, which tells
     /// when it has prepared the statement again.
@@ -46,20 +46,24 @@ public final class Statement {
     /// has run on a connection with observers.
     var routes: StatementRoutes?
 
-    /// The region of the requests that follow the statement when it has rows.
-    var followingRegion: (() throws -> DatabaseRegion)?
+    /// Tells the region of the request that made the statement, of what the statement reads.
+    var requestRegion: ((StatementReads) throws -> DatabaseRegion)?
 
     /// What it reads, once somebody has asked.
     private var knownReads: StatementReads?
 
     /// The run that a cursor follows. A run that goes away removes itself.
-    private unowned(unsafe) var currentRun: StatementRun?
+    @exclusivity(unchecked) unowned(unsafe) var currentRun: StatementRun?
+
+    /// Whether it was rewound since its last step. To rewind it once more would
+    /// have SQLite look at all registers of its program for nothing.
+    @exclusivity(unchecked) @usableFromInline var isRewound = true
 
     /// The names of the parameters, without their prefix; nil for those without a name.
     let parameterNames: [String?]
     let argumentBuffer: ArgumentBuffer
-    var boundArguments = StatementArguments()
-    var binding: Binding
+    @exclusivity(unchecked) var boundArguments = StatementArguments()
+    @exclusivity(unchecked) var binding: Binding
 
     /// What the parameters of a statement hold.
     enum Binding {
@@ -86,6 +90,12 @@ public final class Statement {
     static func prepareUnchecked(
         database: Database, sql: String, offset: inout Int
     ) throws -> Statement? {
+        try ErrorLog.preparing(sql) { try prepareNext(database, sql, &offset) }
+    }
+
+    private static func prepareNext(
+        _ database: Database, _ sql: String, _ offset: inout Int
+    ) throws -> Statement? {
         var sql = sql
         let isObserved = database.broker.isActive
         return try sql.withUTF8 { utf8 in
@@ -108,11 +118,16 @@ public final class Statement {
                 guard code == SQLITE_OK else {
                     throw database.lastError(sql: String(decoding: rest, as: UTF8.self).trimmedSQL)
                 }
+                guard consumed >= rest.count || rest[consumed] != 0 else {
+                    sqlite3_finalize(handle)
+                    throw Self.unreadable(rest)
+                }
                 // Nothing is prepared for a lone semicolon.
                 offset += max(consumed, 1)
                 if let handle {
                     let text = String(decoding: rest.prefix(consumed).trimmedSQL, as: UTF8.self)
                     let statement = Statement(database: database, handle: handle, sql: text)
+                    try KeyRedaction.refuseExplanation(ofKeyIn: text)
                     if isObserved {
                         statement.routes = database.authorizer.takeEffects().map(StatementRoutes.init)
                     }
@@ -121,6 +136,16 @@ public final class Statement {
             }
             return nil
         }
+    }
+
+    /// The error for a text in which SQLite came to an end before the text did.
+    ///
+    /// What follows a NUL would be another statement, that nobody sees who prints the text.
+    private static func unreadable(_ sql: UnsafeBufferPointer<UInt8>) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_ERROR,
+            message: "a NUL character in the SQL; texts that contain one are given as arguments",
+            sql: String(decoding: sql, as: UTF8.self))
     }
 
     private init(database: Database, handle: SQLiteStatement, sql: String) {
@@ -139,6 +164,7 @@ public final class Statement {
     }
 
     deinit {
+        if isWriting { resetHandle() }
         sqlite3_finalize(sqliteStatement)
     }
 
@@ -176,111 +202,11 @@ public final class Statement {
         if let knownReads { return knownReads }
         // Whether they still hold is known by the names.
         _ = names
+        // What a closed connection would read is nobody's business any longer.
+        guard !watch.isClosed else { return StatementReads(region: .fullDatabase, selectCount: 0) }
         let reads = StatementReads(database: database, sql: sql)
         knownReads = reads
         return reads
-    }
-
-    // MARK: Running
-
-    /// Whether somebody is reading the rows of the statement.
-    var isInUse: Bool { currentRun != nil || sqlite3_stmt_busy(sqliteStatement) != 0 }
-
-    /// Makes the statement ready to run again; its arguments stay.
-    public func reset() {
-        // The code of a reset repeats the error of the last step.
-        sqlite3_reset(sqliteStatement)
-        if let run = currentRun {
-            currentRun = nil
-            run.isReplaced()
-        }
-    }
-
-    /// Moves to the next row.
-    ///
-    /// - returns: Whether there is one.
-    /// - throws: A ``DatabaseError``, or what a transaction observer throws; the
-    ///   statement is reset.
-    @inlinable
-    public func step() throws -> Bool {
-        if watch.isOn { willStep() }
-        guard let result = RawStep.next(sqliteStatement) else { throw stepError() }
-        if !result { try didRun() }
-        return result
-    }
-
-    /// Tells the connection that the statement starts, if it does.
-    @usableFromInline func willStep() {
-        if sqlite3_stmt_busy(sqliteStatement) == 0 { database.willRunWatched(self) }
-    }
-
-    @usableFromInline func stepError() -> any Error {
-        let error = self.error()
-        sqlite3_reset(sqliteStatement)
-        return didFail(error)
-    }
-
-    /// Tells the connection that the statement has come to its end.
-    ///
-    /// - throws: What an observer throws that refuses the transaction.
-    @usableFromInline func didRun() throws {
-        if schemaEffect != .none { database.didRunStatement(schemaEffect) }
-        if watch.isOn { database.didRunWatched(self) }
-        if let error = database.statementDidEnd() { throw error }
-    }
-
-    /// Tells the connection that the statement has failed, and was reset.
-    ///
-    /// - returns: The error of the observer that made it fail, or the
-    ///   statement's own.
-    func didFail(_ error: DatabaseError) -> any Error {
-        database.didFailStatement()
-        database.broker.fail()
-        return database.statementDidEnd() ?? error
-    }
-
-    /// Runs the statement to its end, dropping the rows it makes.
-    ///
-    /// - parameter arguments: Arguments for this run and the next ones, or nil
-    ///   for those that were set.
-    /// - throws: A ``DatabaseError``.
-    public func execute(arguments: StatementArguments? = nil) throws {
-        try prepareToRun(arguments)
-        while try step() {}
-        sqlite3_reset(sqliteStatement)
-        if arguments != nil { clearBindings() }
-    }
-
-    /// Sets arguments, checks that none is missing, and rewinds.
-    func prepareToRun(_ arguments: StatementArguments?) throws {
-        try database.checkMayRun(sql)
-        // Setting arguments rewinds too.
-        if let arguments { return try setArguments(arguments) }
-        switch binding {
-        case .current: reset()
-        case .missing: _ = try resolve(boundArguments)
-        case .cleared: try setArguments(boundArguments)
-        case .failed(let error): throw error
-        }
-    }
-
-    /// Makes the statement follow a run.
-    func begin(_ run: StatementRun) {
-        currentRun = run
-    }
-
-    /// Ends a run and rewinds.
-    func end(_ run: StatementRun) {
-        guard currentRun === run else { return }
-        currentRun = nil
-        sqlite3_reset(sqliteStatement)
-    }
-
-    /// The error of a step that was made through ``RawStep``.
-    package var failure: DatabaseError { error() }
-
-    func error() -> DatabaseError {
-        database.lastError(sql: sql, arguments: boundArguments.isEmpty ? nil : boundArguments)
     }
 }
 

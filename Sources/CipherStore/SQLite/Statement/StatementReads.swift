@@ -7,6 +7,11 @@ struct StatementReads {
     /// How many SELECTs it is made of.
     var selectCount: Int
 
+    init(region: DatabaseRegion, selectCount: Int) {
+        self.region = region
+        self.selectCount = selectCount
+    }
+
     /// Prepares the statement once more, and listens to what SQLite asks.
     ///
     /// Pragmas act when they are prepared, so they are left alone, and read nothing.
@@ -99,11 +104,9 @@ extension Statement {
     /// It is found when it is first asked for, and costs as much as to prepare
     /// the statement. The region of a pragma is empty.
     public var databaseRegion: DatabaseRegion {
-        var region = reads.region
-        guard !region.isEmpty, let followingRegion else { return region }
+        guard !watch.isClosed, let requestRegion else { return reads.region }
         do {
-            region.formUnion(try followingRegion())
-            return region
+            return try requestRegion(reads)
         } catch {
             // What is not known may be anything: better a change too many than one too few.
             return .fullDatabase

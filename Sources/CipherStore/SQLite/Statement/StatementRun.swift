@@ -9,9 +9,12 @@ public final class StatementRun {
     @usableFromInline let sqliteStatement: SQLiteStatement
 
     /// Whether the statement has a current row.
-    @usableFromInline var hasRow = false
+    @exclusivity(unchecked) @usableFromInline var hasRow = false
 
     private var isNew = true
+
+    /// Whether the statement is in the middle of a step, and has called an SQL function.
+    private var isCalling = false
 
     /// The runs of the connection, which itself may be gone before the run.
     private let runs: StatementRuns
@@ -22,7 +25,7 @@ public final class StatementRun {
     @usableFromInline init(_ statement: Statement, arguments: StatementArguments?) throws {
         self.statement = statement
         sqliteStatement = statement.sqliteStatement
-        runs = statement.database.statementRuns
+        runs = statement.watch.runs
         try statement.prepareToRun(arguments)
         statement.begin(self)
         runs.append(self)
@@ -48,10 +51,12 @@ public final class StatementRun {
 
     /// The first step, and those after the end.
     @usableFromInline func stepWithoutRow() throws -> Bool {
+        if isCalling { throw statement.callingError }
         if let failure { throw failure }
         guard isNew else { return false }
         isNew = false
         hasRow = true
+        statement.isRewound = false
         if statement.watch.isOn { statement.database.willRunWatched(statement) }
         let result = RawStep.next(sqliteStatement)
         guard result == true else { return try end(failed: result == nil) }
@@ -75,6 +80,12 @@ public final class StatementRun {
         return false
     }
 
+    /// Ends the run when no more rows are wanted: see ``Statement/finish()``.
+    @usableFromInline func finish() throws {
+        guard hasRow, !statement.isReadonly else { return }
+        while try step() {}
+    }
+
     /// Ends the run, if it has begun, because an interruption stopped it.
     fileprivate func isInterrupted() {
         guard hasRow else { return }
@@ -82,6 +93,29 @@ public final class StatementRun {
             resultCode: .SQLITE_INTERRUPT, message: "interrupted", sql: statement.sql)
         hasRow = false
         statement.end(self)
+    }
+
+    /// Ends the run because its connection closes.
+    fileprivate func isClosed() {
+        guard isNew || hasRow || isCalling else { return }
+        failure = Database.closedError(sql: statement.sql)
+        hasRow = false
+        if !isCalling { statement.end(self) }
+    }
+
+    /// Notes that the statement calls a function now, if that is so.
+    ///
+    /// Without a row, the function's steps don't take the fast way to SQLite.
+    fileprivate func beginCall() -> Bool {
+        guard hasRow, statement.isCalling else { return false }
+        isCalling = true
+        hasRow = false
+        return true
+    }
+
+    fileprivate func endCall() {
+        isCalling = false
+        hasRow = failure == nil
     }
 
     /// Throws when the current row lacks a column, because the schema has changed
@@ -95,6 +129,7 @@ public final class StatementRun {
 
     /// Ends the run because the statement is used for something else.
     func isReplaced() {
+        guard !isCalling else { return }
         if isNew || hasRow {
             failure = DatabaseError(
                 resultCode: .SQLITE_MISUSE,
@@ -124,4 +159,21 @@ final class StatementRuns {
     func interrupt() {
         for run in runs { run.takeUnretainedValue().isInterrupted() }
     }
+
+    /// Ends all of them, because the connection closes.
+    func close() {
+        for run in runs { run.takeUnretainedValue().isClosed() }
+    }
+
+    /// Returns the run whose statement calls a function now, if it has one.
+    func beginCall() -> StatementRun? {
+        // It is likely the last.
+        for run in runs.reversed() {
+            let run = run.takeUnretainedValue()
+            if run.beginCall() { return run }
+        }
+        return nil
+    }
+
+    func endCall(_ run: StatementRun) { run.endCall() }
 }

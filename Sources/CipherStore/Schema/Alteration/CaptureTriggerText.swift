@@ -61,3 +61,47 @@ struct CaptureTriggerText {
         return sql.isEdited ? sql.sql : nil
     }
 }
+
+extension Database {
+    /// Takes a column out of the triggers that track a table of the main schema.
+    package func removeFromCaptureTriggers(column: String, table: String) throws {
+        try CaptureTriggerText(db: self, table: DatabaseObjectID(schemaID: .main, name: table))
+            .remove(column: column)
+    }
+}
+
+/// What the triggers that track a table say of its columns.
+///
+/// SQLite renames columns in the programs of triggers, and so does the emulation.
+/// A trigger that appends the bit 5 for a column names that column, whatever it is
+/// called by now and whichever program renamed it.
+package enum CaptureTriggerNames {
+    /// The columns by bit, of a trigger on updates.
+    package static func columns(in sql: String) -> [Int: String] {
+        let tokens = SQLTokens(sql).tokens
+        guard let begin = tokens.firstIndex(where: { $0.isKeyword("begin") }) else { return [:] }
+        var columns: [Int: String] = [:]
+        var column: String?
+        for index in tokens.indices.dropFirst(begin + 3) {
+            if tokens[index - 1].isSymbol("."), tokens[index - 2].isKeyword("new") {
+                column = tokens[index].text
+            }
+            guard tokens[index - 1].isSymbol("<"), tokens[index - 2].isSymbol("<"),
+                let bit = Int(tokens[index].text)
+            else { continue }
+            // The operand of a column that was dropped names none.
+            columns[bit] = column
+            column = nil
+        }
+        return columns
+    }
+
+    /// The column of the key, of a trigger on insertions.
+    package static func key(in sql: String) -> String? {
+        let tokens = SQLTokens(sql).tokens
+        let index = tokens.indices.dropFirst(2).first {
+            tokens[$0 - 1].isSymbol(".") && tokens[$0 - 2].isKeyword("new")
+        }
+        return index.map { tokens[$0].text }
+    }
+}

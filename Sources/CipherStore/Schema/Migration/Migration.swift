@@ -77,7 +77,9 @@ struct MigrationRun {
 
     private func change(_ migration: Migration, _ db: Database, _ applied: Set<String>) throws {
         let identifier = migration.identifier
-        for observer in db.schema.observers { try observer.databaseWillMigrate(db, identifier: identifier) }
+        for observer in try db.schemaObservers() {
+            try observer.databaseWillMigrate(db, identifier: identifier)
+        }
         try migration.migrate(db, migration.mergedIdentifiers.intersection(applied))
         // A migration that ended its transaction can't be undone any more.
         guard db.isInsideTransaction else {
@@ -85,7 +87,9 @@ struct MigrationRun {
                 resultCode: .SQLITE_MISUSE,
                 message: "migration \"\(identifier)\" ended the transaction that it runs in")
         }
-        for observer in db.schema.observers { try observer.databaseDidMigrate(db, identifier: identifier) }
+        for observer in try db.schemaObservers() {
+            try observer.databaseDidMigrate(db, identifier: identifier)
+        }
         try db.execute(
             sql: "INSERT INTO main.grdb_migrations (identifier) VALUES (?)", arguments: [identifier])
     }

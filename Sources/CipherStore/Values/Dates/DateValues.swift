@@ -32,7 +32,8 @@ extension Date: DatabaseValueConvertible, StatementColumnConvertible {
         let column = RawValue(sqliteStatement, index)
         switch column.storageClass {
         case RawColumn.textClass:
-            guard let date = DateText.parse(column.text)?.date else { return nil }
+            let text = column.text
+            guard let date = DateText.readFixedForm(text) ?? DateText.parse(text)?.date else { return nil }
             self = date
         case RawColumn.integerClass, RawColumn.realClass:
             self.init(timeIntervalSince1970: column.double)

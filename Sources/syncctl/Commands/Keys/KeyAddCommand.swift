@@ -98,7 +98,7 @@ struct KeyAddCommand: ParsableCommand {
             }
             progress.finish()
             context.note(
-                "made \(keyring.path); without that file nothing opens the store: back it up with \"syncctl key backup\""
+                "made \(options.store)\(Keyring.suffix); without that file nothing opens the store: back it up with \"syncctl key backup\""
             )
         }
         return try keyring.add(secret, label: label, cost: cost.scrypt, unlockingWith: known)

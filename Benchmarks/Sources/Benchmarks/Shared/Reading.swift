@@ -1,6 +1,11 @@
-import CipherStore
 import Foundation
 import RawLoops
+
+#if canImport(CipherStore)
+    import CipherStore
+#else
+    import GRDB
+#endif
 
 /// A row of the table that is measured, as an app would model it.
 struct Reading {

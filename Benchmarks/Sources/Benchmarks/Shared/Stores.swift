@@ -1,4 +1,3 @@
-import CipherStore
 import Foundation
 import RawLoops
 
@@ -29,27 +28,11 @@ final class StoreFolder {
     }
 }
 
-/// The key of the files: a raw one, so that no derivation is measured.
-let rawKey = "x'\(String(repeating: "2DD29CA851E7B56E4697B0E1F0850729", count: 3))'"
-
-/// Opens a queue with the raw key. Files are not synced to the disk, here and on the C side,
-/// because the wait would be the same for both and hide the difference.
-func openQueue(_ path: String) throws -> DatabaseQueue {
-    var configuration = Configuration()
-    configuration.prepareDatabase { db in
-        guard let connection = db.sqliteConnection, raw_key(connection, rawKey) == 0 else {
-            throw BenchmarkError(description: "the key was not accepted")
-        }
-        try db.execute(sql: "PRAGMA synchronous = OFF")
-    }
-    return try DatabaseQueue(path: path, configuration: configuration)
-}
-
-/// A connection of the C side, with the same settings as `openQueue`.
+/// A connection of the C side, with the same settings as those of the library.
 final class RawConnection {
     private let handle: OpaquePointer
 
-    init(_ path: String, key: String = rawKey) throws {
+    init(_ path: String, key: String? = rawKey) throws {
         var handle: OpaquePointer?
         let code = raw_open(path, key, &handle)
         guard let handle else { throw BenchmarkError(description: "cannot open \(path): code \(code)") }

@@ -1,4 +1,8 @@
-import CipherStore
+#if canImport(CipherStore)
+    import CipherStore
+#else
+    import GRDB
+#endif
 
 /// Rows of mixed types into records, against C structs with copied texts and parsed dates.
 func measureRecordFetch(_ folder: StoreFolder, _ options: Options) throws -> [Comparison] {
@@ -33,8 +37,7 @@ private func timeFetch<Record: FetchableRecord>(
     let elapsed = try measure {
         records = try queue.read { db in
             let records = try Record.fetchAll(db, sql: Visit.select)
-            // What ends a read of an encrypted store that the library was given the key of.
-            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
+            try endRead(db)
             return records
         }
     }
@@ -61,9 +64,11 @@ func measureRecordInsert(_ folder: StoreFolder, _ options: Options) throws -> [C
             Contestant(name: "insert, by hand") { try timeInsert(manual, folder) },
             Contestant(name: "insert, Codable") { try timeInsert(codable, folder) },
         ])
-    return timings.dropFirst().map {
-        Comparison(.recordInsert, rowCount: samples.visits.count, $0, against: timings[0], bar: 1.5)
-    }
+    let count = samples.visits.count
+    return [
+        Comparison(.recordInsert, rowCount: count, timings[1], against: timings[0], bar: 1.5),
+        Comparison(.recordInsert, rowCount: count, timings[2], against: timings[0], bar: 2),
+    ]
 }
 
 /// Inserts records into a new file.

@@ -1,4 +1,8 @@
-import CipherStore
+#if canImport(CipherStore)
+    import CipherStore
+#else
+    import GRDB
+#endif
 
 /// Rows of ten columns into structs: by position and by name, against C structs with copied texts.
 func measureFetch(_ folder: StoreFolder, _ options: Options) throws -> [Comparison] {
@@ -35,8 +39,7 @@ private func timeFetch(
         try queue.read { db in
             let rows = try Row.fetchCursor(db, sql: Reading.select)
             while let row = try rows.next() { readings.append(decode(row)) }
-            // What ends a read of an encrypted store that the library was given the key of.
-            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master")
+            try endRead(db)
         }
     }
     guard readings.count == count, readings.last?.sequence == count - 1 else {

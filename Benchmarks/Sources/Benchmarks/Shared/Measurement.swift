@@ -34,13 +34,13 @@ struct Contestant {
 }
 
 /// How long a contestant took.
-struct Timing: Encodable {
+struct Timing: Codable {
     let name: String
     let seconds: Double
 }
 
 /// Two contestants, one against the other.
-struct Comparison: Encodable {
+struct Comparison: Codable {
     let figure: String
     let rowCount: Int
     let baseline: Timing
@@ -48,9 +48,9 @@ struct Comparison: Encodable {
     /// The measured time in times of the baseline's.
     let ratio: Double
     /// The most that the ratio should be, or nil when there is no such bar.
-    let bar: Double?
+    private(set) var bar: Double?
     /// Whether the ratio is within the bar; nil without a bar.
-    let isWithinBar: Bool?
+    private(set) var isWithinBar: Bool?
 
     init(_ figure: Figure, rowCount: Int, _ measured: Timing, against baseline: Timing, bar: Double? = nil) {
         self.figure = figure.rawValue
@@ -60,6 +60,13 @@ struct Comparison: Encodable {
         ratio = measured.seconds / baseline.seconds
         self.bar = bar
         isWithinBar = bar.map { measured.seconds <= $0 * baseline.seconds }
+    }
+
+    /// The same without a bar.
+    var withoutBar: Comparison {
+        var copy = self
+        (copy.bar, copy.isWithinBar) = (nil, nil)
+        return copy
     }
 }
 

@@ -1,0 +1,23 @@
+import Foundation
+
+let program = Program(
+    name: "PeerBenchmarks",
+    summary: """
+        Measures GRDB against C loops over the system's SQLite, side by side in one process, on files
+        in the temporary folder that are not encrypted. The sources are those of Benchmarks.
+        """,
+    figures: [.fetch, .insert, .recordFetch, .recordInsert],
+    hasBars: false,
+    describeEngine: describeEngine,
+    measure: { figure, folder, options in
+        switch figure {
+        case .fetch: try measureFetch(folder, options)
+        case .insert: try measureInsert(folder, options)
+        case .recordFetch: try measureRecordFetch(folder, options)
+        case .recordInsert: try measureRecordInsert(folder, options)
+        case .tracked, .poolOpen, .poolRead, .sync: []
+        }
+    },
+    measureSync: nil)
+
+exit(program.run(CommandLine.arguments.dropFirst()))

@@ -1,0 +1,48 @@
+/// What the statements of a connection have to look at when they run.
+///
+/// Each statement has a reference of its own, so that each step costs no more
+/// than a load, and so that a statement that outlives its connection finds out.
+@usableFromInline final class ConnectionWatch {
+    // Read at each step. A check of exclusive access would cost more than the
+    // load, and there is nothing to check: no access outlasts a load or store.
+    /// Whether anything below is the case.
+    @exclusivity(unchecked) @usableFromInline private(set) var isOn = false
+
+    /// Whether there are observers or a tracked block, so that each run of a
+    /// statement is of interest.
+    var isObserved = false { didSet { update() } }
+
+    /// Whether the connection is closed, or gone.
+    private(set) var isClosed = false
+
+    /// How many SQL functions run now, one inside of the other.
+    private(set) var functionDepth = 0
+
+    /// The runs of the connection's statements that somebody follows.
+    let runs = StatementRuns()
+
+    private func update() { isOn = isObserved || isClosed || functionDepth > 0 }
+
+    /// The connection is about to close.
+    func close() {
+        isClosed = true
+        update()
+    }
+
+    /// Runs a function that a statement has called.
+    ///
+    /// SQLite is in the middle of that statement, and of those that called the
+    /// functions around this one: to step or reset them now would be the end of
+    /// the process at best. All others may be used as ever.
+    func duringCall<T>(_ body: () throws -> T) rethrows -> T {
+        functionDepth += 1
+        let caller = runs.beginCall()
+        update()
+        defer {
+            if let caller { runs.endCall(caller) }
+            functionDepth -= 1
+            update()
+        }
+        return try body()
+    }
+}

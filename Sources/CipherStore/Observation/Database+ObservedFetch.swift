@@ -1,0 +1,73 @@
+extension Database {
+    /// Fetches what an observation is for.
+    ///
+    /// - parameters:
+    ///     - observation: The observation.
+    ///     - needsRegion: Whether to find out which region counts.
+    /// - returns: What was fetched, and the region if it was asked for.
+    func fetch<Reducer: ValueReducer>(
+        _ observation: ValueObservation<Reducer>, needsRegion: Bool
+    ) throws -> (fetched: Reducer.Fetched, region: DatabaseRegion?) {
+        observation.events.willFetch.callAll()
+        return try isolated(writes: observation.requiresWriteAccess && !isReadOnly) {
+            guard needsRegion else { return (try observation.reducer.fetch(self), nil) }
+            if case .regions(let regions) = observation.tracking {
+                let region = try regions.reduce(DatabaseRegion()) { try $0.union($1.databaseRegion(self)) }
+                return (try observation.reducer.fetch(self), try observable(region))
+            }
+            let recorded = try recordingRegion { try observation.reducer.fetch(self) }
+            return (recorded.value, try observable(recorded.region))
+        }
+    }
+
+    /// Runs a block that sees one state of the database.
+    private func isolated<Value>(writes: Bool, _ body: () throws -> Value) throws -> Value {
+        if writes {
+            var value: Value?
+            try inSavepoint {
+                value = try body()
+                return .commit
+            }
+            guard let value else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+            return value
+        }
+        guard isInsideTransaction else { return try readSnapshot { _ in try body() } }
+        // The transaction of a snapshot, or one that was left open.
+        return try readOnly {
+            let value = try body()
+            try protected { try verifyReads() }
+            return value
+        }
+    }
+
+    /// The region by whose changes another one changes.
+    ///
+    /// A view never changes: its tables do. Neither does a virtual table: the
+    /// tables do in which its module keeps what is in it, and whose names begin with its own.
+    func observable(_ region: DatabaseRegion) throws -> DatabaseRegion {
+        guard let tables = region.tables?.keys else { return region }
+        var observable = region
+        for name in tables {
+            guard let table = try find(.table, name) else {
+                if try find(.view, name) != nil { observable = observable.removing(table: name) }
+                continue
+            }
+            let objects = try objects(of: table.schemaID)
+            guard objects.virtualTables.contains(name) else { continue }
+            for other in objects.tables where other.foldedIdentifier.hasPrefix(name + "_") {
+                observable.formUnion(DatabaseRegion(table: other))
+            }
+        }
+        return observable
+    }
+
+    /// Runs a block after a transaction that was part of somebody else's
+    /// access: the cancellation of that access does not stop it, nor does it
+    /// end the access.
+    func apartFromAccess(_ body: () -> Void) {
+        let access = currentAccess
+        currentAccess = nil
+        defer { currentAccess = access }
+        protected { body() }
+    }
+}

@@ -1,0 +1,135 @@
+import Dispatch
+
+/// Runs an observation on a connection that writes: each transaction that
+/// changes the region is followed by a fetch, before anything else is written.
+///
+/// Its states are starting → fetching → tracking → fetching → …, and ended.
+/// Changes are noticed while it is tracking, so what a fetch writes itself does not make
+/// it fetch again.
+final class SerialObserver<Reducer: ValueReducer>: Sendable {
+    /// The region that counts, and who watches it.
+    private struct Watch: Sendable {
+        let region: DatabaseRegion
+        let observer: RegionObserver
+    }
+
+    private enum State {
+        case starting
+        case fetching(Watch?)
+        case tracking(Watch)
+        case ended
+    }
+
+    private let delivery: ObservationDelivery<Reducer>
+    private let state = Lock(State.starting)
+
+    init(_ delivery: ObservationDelivery<Reducer>) { self.delivery = delivery }
+
+    /// Starts the observation.
+    func start(in writer: any DatabaseWriter) {
+        delivery.observation.events.willStart.callAll()
+        guard delivery.isImmediate else {
+            return writer.asyncWriteWithoutTransaction { [self] db in fetch(db) }
+        }
+        let isReduced = DispatchSemaphore(value: 0)
+        writer.writeWithoutTransaction { db in fetch(db) { isReduced.signal() } }
+        isReduced.wait()
+        delivery.tellFirst()
+    }
+
+    /// Ends the observation.
+    func cancel() {
+        end()
+        delivery.cancel()
+    }
+
+    // The connection does not retain the region's observer, which ends with the state.
+
+    private func end() { state.withLock { $0 = .ended } }
+
+    // MARK: Fetching
+
+    private func fetch(_ db: Database, completion: (@Sendable () -> Void)? = nil) {
+        let watch: Watch?? = state.withLock { state in
+            switch state {
+            case .starting:
+                state = .fetching(nil)
+                return .some(nil)
+            case .tracking(let watch):
+                state = .fetching(watch)
+                return watch
+            case .fetching, .ended: return nil
+            }
+        }
+        guard let watch else {
+            completion?()
+            return
+        }
+        do {
+            let (fetched, region) = try fetch(db, needsRegion: needsRegion(watch))
+            track(region ?? watch?.region ?? DatabaseRegion(), since: watch, db)
+            submit(.success(fetched), completion)
+        } catch {
+            end()
+            submit(.failure(error), completion)
+        }
+    }
+
+    private func fetch(
+        _ db: Database, needsRegion: Bool
+    ) throws -> (fetched: Reducer.Fetched, region: DatabaseRegion?) {
+        do {
+            return try db.fetch(delivery.observation, needsRegion: needsRegion)
+        } catch let error as DatabaseError where error.isInterruptionError {
+            // It was meant for the access that the fetch is a part of, and is in
+            // effect as long as a statement of that access is active.
+            db.resetStatements()
+            return try db.fetch(delivery.observation, needsRegion: needsRegion)
+        }
+    }
+
+    private func needsRegion(_ watch: Watch?) -> Bool {
+        if case .lastFetch = delivery.observation.tracking { return true }
+        return watch == nil
+    }
+
+    private func submit(
+        _ result: Result<Reducer.Fetched, any Error>, _ completion: (@Sendable () -> Void)?
+    ) {
+        delivery.submit(result, onFailure: { [self] in end() }, completion: completion)
+    }
+
+    // MARK: Tracking
+
+    private func track(_ region: DatabaseRegion, since watch: Watch?, _ db: Database) {
+        if let watch, watch.region == region {
+            _ = finishFetching(watch)
+            return
+        }
+        delivery.observation.events.willTrackRegion.callAll(region)
+        let observer = RegionObserver(region) { [weak self] db in self?.regionDidChange(db) }
+        guard finishFetching(Watch(region: region, observer: observer)) else { return }
+        if !region.isEmpty { db.add(transactionObserver: observer) }
+        // A transaction that was left open is not known from its beginning.
+        if db.isInsideTransaction {
+            let refetch: (Database) -> Void = { [weak self] db in self?.regionDidChange(db) }
+            db.afterNextTransaction(onCommit: refetch, onRollback: refetch)
+        }
+    }
+
+    /// - returns: Whether the observation goes on.
+    private func finishFetching(_ watch: Watch) -> Bool {
+        state.withLock { state in
+            guard case .fetching = state else { return false }
+            state = .tracking(watch)
+            return true
+        }
+    }
+
+    private func regionDidChange(_ db: Database) {
+        let isTracking = state.withLock { if case .tracking = $0 { true } else { false } }
+        guard isTracking else { return }
+        delivery.observation.events.databaseDidChange.callAll()
+        db.apartFromAccess { fetch(db) }
+    }
+}

@@ -1,0 +1,57 @@
+/// The plans of a connection.
+final class RecordPlans {
+    private var plans: [ObjectIdentifier: RecordPlan] = [:]
+    @exclusivity(unchecked) private var last: (type: ObjectIdentifier, plan: RecordPlan)?
+
+    /// Whether upserts and `RETURNING` are done by other statements. They are
+    /// where the engine lacks one of the two.
+    var emulatesReturning = !EngineFeatures.current.supportsReturning
+
+    func plan<Record: EncodableRecord & TableRecord>(
+        _ db: Database, for type: Record.Type
+    ) throws -> RecordPlan {
+        db.noticeSchemaChange()
+        let identifier = ObjectIdentifier(type)
+        if let last, last.type == identifier, last.plan.tableName == type.databaseTableName {
+            return last.plan
+        }
+        var plan = plans[identifier]
+        if plan == nil || plan?.tableName != type.databaseTableName { plan = try RecordPlan(db, type) }
+        guard let plan else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+        plans[identifier] = plan
+        last = (identifier, plan)
+        return plan
+    }
+
+    func removeAll() {
+        plans.removeAll()
+        last = nil
+    }
+}
+
+extension Database {
+    /// Whether a table has triggers, and all of them are those that capture changes.
+    ///
+    /// It is asked of the engines where a trigger makes each statement write a
+    /// journal of its own, which `OR FAIL` spares.
+    func hasOnlyCaptureTriggers(_ table: String) throws -> Bool {
+        guard !EngineFeatures.current.supportsFormat4 else { return false }
+        let names = try String.fetchAll(
+            self,
+            sql: """
+                SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                UNION ALL
+                SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                """, arguments: [table])
+        return !names.isEmpty && names.allSatisfy { $0.hasPrefix("_sync_") }
+    }
+}
+
+extension Database {
+    /// Whether upserts and `RETURNING` are done by other statements, which
+    /// tests force to compare the two.
+    package var emulatesReturning: Bool {
+        get { recordPlans.emulatesReturning }
+        set { recordPlans.emulatesReturning = newValue }
+    }
+}

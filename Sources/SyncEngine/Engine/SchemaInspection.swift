@@ -1,0 +1,100 @@
+import CipherStore
+
+/// Compares the schema with the sync metadata, and changes neither.
+struct SchemaInspection {
+    let db: Database
+
+    /// The tables that are tracked, as they are called now.
+    func tables() throws -> [SyncedTable] {
+        try SyncedTable.loadAll(db).filter(\.isTracked).compactMap { table in
+            let captured = try CapturedSchema.load(db, table: table.number)
+            let name = captured?.table ?? table.name
+            guard try db.tableExists(name, in: "main") else { return nil }
+            let columns = try db.columns(in: name, in: "main")
+            let key = [captured?.key ?? table.key, table.key].first { key in
+                columns.contains { $0.name.lowercased() == key.lowercased() }
+            }
+            guard let key else { return nil }
+            return SyncedTable(
+                number: table.number, name: name, key: key, place: .tracked, columns: table.columns)
+        }
+    }
+
+    /// What differs, and what to do about it.
+    func remarks() throws -> [SyncStatus.SchemaRemark] {
+        let tables = try SyncedTable.loadAll(db)
+        var remarks = try tables.flatMap { table in
+            try self.texts(about: table).map { SyncStatus.SchemaRemark(table: table.name, text: $0) }
+        }
+        remarks += try waiting()
+        return remarks
+    }
+
+    private func texts(about table: SyncedTable) throws -> [String] {
+        let isThere = try db.tableExists(table.name, in: "main")
+        switch table.place {
+        case .elsewhere: return []
+        case .dropped:
+            return isThere
+                ? ["the table was dropped and made anew, and is not tracked; track it to get its rows again"]
+                : []
+        case .tracked: break
+        }
+        let captured = try CapturedSchema.load(db, table: table.number)
+        guard let name = captured?.table ?? (isThere ? table.name : nil) else {
+            return [
+                "another program dropped the table; the next synchronization ends its tracking, and peers keep theirs"
+            ]
+        }
+        let definition: TableDefinition
+        do {
+            definition = try TableDefinition.load(db, name)
+        } catch let error as SyncError {
+            return ["\(error.message); no synchronization is possible until it has, or until it is dropped"]
+        }
+        guard let captured else {
+            return ["another program made the table anew; the next synchronization compares its rows"]
+        }
+        var remarks: [String] = []
+        if name != table.name {
+            remarks.append("the table was renamed to \(name); the next synchronization follows")
+        }
+        let tracked = Set(captured.columns.values.map { $0.lowercased() })
+        for column in definition.columns where !tracked.contains(column.lowercased()) {
+            remarks.append(
+                "column \(column) was added by another program; its values are sent from the next synchronization on"
+            )
+        }
+        return remarks
+    }
+
+    /// What peers have, and this store lacks.
+    private func waiting() throws -> [SyncStatus.SchemaRemark] {
+        let tables = try String.fetchAll(
+            db,
+            sql: """
+                SELECT DISTINCT t.name FROM _sync_shadow AS s JOIN _sync_table AS t ON t.tbl = s.tbl
+                WHERE t.tracked = 0 ORDER BY t.name
+                """
+        ).map {
+            SyncStatus.SchemaRemark(
+                table: $0,
+                text: "other replicas have this table; its rows wait until it is made and tracked here")
+        }
+        let columns = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT DISTINCT t.name, c.name FROM _sync_shadow AS s
+                JOIN _sync_table AS t ON t.tbl = s.tbl JOIN _sync_column AS c ON c.tbl = s.tbl AND c.col = s.col
+                WHERE t.tracked = 1 AND c.present = 0 ORDER BY t.name, c.name
+                """
+        ).map { row in
+            SyncStatus.SchemaRemark(
+                table: try row.decode(atIndex: 0),
+                text:
+                    "other replicas have a column \(try row.decode(String.self, atIndex: 1)); its values wait until it is added here"
+            )
+        }
+        return tables + columns
+    }
+}

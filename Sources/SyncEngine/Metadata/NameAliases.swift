@@ -1,0 +1,85 @@
+import CipherStore
+
+/// The other names of tables and columns: those that they had before they were
+/// renamed here, and those that peers gave them.
+///
+/// Names are what replicas know tables and columns by. A peer that has not
+/// migrated yet uses the old name, and one that has migrated before uses the new
+/// one. With both known, their changes are of one column.
+struct NameAliases {
+    private struct Entry {
+        let table: Int64
+        let column: Int
+        let name: String
+    }
+
+    /// The column number of an entry about the table itself.
+    private static let ofTable = -1
+
+    private let entries: [Entry]
+
+    /// Reads the names.
+    init(_ db: Database) throws {
+        entries = try Row.fetchAll(db, sql: "SELECT tbl, col, name FROM _sync_alias ORDER BY tbl, col, name")
+            .map {
+                Entry(
+                    table: try $0.decode(atIndex: 0), column: try $0.decode(atIndex: 1),
+                    name: try $0.decode(atIndex: 2))
+            }
+    }
+
+    /// The other names of a table.
+    func names(ofTable table: Int64) -> [String] {
+        entries.filter { $0.table == table && $0.column == Self.ofTable }.map(\.name)
+    }
+
+    /// The other names of a column.
+    func names(ofColumn column: Int, in table: Int64) -> [String] {
+        entries.filter { $0.table == table && $0.column == column }.map(\.name)
+    }
+
+    /// The table that has another name.
+    func table(named name: String) -> Int64? {
+        entries.first { $0.column == Self.ofTable && $0.name.lowercased() == name.lowercased() }?.table
+    }
+
+    /// The column that has another name.
+    func column(named name: String, in table: Int64) -> Int? {
+        entries.first {
+            $0.table == table && $0.column != Self.ofTable && $0.name.lowercased() == name.lowercased()
+        }?.column
+    }
+
+    // MARK: Writing
+
+    /// Notes another name of a table, unless a table has it.
+    static func add(_ db: Database, _ name: String, ofTable table: Int64) throws {
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO _sync_alias (tbl, col, name) SELECT :table, -1, :name
+                WHERE NOT EXISTS (SELECT 1 FROM _sync_table WHERE name = :name)
+                  AND NOT EXISTS (SELECT 1 FROM _sync_alias WHERE col = -1 AND name = :name)
+                """, arguments: ["table": table, "name": name])
+    }
+
+    /// Notes another name of a column, unless a column has it.
+    static func add(_ db: Database, _ name: String, ofColumn column: Int, in table: Int64) throws {
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO _sync_alias (tbl, col, name) SELECT :table, :column, :name
+                WHERE NOT EXISTS (SELECT 1 FROM _sync_column WHERE tbl = :table AND name = :name)
+                  AND NOT EXISTS (SELECT 1 FROM _sync_alias WHERE tbl = :table AND col >= 0 AND name = :name)
+                """, arguments: ["table": table, "column": column, "name": name])
+    }
+
+    /// Forgets a name that a table has now.
+    static func release(_ db: Database, table name: String) throws {
+        try db.execute(sql: "DELETE FROM _sync_alias WHERE col = -1 AND name = ?", arguments: [name])
+    }
+
+    /// Forgets a name that a column has now.
+    static func release(_ db: Database, column name: String, of table: Int64) throws {
+        try db.execute(
+            sql: "DELETE FROM _sync_alias WHERE tbl = ? AND col >= 0 AND name = ?", arguments: [table, name])
+    }
+}

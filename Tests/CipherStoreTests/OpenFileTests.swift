@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+/// Files that change under the connection that has them open.
+@Suite struct OpenFileTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    // MARK: Identity
+
+    @Test(arguments: [true, false]) func aFileThatIsReplacedWhileItIsBeingOpenedIsNoticed(isMoved: Bool)
+        throws
+    {
+        let path = folder.file("a.db")
+        let other = folder.file("b.db")
+        for file in [path, other] {
+            try DatabaseQueue(path: file).write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        }
+        var configuration = Configuration()
+        configuration.prepareDatabase { _ in
+            if isMoved {
+                try FileManager.default.moveItem(atPath: path, toPath: path + ".old")
+            } else {
+                try FileManager.default.removeItem(atPath: path)
+            }
+            try FileManager.default.copyItem(atPath: other, toPath: path)
+        }
+        let error = #expect(throws: StoreError.self) {
+            try DatabaseQueue(path: path, configuration: configuration)
+        }
+        #expect(error?.code == .replaced)
+        #expect(try DatabaseQueue(path: path).read { try $0.tableExists("t") })
+    }
+
+    @Test func aLinkThatLeadsElsewhereBeforeTheFileIsOpenIsNoticed() throws {
+        let path = folder.file("link.db")
+        let files = FileManager.default
+        for name in ["a.db", "b.db"] {
+            try DatabaseQueue(path: folder.file(name)).write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        }
+        try files.createSymbolicLink(atPath: path, withDestinationPath: folder.file("a.db"))
+        var configuration = Configuration()
+        let destination = folder.file("b.db")
+        configuration.prepareDatabase { _ in
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: destination)
+        }
+        let error = #expect(throws: StoreError.self) {
+            try DatabaseQueue(path: path, configuration: configuration)
+        }
+        #expect(error?.code == .replaced)
+        #expect(throws: Never.self) { try DatabaseQueue(path: path) }
+    }
+
+    // MARK: Copies beside a checkpoint
+
+    /// What a copy finds when another process is writing a page at a checkpoint, or
+    /// was killed while it did: the page in the file is broken, that of the WAL counts.
+    @Test func aPageThatACheckpointIsWritingIsNoDamage() throws {
+        var configuration = Configuration.keyed("old")
+        configuration.journalMode = .wal
+        configuration.allowsUnsafeTransactions = true
+        let path = folder.file("a.db")
+        let source = try DatabaseQueue(path: path, configuration: configuration)
+        let reader = try DatabaseQueue(path: path, configuration: configuration)
+        try source.inDatabase { db in
+            try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a BLOB)")
+            for id in 0..<8 {
+                try db.execute(sql: "INSERT INTO t VALUES (?, ?)", arguments: [id, Data(count: 3000)])
+            }
+            try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+        }
+        // The snapshot keeps the checkpoint from writing anything.
+        try reader.inDatabase { db in
+            try db.execute(sql: "BEGIN; SELECT * FROM t WHERE id = 0")
+        }
+        try source.inDatabase { db in
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; UPDATE t SET a = zeroblob(3001)")
+        }
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        let end = try file.seekToEnd()
+        try file.seek(toOffset: end - 4096 + 100)
+        try file.write(contentsOf: Data(repeating: 0x5A, count: 1000))
+        try file.close()
+        try source.inDatabase { db in
+            var checkpointCount = 0
+            db.trace { event in
+                guard "\(event)".contains("wal_checkpoint") else { return }
+                checkpointCount += 1
+                if checkpointCount == 2 { reader.inDatabase { try? $0.execute(sql: "COMMIT") } }
+            }
+            try StoreCopy.make(of: db, at: folder.file("copy.db"), passphrase: Passphrase("new"))
+            db.trace(options: [])
+            #expect(checkpointCount == 2)
+        }
+        let copy = try DatabaseQueue(path: folder.file("copy.db"), configuration: .keyed("new"))
+        #expect(try copy.read { try Int.fetchOne($0, sql: "SELECT sum(length(a)) FROM t") } == 8 * 3001)
+    }
+
+    @Test func aPageThatStaysBrokenIsDamage() throws {
+        var configuration = Configuration.keyed("old")
+        configuration.journalMode = .wal
+        let path = folder.file("a.db")
+        let source = try DatabaseQueue(path: path, configuration: configuration)
+        try source.inDatabase { db in
+            try db.execute(
+                sql:
+                    "CREATE TABLE t (a BLOB); INSERT INTO t VALUES (zeroblob(20000)); PRAGMA wal_checkpoint(TRUNCATE)"
+            )
+        }
+        let file = try #require(FileHandle(forUpdatingAtPath: path))
+        try file.seek(toOffset: file.seekToEnd() - 4096)
+        try file.write(contentsOf: Data(repeating: 0x5A, count: 100))
+        try file.close()
+        let error = #expect(throws: StoreError.self) {
+            try source.inDatabase {
+                try StoreCopy.make(of: $0, at: folder.file("copy.db"), passphrase: Passphrase("new"))
+            }
+        }
+        #expect(error?.code == .damaged)
+    }
+}

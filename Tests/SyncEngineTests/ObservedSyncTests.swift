@@ -1,0 +1,35 @@
+import CipherStore
+import Foundation
+import Testing
+
+@testable import SyncEngine
+
+/// What a synchronization brings is observed like any other change.
+@Suite(.timeLimit(.minutes(5))) struct ObservedSyncTests {
+    @Test(arguments: ["", "WITHOUT ROWID"])
+    func rowsThatComeFromARemoteAreObserved(options: String) async throws {
+        let stores = try TestStores()
+        let schema = "CREATE TABLE note (id BLOB NOT NULL PRIMARY KEY, title TEXT) \(options)"
+        let first = try stores.create(schema: schema, tables: ["note"])
+        let second = try stores.clone(first, as: "b.db")
+        let configuration = TestStores.configuration("b.db")
+        let pool = try DatabasePool(path: stores.path("b.db"), configuration: configuration)
+        let synchronizer = try Synchronizer(pool, environment: stores.clock.environment)
+        try second.queue.close()
+        let titles = ValueObservation.tracking { db in
+            try String.fetchAll(db, sql: "SELECT title FROM note ORDER BY id")
+        }
+        var iterator = titles.removeDuplicates().values(in: pool).makeAsyncIterator()
+        var value = try await iterator.next()
+        #expect(value == [])
+        for (sql, expected) in [
+            ("INSERT INTO note VALUES (x'\(String(repeating: "01", count: 16))', 'Milk')", ["Milk"]),
+            ("UPDATE note SET title = 'Bread'", ["Bread"]), ("DELETE FROM note", []),
+        ] {
+            try first.execute(sql)
+            _ = try await synchronizer.pull(from: first.transport)
+            value = try await iterator.next()
+            #expect(value == expected)
+        }
+    }
+}
