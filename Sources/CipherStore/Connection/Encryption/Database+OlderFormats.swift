@@ -53,7 +53,6 @@ extension CipherSettings {
     /// Version 2 is version 3 with fewer rounds of derivation.
     fileprivate var asVersion3IfSame: CipherSettings {
         guard format == .version2 else { return self }
-        return CipherSettings(
-            format: .version3, pageSize: pageSize, kdfIterations: kdfIterations ?? format.standardIterationCount)
+        return CipherSettings(format: .version3, pageSize: pageSize, kdfIterations: iterationCount)
     }
 }
