@@ -240,7 +240,7 @@ struct TableTests {
 struct PassphraseOptionsTests {
     private static let groups: [any PassphraseOptions.Type] = [
         StorePassphraseOptions.self, RemotePassphraseOptions.self, NewPassphraseOptions.self,
-        TargetPassphraseOptions.self, ClonePassphraseOptions.self,
+        TargetPassphraseOptions.self, ClonePassphraseOptions.self, ArchivePassphraseOptions.self,
     ]
 
     private func source(
@@ -265,9 +265,9 @@ struct PassphraseOptionsTests {
         #expect(PassphraseKind.target.fileVariable == "SYNCCTL_TO_PASSPHRASE_FILE")
     }
 
-    @Test func withoutASourceOnlyTheStoreAndWhatIsNewAreAskedFor() throws {
+    @Test func withoutASourceTheStoreTheArchiveAndWhatIsNewAreAskedFor() throws {
         let fallbacks = try Self.groups.map { try source([], of: $0) }
-        #expect(fallbacks == [.prompt, nil, .prompt, .prompt, nil])
+        #expect(fallbacks == [.prompt, nil, .prompt, .prompt, nil, .prompt])
     }
 
     @Test func aFlagWinsOverVariablesAndAFileOverACommandOverAValue() throws {

@@ -35,13 +35,17 @@ extension Database {
         if EngineFeatures.current.supportsTrustedSchema { pragmas.append("PRAGMA trusted_schema = OFF") }
         for pragma in pragmas { _ = SQLiteHandle.execute(handle, pragma) }
         SQLiteHandle.setFlag(handle, SQLiteHandle.enableLoadExtensionFlag, false)
-        // Older libraries need a writable schema to drop a column.
-        if EngineFeatures.current.supportsDropColumn {
-            SQLiteHandle.setFlag(handle, SQLiteHandle.defensiveFlag, true)
-        }
+        setDefensive(true)
         for flag in SQLiteHandle.doubleQuotedStringFlags {
             SQLiteHandle.setFlag(handle, flag, configuration.acceptsDoubleQuotedStringLiterals)
         }
+    }
+
+    /// Sets whether SQL can't do what damages the file, where the library has that mode.
+    func setDefensive(_ isDefensive: Bool) {
+        // Older libraries need a writable schema to drop a column.
+        guard EngineFeatures.current.supportsDropColumn else { return }
+        SQLiteHandle.setFlag(handle, SQLiteHandle.defensiveFlag, isDefensive)
     }
 
     /// Reads the schema: the first read of a page derives and uses the key.

@@ -160,9 +160,8 @@ import Testing
         let queue = try makeStore(isWAL: true)
         let stop = Lock(false)
         let thread = Thread {
-            var number = 0
-            while !stop.withLock({ $0 }) {
-                number += 1
+            // Bounded: a writer that outlives its test would fill the disk.
+            for number in 1...2000 where !stop.withLock({ $0 }) {
                 try? queue.writeWithoutTransaction { db in
                     try db.execute(
                         sql: "UPDATE note SET body = randomblob(300) WHERE rowid % 7 = \(number % 7)")

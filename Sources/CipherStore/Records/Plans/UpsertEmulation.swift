@@ -49,7 +49,8 @@ extension RecordPlan {
         if let named = error.columns(of: tableName) {
             // The key that the error names comes first.
             keys.sort { first, second in
-                Set(first.map { $0.foldedIdentifier }) == named && Set(second.map { $0.foldedIdentifier }) != named
+                Set(first.map { $0.foldedIdentifier }) == named
+                    && Set(second.map { $0.foldedIdentifier }) != named
             }
         }
         for key in keys {

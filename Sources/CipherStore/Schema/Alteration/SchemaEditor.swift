@@ -59,6 +59,9 @@ struct SchemaEditor {
 
     /// Runs a block that changes the table of the schema, and reads the schema anew.
     func edit(_ body: () throws -> Void) throws {
+        // The defensive mode keeps SQL off the table of the schema, and its version.
+        db.setDefensive(false)
+        defer { db.setDefensive(true) }
         try db.execute(sql: "PRAGMA writable_schema = ON")
         let result = Result { try body() }
         try db.execute(sql: "PRAGMA writable_schema = OFF")
