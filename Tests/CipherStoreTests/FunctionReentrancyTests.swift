@@ -82,7 +82,7 @@ import Testing
                     return 1
                 })
             #expect(throws: DatabaseError.self) { try db.execute(sql: "SELECT interrupted() FROM u") }
-            try db.readOnly {
+            _ = try db.readOnly {
                 #expect(throws: DatabaseError.self) { try db.execute(sql: "INSERT INTO t VALUES (1)") }
             }
             try db.execute(sql: "INSERT INTO t VALUES (1)")
@@ -109,20 +109,22 @@ import Testing
 
     @Test(arguments: Use.allCases) func aFunctionCantUseTheStatementThatCallsIt(_ kind: Use) throws {
         try makeQueue().inDatabase { db in
-            nonisolated(unsafe) var running: Statement?
-            nonisolated(unsafe) var isActive = true
+            // One thread at a time uses the connection, its functions included.
+            nonisolated(unsafe) let call = RunningCall()
             db.add(
                 function: DatabaseFunction("again", argumentCount: 1) { values in
-                    if isActive, let running, values[0] == 2.databaseValue { try use(running, kind) }
+                    if call.isActive, let running = call.statement, values[0] == 2.databaseValue {
+                        try use(running, kind)
+                    }
                     return values[0]
                 })
             let statement = try db.makeStatement(sql: "SELECT again(b) + ? FROM u ORDER BY b")
-            running = statement
+            call.statement = statement
             let error = #expect(throws: DatabaseError.self) {
                 try Int.fetchAll(statement, arguments: [10])
             }
             #expect(error?.resultCode == .SQLITE_MISUSE)
-            isActive = false
+            call.isActive = false
             #expect(try Int.fetchAll(statement, arguments: [10]) == [11, 12, 13])
         }
     }
@@ -205,4 +207,10 @@ import Testing
             try statement.execute()
         }
     }
+}
+
+/// The statement that a function is called by, and whether the function is to use it.
+private final class RunningCall {
+    var statement: Statement?
+    var isActive = true
 }

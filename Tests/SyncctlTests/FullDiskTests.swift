@@ -27,10 +27,10 @@
         /// - parameters:
         ///     - check: Looks at the files; told whether the command succeeded.
         private func fillDisk(
-            _ arguments: @escaping @Sendable (Workplace) -> [String],
+            _ prepared: Workplace? = nil, _ arguments: @escaping @Sendable (Workplace) -> [String],
             _ check: @escaping @Sendable (Workplace, Bool, Comment) throws -> Void
         ) async throws {
-            let campaign = try FaultCampaign(Self.makePair(), arguments)
+            let campaign = try FaultCampaign(prepared ?? Self.makePair(), arguments)
             let (count, _) = try campaign.rehearse { try check($0, true, "without a fault") }
             let calls = FaultCampaign.calls(of: count, limit: 30, costly: 10)
             try await campaign.run(.full, at: calls) { run in
@@ -155,6 +155,62 @@
                 try Self.examine(place, "a.db", "a", rows: 160, comment)
                 #expect(
                     try place.contents() == (Self.files + (hasSucceeded ? ["out"] : [])).sorted(), comment)
+            }
+        }
+
+        @Test func changingKeys() async throws {
+            let prepared = try Self.makePair()
+            let first = KeySlotSecret(try Passphrase(Workplace.passphrase("a")))
+            try StoreRekey.makeKeyring(
+                path: prepared.path("a.db"), from: Passphrase(Workplace.passphrase("a")), cost: .minimum)
+            let files = (Self.files + ["a.db.keys", "a.db.keys.bak"]).sorted()
+            try await fillDisk(prepared) {
+                ["key", "passwd", $0.path("a.db"), "--new-passphrase-file", $0.secret("c")]
+                    + Self.passphrase($0)
+            } _: { place, hasSucceeded, comment in
+                try Self.examine(place, "a.db", hasSucceeded ? "c" : "a", rows: 160, comment)
+                let keyring = Keyring(store: place.path("a.db"))
+                if hasSucceeded { #expect(try keyring.information().slots.count == 1, comment) }
+                #expect(try place.contents() == files, comment)
+            }
+            try await fillDisk(prepared) {
+                ["rekey", $0.path("a.db"), "--data-key"] + Self.passphrase($0)
+            } _: { place, _, comment in
+                try Self.examine(place, "a.db", "a", rows: 160, comment)
+                try Keyring(store: place.path("a.db")).add(
+                    KeySlotSecret(RecoveryKey.generate()), unlockingWith: first)
+                #expect(try place.contents() == files, comment)
+            }
+        }
+
+        @Test func makingAnArchiveAndAStoreOfIt() async throws {
+            let prepared = try Self.makePair()
+            let identity = try ArchiveIdentity.make(file: prepared.path("id.key"))
+            let recipient = try identity.recipient
+            let queue = try prepared.open("a.db", "a")
+            try Synchronizer(existing: queue).archive(
+                to: prepared.path("old.csa"), lock: ArchiveLock(recipient: recipient))
+            try queue.close()
+            let files = (Self.files + ["id.key", "old.csa"]).sorted()
+            try await fillDisk(prepared) {
+                ["export", $0.path("a.db"), "--to", $0.path("new.csa"), "--recipient", recipient.description]
+                    + Self.passphrase($0)
+            } _: { place, hasSucceeded, comment in
+                try Self.examine(place, "a.db", "a", rows: 160, comment)
+                if hasSucceeded {
+                    try StoreArchive.verify(place.path("new.csa"), opening: ArchiveSecret(identity))
+                }
+                #expect(
+                    try place.contents() == (files + (hasSucceeded ? ["new.csa"] : [])).sorted(), comment)
+            }
+            try await fillDisk(prepared) {
+                ["init", $0.path("r.db"), "--from", $0.path("old.csa"), "--identity", $0.path("id.key")]
+                    + Self.passphrase($0, "c")
+            } _: { place, hasSucceeded, comment in
+                // Opening it takes away the WAL that the export before left.
+                try Self.examine(place, "a.db", "a", rows: 160, comment)
+                if hasSucceeded { try Self.examine(place, "r.db", "c", rows: 160, comment) }
+                #expect(try place.contents() == (files + (hasSucceeded ? ["r.db"] : [])).sorted(), comment)
             }
         }
     }

@@ -118,7 +118,7 @@
                 #expect(try run.place.rows("a.db", "a") == rows, run.comment)
                 let hasKeyring = Self.opens(run.place, "a")
                 let queue = try run.place.open("a.db", "a")
-                let isConverted = try queue.writeWithoutTransaction { $0.encryptionKey?.slotID } != nil
+                let isConverted = queue.writeWithoutTransaction { $0.encryptionKey?.slotID } != nil
                 try queue.close()
                 outcomes.withLock { _ = $0.insert(isConverted) }
                 if isConverted {

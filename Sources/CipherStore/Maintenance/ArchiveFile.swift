@@ -52,10 +52,11 @@ struct ArchiveFile {
     ///
     /// - returns: The salt of the database file, and its size.
     /// - throws: A ``StoreError``: `archiveDamaged`, `full`, `cannotWrite`, `cannotRead`.
-    func open(into destination: String, cipher: ArchiveChunkCipher) throws -> (salt: [UInt8], byteCount: Int)
-    {
+    func open(into file: FileReplacement, cipher: ArchiveChunkCipher) throws -> (
+        salt: [UInt8], byteCount: Int
+    ) {
         var cipher = cipher
-        let output = try OutputDescriptor(destination, for: path)
+        let output = try OutputDescriptor(file.temporary, for: file.destination)
         try handle.seek(toOffset: UInt64(headerBytes.count))
         var remaining = byteCount - headerBytes.count
         var salt: [UInt8] = []

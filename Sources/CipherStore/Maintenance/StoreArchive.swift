@@ -70,8 +70,8 @@ public enum StoreArchive {
         _ path: String, opening secret: ArchiveSecret, limit: ScryptCost = .defaultLimit,
         progress: StoreProgressHandler? = nil
     ) throws -> Information {
-        let folder = NSTemporaryDirectory() + "syncctl-" + UUID().uuidString
-        let inner = try FileReplacement(destination: folder, purpose: "archive")
+        let name = NSTemporaryDirectory() + "cipherstore-" + UUID().uuidString
+        let inner = try FileReplacement(destination: name, purpose: "archive")
         defer { inner.discard() }
         do {
             return try unpack(path, into: inner, opening: secret, limit: limit, progress: progress)
@@ -135,7 +135,7 @@ public enum StoreArchive {
             throw StoreError.formatTooNew(path: path)
         }
         let cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: archive.header.payloadNonce)
-        let (salt, byteCount) = try archive.open(into: inner.temporary, cipher: cipher)
+        let (salt, byteCount) = try archive.open(into: inner, cipher: cipher)
         let key = try fileKey.databaseKey(salt: salt, settings: settings)
         try StoreVerification.verify(path: inner.temporary, key: key, rowCounts: nil, progress: progress)
         return Content(

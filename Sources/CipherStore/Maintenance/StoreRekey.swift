@@ -102,13 +102,8 @@ public enum StoreRekey {
                         key: next.encryptionKey(settings, slotID: opened.slotID), progress: progress
                     ).run { try access.replace(with: opened.encodedNext()) }
                 } catch {
-                    // A failure of this is settled by whoever opens the keyring next.
-                    if access.bytes != before.encoded {
-                        var undone = opened
-                        try? undone.resolveRotation(
-                            storeSalt: keyring.storage.storeSalt(), path: keyring.path)
-                        try? access.replace(with: undone.encodedNext())
-                    }
+                    // Where this fails, both keys stay, for whoever opens the keyring next.
+                    if access.bytes != before.encoded { try? settle(opened, keyring, &access) }
                     throw error
                 }
                 opened.finishRotation()
@@ -117,6 +112,15 @@ public enum StoreRekey {
                 return ending
             }
         }
+    }
+
+    /// Ends a rotation that failed, as the file says.
+    private static func settle(
+        _ opened: UnlockedKeyring, _ keyring: Keyring, _ access: inout KeyringAccess
+    ) throws {
+        var settled = opened
+        try settled.resolveRotation(storeSalt: keyring.storage.storeSalt(), path: keyring.path)
+        try access.replace(with: settled.encodedNext())
     }
 
     private static func otherSlots(_ slots: [KeySlot], path: String) -> StoreError {
@@ -148,9 +152,7 @@ public enum StoreRekey {
         let secret = secret ?? KeySlotSecret(passphrase)
         let passphrase = passphrase.copy()
         try explainingErrors(path) { file in
-            if let content = try keyring.storage.read() {
-                try keyring.setAsideStale(content)
-            }
+            let stale = try keyring.staleContent()
             let source = try Database.openExisting(path: file, passphrase: passphrase.copy())
             defer { source.dispose() }
             let settings = try encryption(of: source)
@@ -162,9 +164,15 @@ public enum StoreRekey {
                 try StoreReplacement(
                     source: source, path: file, key: key.encryptionKey(content.file.settings, slotID: nil),
                     progress: progress
-                ).run { try keyring.storage.create(bytes) }
+                ).run {
+                    if stale != nil { try keyring.storage.setAside() }
+                    try keyring.storage.create(bytes)
+                }
             } catch {
-                if keyring.storage.storeSalt() != key.salt { keyring.storage.remove(ifContent: bytes) }
+                // Where the file can't be read, the keyring may be the only one that opens it.
+                if let salt = keyring.storage.storeSalt(), salt != key.salt {
+                    keyring.storage.remove(ifContent: bytes)
+                }
                 throw error
             }
         }

@@ -120,8 +120,9 @@ struct FuzzTable: Sendable {
                 : Int64(bitPattern: random.next())).databaseValue
         case .real:
             let special = [
-                0.0, -0.0, .infinity, -.infinity, 5e-324, 1.7976931348623157e308, 0.1, -1.5,
-                9_007_199_254_740_993,
+                0.0, -0.0, .infinity, -.infinity, Double.leastNonzeroMagnitude, 1.7976931348623157e308, 0.1,
+                -1.5,
+                9_007_199_254_740_992,
             ]
             let number = Double(bitPattern: random.next())
             return (isSpecial || number.isNaN ? special.randomElement(using: &random) ?? 0 : number)

@@ -117,6 +117,15 @@ import Testing
         #expect(try !store.keyring.information().isRotating)
         #expect(try store.title(.keyed("first")) == "kept")
         #expect(try store.keyring.information().slots.count == 1)
+        // The same, and the file can't be found for a while: neither key is given up.
+        try put(newFile, rotatingKeyring)
+        try FileManager.default.moveItem(atPath: store.path, toPath: store.path + ".away")
+        let lost = #expect(throws: StoreError.self) {
+            try store.keyring.add(.text("fourth"), cost: .minimum, unlockingWith: .text("first"))
+        }
+        #expect(lost?.code == .keyringMismatch)
+        #expect(try store.bytes(store.keyring.path) == rotatingKeyring)
+        try FileManager.default.moveItem(atPath: store.path + ".away", toPath: store.path)
         // The same, and the keyring is changed before the store is opened.
         try put(newFile, rotatingKeyring)
         try store.keyring.add(.text("fourth"), cost: .minimum, unlockingWith: .text("first"))
@@ -174,6 +183,27 @@ import Testing
         let last = try DatabaseQueue(path: path, configuration: .keyed("old"))
         #expect(try last.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
         #expect(try last.writeWithoutTransaction { $0.encryptionKey?.slotID } != nil)
+    }
+
+    @Test func aKeyringIsNotSetAsideForAWrongPassphraseOrAMissingFile() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try queue.close()
+        var content = UnlockedKeyring(creating: try DataKey.random(), settings: .default)
+        try content.add(.text("other"), label: "", cost: .minimum, now: Date())
+        try Keyring(store: path).storage.create(content.encoded)
+        let before = try folder.contents()
+        #expect(throws: (any Error).self) {
+            try StoreRekey.makeKeyring(path: path, from: Passphrase("wrong"), cost: .minimum)
+        }
+        #expect(try folder.contents() == before)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(throws: (any Error).self) {
+            try StoreRekey.makeKeyring(path: path, from: Passphrase("old"), cost: .minimum)
+        }
+        #expect(try folder.contents() == before.filter { $0 != "a.db" })
     }
 
     @Test func aRekeyOfAKeyringStoreChangesItsOnlySlot() throws {

@@ -110,6 +110,15 @@ struct KeyringStore {
         #expect(try store.keyring.information().slots.map(\.label) == ["laptop"])
     }
 
+    @Test func aChangedPassphraseCostsWhatTheOldOneDid() throws {
+        let store = try KeyringStore(cost: ScryptCost(logN: 15))
+        try store.keyring.changePassphrase(from: Passphrase("first"), to: Passphrase("new"))
+        #expect(try store.keyring.information().slots.map { $0.cost?.logN } == [15])
+        let queue = try DatabaseQueue(path: store.path, configuration: .keyed("new"))
+        try queue.writeWithoutTransaction { try $0.changePassphrase("newer") }
+        #expect(try store.keyring.information().slots.map { $0.cost?.logN } == [15])
+    }
+
     @Test func aConnectionChangesThePassphraseOfItsSlot() throws {
         let store = try KeyringStore()
         try store.keyring.add(.text("second"), cost: .minimum, unlockingWith: .text("first"))

@@ -110,10 +110,15 @@ public struct Keyring: Sendable {
     ///
     /// The new slot is on the disk, and was read back, before the old one is removed.
     ///
-    /// - throws: A ``StoreError``: `wrongPassphrase`, … One of the two passphrases opens the store.
+    /// - parameters:
+    ///     - current: The passphrase of the slot.
+    ///     - new: The passphrase that takes its place.
+    ///     - cost: What trying it costs; that of the old one when nil.
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `full`, … The old passphrase opens the store
+    ///   then, and the error says so if the new one does, too.
     @discardableResult
     public func changePassphrase(
-        from current: borrowing Passphrase, to new: borrowing Passphrase, cost: ScryptCost = .standard
+        from current: borrowing Passphrase, to new: borrowing Passphrase, cost: ScryptCost? = nil
     ) throws -> KeySlot {
         try storage.withLock { access in
             let keyring = try unlock(access.bytes, KeySlotSecret(current))
@@ -129,25 +134,32 @@ public struct Keyring: Sendable {
     ) throws -> KeySlot {
         try storage.withLock { access in
             let keyring = try UnlockedKeyring(bytes: access.bytes, active: key, slotID: slotID, path: path)
-            return try replaceSlot(slotID, of: keyring, with: KeySlotSecret(new), cost: .standard, &access)
+            return try replaceSlot(slotID, of: keyring, with: KeySlotSecret(new), cost: nil, &access)
         }
     }
 
     /// Adds a slot, and removes the one whose place it takes when the new one is on the disk.
     private func replaceSlot(
         _ id: KeySlot.ID?, of opened: UnlockedKeyring, with secret: KeySlotSecret,
-        cost: ScryptCost, _ access: inout KeyringAccess
+        cost: ScryptCost?, _ access: inout KeyringAccess
     ) throws -> KeySlot {
         var keyring = opened
         try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
-        let label = keyring.file.slots.first { $0.id == id }?.label
-        let slot = try keyring.add(secret, label: label ?? "", cost: cost, now: Date())
+        let old = keyring.file.slots.first { $0.id == id }
+        let slot = try keyring.add(
+            secret, label: old?.label ?? "", cost: cost ?? old?.cost ?? .standard, now: Date())
         try access.replace(with: keyring.encodedNext())
-        if let id, keyring.file.slots.contains(where: { $0.id == id }) {
+        guard let old else { return slot }
+        do {
             var proven = try UnlockedKeyring(
                 bytes: access.bytes, active: keyring.active, slotID: slot.id, path: path)
-            try proven.remove(id)
+            try proven.remove(old.id)
             try access.replace(with: proven.encodedNext())
+        } catch let error as StoreError {
+            throw StoreError(
+                error.code,
+                "the new passphrase opens the store, and slot \(old.id) of the old one could not be removed: \(error.message)",
+                path: path)
         }
         return slot
     }
@@ -191,16 +203,23 @@ public struct Keyring: Sendable {
         return keyring
     }
 
-    /// Makes room for a new keyring where one is that is not the file's: it was made for a change
-    /// that was interrupted, or for another version of the file. It is kept under another name.
-    func setAsideStale(_ content: [UInt8]) throws {
-        let salt = storage.storeSalt()
+    /// The content of a keyring that is not the file's: it was made for a change that was
+    /// interrupted, or for another version of the file.
+    ///
+    /// - returns: nil when there is no keyring.
+    /// - throws: A ``StoreError``: `exists` when the keyring is the file's, `missing` when there is
+    ///   no file to tell.
+    func staleContent() throws -> [UInt8]? {
+        guard let content = try storage.read() else { return nil }
+        guard let salt = storage.storeSalt() else {
+            throw StoreError(.missing, "there is no such file", path: storage.storePath)
+        }
         if let file = try? KeyringFile(parsing: content, path: path),
             salt == file.activeSalt || salt == file.pendingSalt
         {
             throw StoreError(.exists, "the store has a keyring already", path: path)
         }
-        try storage.setAside()
+        return content
     }
 
     /// Finishes a rotation whose file is in place already, if nobody else is at it.

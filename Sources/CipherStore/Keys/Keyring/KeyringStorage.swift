@@ -44,10 +44,21 @@ struct KeyringStorage {
 
     /// Makes the file, and its copy.
     ///
-    /// - throws: A ``StoreError``: `exists`, `full`, `cannotWrite`.
+    /// - throws: A ``StoreError``: `exists`, `full`, `cannotWrite`. Neither is left then.
     func create(_ bytes: [UInt8]) throws {
-        try bytes.withUnsafeBytes { try PrivateFile.create(path, content: $0) }
-        try PrivateFile.replace(backupPath, content: bytes)
+        let file = try FileReplacement(destination: path, purpose: "new")
+        defer { file.discard() }
+        let copy = try FileReplacement(destination: backupPath, purpose: "new")
+        defer { copy.discard() }
+        try PrivateFile.write(bytes, to: file, for: path)
+        try PrivateFile.write(bytes, to: copy, for: path)
+        try file.moveIntoPlace()
+        do {
+            try copy.replaceDestination()
+        } catch {
+            unlink(path)
+            throw error
+        }
     }
 
     /// Removes the file that was made for an operation that failed.
@@ -130,10 +141,11 @@ struct KeyringAccess {
             : StoreError(.cannotWrite, "cannot open the keyring: \(StoreError.systemText)", path: path)
     }
 
-    /// Replaces the file. The lock goes over to the new one.
+    /// Replaces the file, and its copy. The lock goes over to the new file.
     ///
-    /// The copy is written after the file was read back, so that one of the two is always whole,
-    /// and no removed slot stays behind in the copy.
+    /// Both are on the disk before the first of them is renamed, so that a full disk changes
+    /// nothing. The copy follows when the file was read back: one of the two is always whole, and
+    /// no removed slot stays behind in the copy.
     ///
     /// - throws: A ``StoreError``: `full`, `cannotWrite`. The file is as it was, or has the new
     ///   bytes.
@@ -143,17 +155,19 @@ struct KeyringAccess {
             FileReplacement.removeLeftovers(of: path, purpose: "new")
         }
         let file = try FileReplacement(destination: storage.path, purpose: "new")
-        var next: Int32 = -1
+        defer { file.discard() }
+        let copy = try FileReplacement(destination: storage.backupPath, purpose: "new")
+        defer { copy.discard() }
+        try PrivateFile.write(new, to: file, for: storage.path)
+        try PrivateFile.write(new, to: copy, for: storage.path)
+        let next = open(file.temporary, O_RDWR | O_CLOEXEC)
         do {
-            try PrivateFile.write(new, to: file.temporary, for: storage.path)
-            next = open(file.temporary, O_RDWR | O_CLOEXEC)
             guard next >= 0, flock(next, LOCK_EX | LOCK_NB) == 0 else {
                 throw StoreError(.cannotWrite, "cannot lock: \(StoreError.systemText)", path: storage.path)
             }
             try file.replaceDestination()
         } catch {
             if next >= 0 { close(next) }
-            file.discard()
             throw error
         }
         close(descriptor)
@@ -163,6 +177,6 @@ struct KeyringAccess {
             throw StoreError(
                 .cannotWrite, "the keyring can't be read back as it was written", path: storage.path)
         }
-        try PrivateFile.replace(storage.backupPath, content: new)
+        try copy.replaceDestination()
     }
 }

@@ -54,39 +54,23 @@ enum PrivateFile {
     /// - throws: A ``StoreError`` of code `exists`, `full` or `cannotWrite`. No file is left then.
     static func create(_ path: String, content: UnsafeRawBufferPointer) throws {
         let file = try FileReplacement(destination: path, purpose: "new")
-        do {
-            try write(content, to: file.temporary, for: path)
-            try file.moveIntoPlace()
-        } catch {
-            file.discard()
-            throw error
-        }
+        defer { file.discard() }
+        try write(content, to: file, for: path)
+        try file.moveIntoPlace()
     }
 
-    /// Replaces a file, or makes it. Whoever reads the path sees the old bytes or the new ones.
+    /// Writes the content of a file that is still under its temporary name, down to the disk.
     ///
-    /// - throws: A ``StoreError`` of code `full` or `cannotWrite`. The old file stands then.
-    static func replace(_ path: String, content: [UInt8]) throws {
-        let file = try FileReplacement(destination: path, purpose: "new")
-        do {
-            try write(content, to: file.temporary, for: path)
-            try file.replaceDestination()
-        } catch {
-            file.discard()
-            throw error
-        }
+    /// - parameter path: The file that an error names.
+    static func write(_ content: [UInt8], to file: FileReplacement, for path: String) throws {
+        try content.withUnsafeBytes { try write($0, to: file, for: path) }
     }
 
-    /// Writes the content of a new file that is still under its temporary name.
-    static func write(_ content: [UInt8], to path: String, for destination: String) throws {
-        try content.withUnsafeBytes { try write($0, to: path, for: destination) }
-    }
-
-    private static func write(_ content: UnsafeRawBufferPointer, to path: String, for destination: String)
-        throws
-    {
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw writeError(destination) }
+    private static func write(
+        _ content: UnsafeRawBufferPointer, to file: FileReplacement, for path: String
+    ) throws {
+        let descriptor = open(file.temporary, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw writeError(path) }
         defer { close(descriptor) }
         var written = 0
         while written < content.count {
@@ -95,9 +79,10 @@ enum PrivateFile {
             if count > 0 {
                 written += count
             } else if errno != EINTR {
-                throw writeError(destination)
+                throw writeError(path)
             }
         }
+        guard fsync(descriptor) == 0 else { throw writeError(path) }
     }
 
     private static func writeError(_ path: String) -> StoreError {

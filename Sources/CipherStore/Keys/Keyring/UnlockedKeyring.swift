@@ -195,15 +195,19 @@ struct UnlockedKeyring {
     ///
     /// - parameter storeSalt: The salt of the database file, which says whether it was replaced.
     /// - throws: A ``StoreError`` of code `keyringMismatch` when the file was replaced and the slot
-    ///   that was opened is not one of those that the rotation kept.
-    mutating func resolveRotation(storeSalt: [UInt8]?, path: String) throws {
+    ///   that was opened is not one of those that the rotation kept, or when the file has neither
+    ///   key: then nobody knows which of them will be needed, and both are kept.
+    mutating func resolveRotation(storeSalt: @autoclosure () -> [UInt8]?, path: String) throws {
         guard let salt = file.pendingSalt else { return }
-        if storeSalt != salt {
-            abandonRotation()
-        } else if pending != nil {
-            finishRotation()
-        } else {
-            throw Self.notKept(path)
+        switch storeSalt() {
+        case file.activeSalt: abandonRotation()
+        case salt where pending != nil: finishRotation()
+        case salt: throw Self.notKept(path)
+        default:
+            throw StoreError(
+                .keyringMismatch,
+                "a change of the data key was interrupted, and the database file is not there, or is another one; put it back first",
+                path: path)
         }
     }
 

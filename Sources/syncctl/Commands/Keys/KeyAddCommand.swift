@@ -93,7 +93,8 @@ struct KeyAddCommand: ParsableCommand {
                 throw Failure.usage("\(options.store) has no key slots, so no key file opens it")
             }
             let progress = context.progress("copying", unit: .items("pages"))
-            try StoreRekey.makeKeyring(path: options.store, from: passphrase, cost: cost.scrypt) {
+            try StoreRekey.makeKeyring(path: options.store, from: passphrase, cost: cost.scrypt ?? .standard)
+            {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
             }
             progress.finish()
@@ -101,7 +102,7 @@ struct KeyAddCommand: ParsableCommand {
                 "made \(options.store)\(Keyring.suffix); without that file nothing opens the store: back it up with \"syncctl key backup\""
             )
         }
-        return try keyring.add(secret, label: label, cost: cost.scrypt, unlockingWith: known)
+        return try keyring.add(secret, label: label, cost: cost.scrypt ?? .standard, unlockingWith: known)
     }
 
     private func print(

@@ -43,18 +43,20 @@ struct SlotDocument: Encodable {
 struct CostOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "What trying one passphrase costs: 14 (16 MiB) to 20 (1 GiB of memory), a step doubles time and memory.",
+            "What trying the new passphrase costs: 14 (16 MiB) to 20 (1 GiB of memory), a step doubles time and memory (default: 17, or that of the passphrase that is changed).",
             valueName: "number"))
-    var cost = ScryptCost.standard.logN
+    var cost: Int?
 
     func validate() throws {
+        guard let cost else { return }
         guard (ScryptCost.minimum.logN...ScryptCost.defaultLimit.logN).contains(cost) else {
             throw ValidationError(
                 "--cost takes a number from \(ScryptCost.minimum.logN) to \(ScryptCost.defaultLimit.logN)")
         }
     }
 
-    var scrypt: ScryptCost { get throws { try ScryptCost(logN: cost) } }
+    /// The cost, if the option is given.
+    var scrypt: ScryptCost? { get throws { try cost.map { try ScryptCost(logN: $0) } } }
 }
 
 extension CommandContext {
