@@ -27,16 +27,51 @@ import Testing
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         let contract = try String(
-            contentsOf: root.appendingPathComponent("Schemas/metadata/v2.sql"), encoding: .utf8)
+            contentsOf: root.appendingPathComponent("Schemas/metadata/v3.sql"), encoding: .utf8)
         let created = try objects(MetadataSchema.sql)
         #expect(try objects(contract) == created)
         #expect(created.count > 12)
     }
 
+    @Test(arguments: [1, 2]) func olderMetadataBecomeTheSameAsNewOnes(version: Int) throws {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let old = try String(
+            contentsOf: root.appendingPathComponent("Schemas/metadata/v\(version).sql"), encoding: .utf8)
+        let upgraded = try DatabaseQueue()
+        try upgraded.write { db in
+            try db.execute(sql: old)
+            try db.execute(
+                sql: """
+                    INSERT INTO _sync_replica (sid, rid) VALUES (1, randomblob(16));
+                    INSERT INTO _sync_state (id, format, store, self) VALUES (1, \(version), randomblob(16), 1);
+                    """)
+            try MetadataSchema.upgrade(db)
+        }
+        let created = try DatabaseQueue()
+        try created.write { try $0.execute(sql: MetadataSchema.sql) }
+        #expect(try layout(upgraded) == layout(created))
+        #expect(try upgraded.read { try StoreMetadata.load($0)?.format } == MetadataSchema.version)
+    }
+
+    /// The tables with their columns, and what else there is.
+    private func layout(_ queue: DatabaseQueue) throws -> [String] {
+        try queue.read { db in
+            let names = try String.fetchAll(
+                db, sql: "SELECT type || ' ' || name FROM sqlite_master ORDER BY 1")
+            let tables = names.filter { $0.hasPrefix("table ") }.map { String($0.dropFirst(6)) }
+            let columns = try tables.flatMap { table in
+                try Row.fetchAll(db, sql: "PRAGMA table_info(\(table.quotedDatabaseIdentifier))")
+                    .map { "\(table) \($0)" }
+            }
+            return names + columns
+        }
+    }
+
     @Test func metadataOfANewerProgramIsRefused() throws {
         let stores = try TestStores()
         let a = try stores.create()
-        try a.execute("UPDATE _sync_state SET format = 3")
+        try a.execute("UPDATE _sync_state SET format = \(MetadataSchema.version + 1)")
         let error = #expect(throws: SyncError.self) { try a.synchronizer.status() }
         #expect(error?.code == .metadataTooNew)
     }

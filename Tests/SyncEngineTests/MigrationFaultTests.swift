@@ -204,7 +204,7 @@ import Testing
 
     @Test func aSchemaChangeOfANewerStoreIsRefused() throws {
         let a = try filled()
-        try a.execute("UPDATE _sync_state SET format = 3")
+        try a.execute("UPDATE _sync_state SET format = \(MetadataSchema.version + 1)")
         let error = #expect(throws: SyncError.self) {
             try a.queue.write { try $0.drop(table: "note") }
         }
@@ -243,7 +243,9 @@ import Testing
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT format FROM _sync_state") } == 1)
         // A migration upgrades it, before anybody synchronizes.
         try queue.write { db in try db.alter(table: "note") { $0.rename(column: "title", to: "heading") } }
-        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT format FROM _sync_state") } == 2)
+        #expect(
+            try queue.read { try Int64.fetchOne($0, sql: "SELECT format FROM _sync_state") }
+                == MetadataSchema.version)
         let a = try TestReplica(stores, "a.db", queue, tables: [])
         let b = try stores.clone(a, as: "b.db")
         try a.execute("UPDATE note SET heading = 'edited'")

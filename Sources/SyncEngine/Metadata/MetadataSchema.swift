@@ -1,21 +1,34 @@
 import CipherStore
 import SyncWire
 
-/// The tables of the sync metadata, version 2.
+/// The tables of the sync metadata, version 3.
 ///
-/// They live in the encrypted file that they describe. `Schemas/metadata/v2.sql`
+/// They live in the encrypted file that they describe. `Schemas/metadata/v3.sql`
 /// is the contract; a test compares it with what this creates.
 enum MetadataSchema {
     /// The version that this code reads and writes.
-    static let version: Int64 = 2
+    static let version: Int64 = 3
 
     /// What version 2 has, and version 1 had not.
-    private static let addedSQL = """
+    private static let addedInVersion2 = """
         CREATE TABLE _sync_alias (
             tbl INTEGER NOT NULL,
             col INTEGER NOT NULL,
             name TEXT NOT NULL COLLATE NOCASE,
             PRIMARY KEY (tbl, col, name)
+        ) WITHOUT ROWID;
+
+        """
+
+    /// What version 3 has, and version 2 had not, by subject.
+    private static let addedInVersion3 = [
+        settings
+    ].joined()
+
+    private static let settings = """
+        CREATE TABLE _sync_setting (
+            name TEXT PRIMARY KEY,
+            value NOT NULL
         ) WITHOUT ROWID;
 
         """
@@ -110,7 +123,7 @@ enum MetadataSchema {
             acked INTEGER NOT NULL
         ) WITHOUT ROWID;
 
-        """ + addedSQL
+        """ + addedInVersion2 + addedInVersion3
 
     /// Whether a name belongs to the metadata.
     static func isReserved(_ name: String) -> Bool {
@@ -123,7 +136,8 @@ enum MetadataSchema {
     /// - throws: ``SyncError`` when a newer program made it.
     static func upgrade(_ db: Database) throws {
         guard let metadata = try StoreMetadata.load(db), metadata.format < version else { return }
-        try db.execute(sql: addedSQL)
+        if metadata.format < 2 { try db.execute(sql: addedInVersion2) }
+        try db.execute(sql: addedInVersion3)
         try db.execute(sql: "UPDATE _sync_state SET format = ?", arguments: [version])
     }
 

@@ -1,0 +1,142 @@
+-- The sync metadata of a store, version 3.
+--
+-- The tables live in the encrypted file beside the user's tables. Names that
+-- begin with _sync_ are reserved. A program that finds another version in
+-- _sync_state.format must not write to a tracked table's metadata.
+--
+-- Version 2 has _sync_alias, the value -1 of _sync_table.tracked and
+-- _sync_column.present, and the operation 4 of _sync_log. A store of version 1
+-- becomes one of version 2 by the table _sync_alias. A store of version 2
+-- becomes one of version 3 by the tables and columns at the end of this file.
+--
+-- Numbers that name things (sid, tbl, col) are local to the file; on the wire,
+-- replicas are 16-byte ids, and tables and columns are names.
+
+-- One row: what the store is and how far it has come.
+CREATE TABLE _sync_state (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    format INTEGER NOT NULL,               -- the version of this schema: 3
+    store BLOB NOT NULL,                   -- 16 bytes, the same in all replicas of the database
+    self INTEGER NOT NULL,                 -- the sid of this replica
+    applying INTEGER NOT NULL DEFAULT 0,   -- 1 inside of the transaction that writes a peer's changes: mutes the triggers
+    clock INTEGER NOT NULL DEFAULT 0,      -- the last hybrid timestamp given or adopted: milliseconds << 16 | counter
+    folded INTEGER NOT NULL DEFAULT 0      -- the last _sync_log.seq that has versions
+);
+
+-- The replicas that are known, and how much of each is known: the version vector.
+CREATE TABLE _sync_replica (
+    sid INTEGER PRIMARY KEY,
+    rid BLOB NOT NULL UNIQUE,              -- 16 random bytes
+    oseq INTEGER NOT NULL DEFAULT 0,       -- the last of its changes that is here
+    seen INTEGER                           -- when something of it last came, Unix milliseconds
+);
+
+-- The tables that are known, here or at a peer.
+CREATE TABLE _sync_table (
+    tbl INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    key TEXT NOT NULL,                     -- the name of its key column
+    tracked INTEGER NOT NULL               -- 1 when the table is here and has its triggers; -1 when it was dropped here:
+                                           -- its rows are kept in the table _sync_dropped_<tbl>, of its key and columns
+);
+
+-- Their columns other than the key.
+CREATE TABLE _sync_column (
+    tbl INTEGER NOT NULL,
+    col INTEGER NOT NULL,                  -- from 0; never given twice
+    name TEXT NOT NULL COLLATE NOCASE,
+    present INTEGER NOT NULL,              -- 1 when the table here has the column; -1 when it was dropped here
+    PRIMARY KEY (tbl, col),
+    UNIQUE (tbl, name)
+) WITHOUT ROWID;
+
+-- What the triggers append. Entries up to _sync_state.folded are history.
+CREATE TABLE _sync_log (
+    seq INTEGER PRIMARY KEY,
+    tbl INTEGER NOT NULL,
+    op INTEGER NOT NULL,                   -- 1 insert, 2 update, 3 delete, 4 update by a migration, 0 a mark; of 2 and 4, op >> 4 is the group of columns
+    pk NOT NULL,                           -- the row's key as the table holds it: 16-byte blob or 36-character text
+    mask INTEGER NOT NULL,                 -- of an update: bit n is column 60 * group + n
+    ms INTEGER NOT NULL                    -- when, Unix milliseconds by the writer's clock
+);
+
+-- The last entry numbers the next one: were it gone, numbers would repeat.
+CREATE TRIGGER _sync_log_guard BEFORE DELETE ON _sync_log
+WHEN OLD.seq = (SELECT max(seq) FROM _sync_log) BEGIN
+    SELECT RAISE(ABORT, 'the last entry of the change log has to stay: it numbers the next one');
+END;
+
+-- The version of each row: the last write of the whole row, or its deletion.
+CREATE TABLE _sync_row (
+    r INTEGER PRIMARY KEY,
+    tbl INTEGER NOT NULL,
+    pk NOT NULL,
+    cl INTEGER NOT NULL,                   -- the row's life: odd while it exists, even once it is deleted
+    hlc INTEGER NOT NULL,                  -- when: a hybrid timestamp
+    sid INTEGER NOT NULL,                  -- who
+    oseq INTEGER NOT NULL                  -- as which of the writer's changes
+);
+CREATE UNIQUE INDEX _sync_row_key ON _sync_row (tbl, pk);
+CREATE INDEX _sync_row_feed ON _sync_row (sid, oseq);
+
+-- The versions of columns that were written after the row's last whole write.
+CREATE TABLE _sync_cell (
+    r INTEGER NOT NULL,                    -- _sync_row.r
+    col INTEGER NOT NULL,
+    hlc INTEGER NOT NULL,
+    sid INTEGER NOT NULL,
+    oseq INTEGER NOT NULL,
+    PRIMARY KEY (r, col)
+) WITHOUT ROWID;
+CREATE INDEX _sync_cell_feed ON _sync_cell (sid, oseq);
+
+-- Values that won and could not be written: no such table or column here, or a
+-- constraint stands against them. They stand above what the table holds. Those of
+-- a column that was dropped here wait for nothing; their why is 'dropped here'.
+CREATE TABLE _sync_shadow (
+    tbl INTEGER NOT NULL,
+    pk NOT NULL,
+    col INTEGER NOT NULL,                  -- -1: the row has no columns
+    val,
+    why TEXT NOT NULL,
+    PRIMARY KEY (tbl, pk, col)
+) WITHOUT ROWID;
+
+-- Values that lost against a write that did not know them.
+CREATE TABLE _sync_conflict (
+    id INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,                   -- when it was found, Unix milliseconds
+    tbl INTEGER NOT NULL,
+    pk NOT NULL,
+    col INTEGER NOT NULL,
+    val,                                   -- the value that lost
+    hlc INTEGER NOT NULL,                  -- when that had been written
+    sid INTEGER NOT NULL,                  -- by whom
+    won INTEGER NOT NULL,                  -- the sid of the writer that won
+    why TEXT NOT NULL                      -- 'newer' or 'deleted'
+);
+
+-- The replicas that this one was synchronized with.
+CREATE TABLE _sync_peer (
+    rid BLOB PRIMARY KEY,
+    name TEXT NOT NULL,                    -- how it was reached; empty when it reached us
+    at INTEGER NOT NULL,                   -- when, Unix milliseconds
+    acked INTEGER NOT NULL                 -- the last of our changes that it has
+) WITHOUT ROWID;
+
+-- Other names of tables (col is -1) and columns: those from before they were
+-- renamed, and those that peers use. None is the name of another table or column.
+CREATE TABLE _sync_alias (
+    tbl INTEGER NOT NULL,
+    col INTEGER NOT NULL,
+    name TEXT NOT NULL COLLATE NOCASE,
+    PRIMARY KEY (tbl, col, name)
+) WITHOUT ROWID;
+
+-- What follows is new in version 3.
+
+-- Settings of this store, by name.
+CREATE TABLE _sync_setting (
+    name TEXT PRIMARY KEY,
+    value NOT NULL
+) WITHOUT ROWID;
