@@ -13,8 +13,14 @@ struct TrackCommand: ParsableCommand {
             characters. From then on every program's writes are tracked, also those of the plain \
             sqlcipher shell.
 
-            EXAMPLE:
+            --orphans says what happens to rows of these tables whose parent is deleted on another \
+            replica: "hold" hides them until it comes back, "delete" deletes them, "set-null" \
+            empties the columns that refer to it. It counts for this store; use the same in all \
+            replicas.
+
+            EXAMPLES:
               syncctl track notes.db note tag
+              syncctl track notes.db comment --orphans delete
             """)
 
     @OptionGroup var options: StoreOptions
@@ -22,7 +28,25 @@ struct TrackCommand: ParsableCommand {
     @Argument(help: "The tables.")
     var tables: [String]
 
+    @Option(help: "What happens to rows whose parent was deleted elsewhere: hold, delete or set-null.")
+    var orphans: OrphanChoice?
+
     @OptionGroup var global: GlobalOptions
+
+    /// The policies, as options are spelled.
+    enum OrphanChoice: String, ExpressibleByArgument, CaseIterable {
+        case hold
+        case delete
+        case setNull = "set-null"
+
+        var policy: OrphanPolicy {
+            switch self {
+            case .hold: .hold
+            case .delete: .delete
+            case .setNull: .setNull
+            }
+        }
+    }
 
     private struct Document: Encodable {
         let store: String
@@ -33,6 +57,9 @@ struct TrackCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.open(options))
             try synchronizer.track(tables)
+            if let orphans {
+                for table in tables { try synchronizer.setOrphanPolicy(orphans.policy, for: table) }
+            }
             let status = try synchronizer.status()
             try context.print(
                 Document(store: options.store, tracked: status.tables.map(\.name)),
