@@ -100,6 +100,13 @@ extension Failure {
             self.init(
                 error.message,
                 hints: ["a suitable table: CREATE TABLE t (id BLOB PRIMARY KEY, …) with 16-byte keys"])
+        case .noSuchConflict, .conflictResolved:
+            self.init(
+                error.message, hints: ["conflicts are shown by: syncctl conflicts list <store> --resolved"])
+        case .unrestorable:
+            self.init(
+                "\(error.message); nothing was changed",
+                hints: ["the value stays in the journal, and is shown by: syncctl conflicts show"])
         case .cancelled: self.init(error.message, status: .cancelled)
         default: self.init(error.message)
         }
