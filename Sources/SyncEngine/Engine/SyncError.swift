@@ -22,6 +22,12 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case sameReplica
         /// The remote sent something that can't be right.
         case invalidBundle
+        /// There is no such conflict in the journal.
+        case noSuchConflict
+        /// The conflict was resolved before.
+        case conflictResolved
+        /// The lost value can't be written: its table, column or place is not there.
+        case unrestorable
         /// The synchronization was cancelled; nothing was applied.
         case cancelled
     }

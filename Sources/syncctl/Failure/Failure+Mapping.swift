@@ -105,6 +105,13 @@ extension Failure {
                 ])
         case .keysNotConvertible:
             self.init(error.message, hints: ["what would change is shown by --dry-run; see docs/keys.md"])
+        case .noSuchConflict, .conflictResolved:
+            self.init(
+                error.message, hints: ["conflicts are shown by: syncctl conflicts list <store> --resolved"])
+        case .unrestorable:
+            self.init(
+                "\(error.message); nothing was changed",
+                hints: ["the value stays in the journal, and is shown by: syncctl conflicts show"])
         case .cancelled: self.init(error.message, status: .cancelled)
         default: self.init(error.message)
         }
