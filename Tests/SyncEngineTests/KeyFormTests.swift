@@ -104,8 +104,8 @@ import Testing
                     == "02020202020202020202020202020202movedw")
         }
         #expect(try a.state(["t"]) == b.state(["t"]))
-        // The edit of the row that is gone is in the journal of one of them.
-        #expect(try (a.conflicts() + b.conflicts()).count == 1)
+        // The edit of the row that is gone is in the journal.
+        #expect(try !(a.conflicts() + b.conflicts()).isEmpty)
         // Two rows that exchange their keys.
         try a.execute("INSERT INTO t VALUES (?, 'other', 'x')", [key(1)])
         try a.sync(b)

@@ -174,9 +174,9 @@ struct KeyConversionReport: Encodable {
         let keys = tables.compactMap { item in item.lastOldKey.map { "--new-since \(item.name)=\($0)" } }
         guard !keys.isEmpty else { return nil }
         return """
-            a copy of this file that is converted, too, gets the same keys. Rows with the same old key become one row, also those \
-            that were added to the copies separately: tell them apart on each device by the last old keys that were shared; \
-            if this file has none of its own, these are: \(keys.joined(separator: " "))
+            Copies of this file that are converted get the same keys. Rows that they gave one old key become one row: if rows were \
+            added to them separately, give each device the last old keys that all share, see docs/keys.md. Here the last ones are: \
+            \(keys.joined(separator: " "))
             """
     }
 }
