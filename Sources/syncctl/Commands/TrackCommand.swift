@@ -44,7 +44,8 @@ struct TrackCommand: ParsableCommand {
         if !conversion.all && tables.isEmpty { throw ValidationError("name the tables to track") }
         if conversion.backup != nil && options.keyFile != nil {
             throw ValidationError(
-                "--backup copies the store under its passphrase, and a key file is none; use syncctl export before")
+                "--backup copies the store under its passphrase, and a key file is none; use syncctl export before"
+            )
         }
     }
 
