@@ -172,7 +172,7 @@ final class BundleApplier {
         }
         try withExtendedLifetime(owned) {
             try versions.store(plan, row: local?.row, table.table.number, key)
-            summary.conflictCount += try journal.append(plan.conflicts, table.table.number, key, versions)
+            summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
             try writer.carryOut(plan, table, key)
         }
     }
@@ -187,6 +187,7 @@ final class BundleApplier {
         summary.parkedCount = parking.parkedRowCount
         try triggers.restore()
         try settlement?.finish()
+        try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
         for (replica, sequence) in target.sequences {
             try db.execute(
                 sql: "UPDATE _sync_replica SET oseq = max(oseq, ?), seen = ? WHERE rid = ?",

@@ -1,6 +1,6 @@
 /// A piece of SQL text.
 package struct SQLToken {
-    package enum Kind {
+    package enum Kind: Sendable {
         /// A keyword or a name without quotes.
         case word
         /// A name in double quotes, backticks or brackets.
@@ -23,7 +23,7 @@ package struct SQLToken {
     package func isKeyword(_ keyword: String) -> Bool { kind == .word && text.foldedIdentifier == keyword }
 
     /// Returns whether the token is punctuation.
-    func isSymbol(_ symbol: Character) -> Bool { kind == .other && text == String(symbol) }
+    package func isSymbol(_ symbol: Character) -> Bool { kind == .other && text == String(symbol) }
 
     /// Returns whether the token can stand for a name.
     package func isName(_ name: String) -> Bool {
@@ -35,7 +35,7 @@ package struct SQLToken {
 ///
 /// It is for statements that SQLite accepted, which are in its schema.
 package struct SQLTokens {
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
     package let tokens: [SQLToken]
     private var edits: [(range: Range<Int>, text: String)] = []
 
@@ -48,10 +48,10 @@ package struct SQLTokens {
     }
 
     /// Whether there is a change.
-    var isEdited: Bool { !edits.isEmpty }
+    package var isEdited: Bool { !edits.isEmpty }
 
     /// Replaces a token.
-    mutating func replace(_ index: Int, with text: String) {
+    package mutating func replace(_ index: Int, with text: String) {
         edits.append((tokens[index].range, text))
     }
 
@@ -74,7 +74,7 @@ package struct SQLTokens {
     }
 
     /// The index after the bracket that closes the one at an index.
-    func endOfParentheses(_ start: Int) -> Int {
+    package func endOfParentheses(_ start: Int) -> Int {
         var depth = 0
         for index in start..<tokens.count {
             if tokens[index].isSymbol("(") { depth += 1 }
@@ -87,10 +87,10 @@ package struct SQLTokens {
     }
 
     /// The token before an index, if there is one.
-    func token(before index: Int) -> SQLToken? { index > 0 ? tokens[index - 1] : nil }
+    package func token(before index: Int) -> SQLToken? { index > 0 ? tokens[index - 1] : nil }
 
     /// The token after an index, if there is one.
-    func token(after index: Int) -> SQLToken? { index + 1 < tokens.count ? tokens[index + 1] : nil }
+    package func token(after index: Int) -> SQLToken? { index + 1 < tokens.count ? tokens[index + 1] : nil }
 }
 
 extension SQLTokens {
