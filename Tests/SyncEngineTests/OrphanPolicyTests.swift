@@ -77,7 +77,8 @@ import Testing
     @Test func aParentThatHasNotComeYetIsNoDeletedOne() throws {
         let stores = try TestStores()
         let a = try stores.create(
-            schema: "CREATE TABLE p (id BLOB PRIMARY KEY, u UNIQUE); CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p)",
+            schema:
+                "CREATE TABLE p (id BLOB PRIMARY KEY, u UNIQUE); CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p)",
             tables: ["p", "c"])
         let b = try stores.clone(a, as: "b.db")
         for replica in [a, b] { try replica.synchronizer.setOrphanPolicy(.delete, for: "c") }
