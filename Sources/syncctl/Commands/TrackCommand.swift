@@ -24,9 +24,9 @@ struct TrackCommand: ParsableCommand {
 
             EXAMPLES:
               syncctl track notes.db note tag
-              syncctl track notes.db comment --orphans delete
               syncctl track notes.db --convert-keys --all --dry-run
               syncctl track notes.db note tag --convert-keys --backup before.db
+              syncctl track notes.db comment --orphans delete
             """)
 
     @OptionGroup var options: StoreOptions
@@ -83,10 +83,12 @@ struct TrackCommand: ParsableCommand {
                 synchronizer = try Synchronizer(existing: context.open(options))
                 try synchronizer.track(tables)
             }
-            if let orphans, !conversion.dryRun {
-                for table in tables { try synchronizer.setOrphanPolicy(orphans.policy, for: table) }
-            }
             let status = try synchronizer.status()
+            if let orphans, !conversion.dryRun {
+                for table in tables.isEmpty ? status.tables.map(\.name) : tables {
+                    try synchronizer.setOrphanPolicy(orphans.policy, for: table)
+                }
+            }
             let tracked = status.tables.map {
                 "tracking \($0.name)  (\(HumanFormat.count(Int($0.rowCount), "row")))"
             }
