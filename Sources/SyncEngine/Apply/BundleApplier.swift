@@ -99,7 +99,10 @@ final class BundleApplier {
     }
 
     private static func columns(_ db: Database) throws -> Set<String> {
-        Set(try SyncedTable.loadAll(db).flatMap { table in table.columns.map { "\(table.number) \($0.number)" } })
+        Set(
+            try SyncedTable.loadAll(db).flatMap { table in
+                table.columns.map { "\(table.number) \($0.number)" }
+            })
     }
 
     // MARK: Rows
@@ -128,7 +131,8 @@ final class BundleApplier {
         for index in 0..<record.cells.count {
             let cell = record.cells[index]
             try versions.insertCell(
-                row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], records.stamp(cell.stamp))
+                row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], records.stamp(cell.stamp)
+            )
         }
         let isWhole = record.baseValues.count + record.cells.count == table.columnNumbers.count
         guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert else {

@@ -40,22 +40,27 @@ final class StorePeer: SyncPeer {
     }
 
     func greet() throws -> Greeting {
-        let before = try database.write { db in
-            let metadata = try StoreMetadata.require(db)
-            let tracking = TableTracking(db: db, environment: environment)
-            try tracking.refresh()
+        let (greeting, isDue) = try database.write { db in
+            let before = try StoreMetadata.require(db)
+            try TableTracking(db: db, environment: environment).refresh()
             try Fold(db: db, environment: environment).run()
-            return metadata
+            let ownSequence = before.vector[try before.replicaID()]
+            return (try Self.greeting(db, ownSequence), try SettlementMark.isDue(db))
         }
-        try database.settleIfDue(environment)
+        guard isDue else { return greeting }
+        try database.settle(environment, isFull: false)
         return try database.write { db in
             // What the settlement wrote by a policy has no versions yet.
             try Fold(db: db, environment: environment).run()
-            let metadata = try StoreMetadata.require(db)
-            return Greeting(
-                store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
-                ownSequence: before.vector[try before.replicaID()])
+            return try Self.greeting(db, greeting.ownSequence)
         }
+    }
+
+    private static func greeting(_ db: Database, _ ownSequence: Int64) throws -> Greeting {
+        let metadata = try StoreMetadata.require(db)
+        return Greeting(
+            store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
+            ownSequence: ownSequence)
     }
 
     func send(
