@@ -42,7 +42,10 @@ struct ConversionSchema {
     /// Reads the schema. Tables of the library, of SQLite and of virtual tables are left out.
     init(_ db: Database) throws {
         let rows = try Row.fetchAll(
-            db, sql: "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND sql IS NOT NULL ORDER BY rowid")
+            db,
+            sql:
+                "SELECT name, sql FROM main.sqlite_master WHERE type = 'table' AND sql IS NOT NULL ORDER BY rowid"
+        )
         var texts: [(name: String, sql: String)] = []
         var virtual: [String: String] = [:]
         for row in rows {
@@ -59,7 +62,9 @@ struct ConversionSchema {
         for text in texts {
             let folded = text.name.foldedIdentifier
             let isShadow = virtual.keys.contains { folded.hasPrefix($0 + "_") }
-            guard !MetadataSchema.isReserved(text.name), !isShadow, folded != "grdb_migrations" else { continue }
+            guard !MetadataSchema.isReserved(text.name), !isShadow, folded != "grdb_migrations" else {
+                continue
+            }
             tables[folded] = try Self.table(db, text.name, text.sql)
         }
         self.tables = tables.mapValues { $0.completed(by: tables) }
@@ -82,7 +87,8 @@ struct ConversionSchema {
         for row in rows {
             let id: Int = try row.decode(forColumn: "id")
             let column = (
-                seq: try row.decode(Int.self, forColumn: "seq"), from: try row.decode(String.self, forColumn: "from"),
+                seq: try row.decode(Int.self, forColumn: "seq"),
+                from: try row.decode(String.self, forColumn: "from"),
                 to: row["to"] as String?
             )
             let parent: String = try row.decode(forColumn: "table")

@@ -13,7 +13,8 @@ struct ConvertedTableText {
     let literal: (_ sql: String, _ domain: String) throws -> String
 
     private static let constraints: Set<String> = [
-        "constraint", "primary", "not", "null", "unique", "check", "default", "collate", "references", "generated",
+        "constraint", "primary", "not", "null", "unique", "check", "default", "collate", "references",
+        "generated",
         "as",
     ]
 
@@ -34,7 +35,8 @@ struct ConvertedTableText {
     /// The statement that makes the table.
     func sql() throws -> String {
         guard var text = TableText(converted.table.sql).map({ Text(table: $0) }) else {
-            throw SyncError(.keysNotConvertible, "the definition of table \(converted.table.name) can't be read")
+            throw SyncError(
+                .keysNotConvertible, "the definition of table \(converted.table.name) can't be read")
         }
         for (index, item) in text.table.items.enumerated() {
             if let name = item.column {
@@ -44,7 +46,9 @@ struct ConvertedTableText {
             }
         }
         spellOutReferences(&text)
-        if let last = text.table.items.lastIndex(where: { $0.column != nil }) { addColumns(after: last, &text) }
+        if let last = text.table.items.lastIndex(where: { $0.column != nil }) {
+            addColumns(after: last, &text)
+        }
         return text.sql
     }
 
@@ -118,7 +122,8 @@ struct ConvertedTableText {
         if text.tokens[index].isKeyword("autoincrement") { return index + 1 }
         if text.tokens[index].isKeyword("default") { return endOfDefault(index, text) }
         var end = index + (text.tokens[index].isKeyword("not") ? 2 : 1)
-        if end + 1 < tokens.upperBound, text.tokens[end].isKeyword("on"), text.tokens[end + 1].isKeyword("conflict")
+        if end + 1 < tokens.upperBound, text.tokens[end].isKeyword("on"),
+            text.tokens[end + 1].isKeyword("conflict")
         {
             end += 3
         }
@@ -129,9 +134,12 @@ struct ConvertedTableText {
         guard index + 1 < text.tokens.count else { return index + 1 }
         if text.tokens[index + 1].isSymbol("(") { return text.table.sql.endOfParentheses(index + 1) }
         var end = index + 1
-        while end < text.tokens.count, text.tokens[end].isSymbol("-") || text.tokens[end].isSymbol("+") { end += 1 }
+        while end < text.tokens.count, text.tokens[end].isSymbol("-") || text.tokens[end].isSymbol("+") {
+            end += 1
+        }
         // The bytes of a blob are two tokens: x and a string.
-        if text.tokens[end].isKeyword("x"), end + 1 < text.tokens.count, text.tokens[end + 1].kind == .string {
+        if text.tokens[end].isKeyword("x"), end + 1 < text.tokens.count, text.tokens[end + 1].kind == .string
+        {
             end += 1
         }
         return end + 1
@@ -156,7 +164,8 @@ struct ConvertedTableText {
             if converted.origin == .columns {
                 text.replace(index..<index + 2, with: "UNIQUE")
             } else if converted.origin == .column || converted.origin == .shared {
-                for position in index..<tokens.upperBound where text.tokens[position].isKeyword("autoincrement") {
+                for position in index..<tokens.upperBound
+                where text.tokens[position].isKeyword("autoincrement") {
                     text.replace(position..<position + 1, with: "")
                 }
             }
@@ -189,7 +198,7 @@ struct ConvertedTableText {
         let table: TableText
         /// What follows an item.
         var suffixes: [Int: String] = [:]
-        private var replacements: [Int: String] = [:]
+        private var replacements: [(tokens: Range<Int>, text: String)] = []
         private var appendices: [Int: String] = [:]
 
         init(table: TableText) { self.table = table }
@@ -197,14 +206,15 @@ struct ConvertedTableText {
         var tokens: [SQLToken] { table.sql.tokens }
 
         func source(_ range: Range<Int>) -> String {
-            let bytes = tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound
+            let bytes =
+                tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound
             return String(decoding: table.sql.bytes[bytes], as: UTF8.self)
         }
 
-        /// Replaces tokens, and the blanks between them.
+        /// Replaces tokens, and what is between them.
         mutating func replace(_ range: Range<Int>, with text: String) {
-            for index in range { replacements[index] = "" }
-            replacements[range.lowerBound] = text
+            guard !range.isEmpty else { return }
+            replacements.append((range, text))
         }
 
         mutating func append(_ text: String, to index: Int) { appendices[index, default: ""] += text }
@@ -215,10 +225,15 @@ struct ConvertedTableText {
             for (index, suffix) in suffixes {
                 appendices[table.items[index].tokens.upperBound - 1, default: ""] += suffix
             }
-            for index in tokens.indices where replacements[index] != nil || appendices[index] != nil {
-                let text = replacements[index] ?? source(index..<index + 1)
-                output.replace(index, with: text + (appendices[index] ?? ""))
+            for (range, text) in replacements {
+                let added = range.compactMap { appendices.removeValue(forKey: $0) }.joined()
+                var start = tokens[range.lowerBound].range.lowerBound
+                // What is removed goes with the space before it.
+                if text.isEmpty, start > 0, table.sql.bytes[start - 1] == UInt8(ascii: " ") { start -= 1 }
+                let end = tokens[range.upperBound - 1].range.upperBound
+                output.replace(bytes: start..<end, with: text + added)
             }
+            for (index, text) in appendices { output.replace(index, with: source(index..<index + 1) + text) }
             return output.sql
         }
     }

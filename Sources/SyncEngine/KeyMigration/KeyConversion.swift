@@ -42,7 +42,9 @@ struct KeyConversion {
         let list = dependents.map { "\($0.kind) \($0.name) \($0.reason)" }
         throw SyncError(
             .keysNotConvertible,
-            (["the keys can't be converted as long as these may depend on what the keys were; nothing was changed:"]
+            ([
+                "the keys can't be converted as long as these may depend on what the keys were; nothing was changed:"
+            ]
                 + list).joined(separator: "\n"))
     }
 
@@ -71,7 +73,8 @@ struct KeyConversion {
     }
 
     private func convert(
-        _ converted: KeyConversionPlan.ConvertedTable, _ plan: KeyConversionPlan, _ derivation: KeyDerivationFunction
+        _ converted: KeyConversionPlan.ConvertedTable, _ plan: KeyConversionPlan,
+        _ derivation: KeyDerivationFunction
     ) throws {
         let table = converted.table
         let old = (Self.prefix + table.name).quotedDatabaseIdentifier
@@ -96,7 +99,9 @@ struct KeyConversion {
 
     private func formerKeys(_ plan: KeyConversionPlan) -> [String: [String]] {
         Dictionary(
-            plan.tables.filter { $0.origin == .columns }.map { ($0.table.name.foldedIdentifier, $0.table.key) },
+            plan.tables.filter { $0.origin == .columns }.map {
+                ($0.table.name.foldedIdentifier, $0.table.key)
+            },
             uniquingKeysWith: { first, _ in first })
     }
 
@@ -105,7 +110,8 @@ struct KeyConversion {
         let isSame = try Bool.fetchOne(
             db, sql: "SELECT (SELECT count(*) FROM main.\(table)) = (SELECT count(*) FROM main.\(old))")
         guard isSame == true else {
-            throw SyncError(.keysNotConvertible, "not all rows of table \(name) were copied; nothing was changed")
+            throw SyncError(
+                .keysNotConvertible, "not all rows of table \(name) were copied; nothing was changed")
         }
     }
 
@@ -137,7 +143,10 @@ struct KeyConversion {
                 return domain.map { reference($0, plan, quoted) } ?? quoted
             }
             columns.append(
-                (newKey.quotedDatabaseIdentifier, call(table.name.foldedIdentifier, plan, parts, rowid: rowid)))
+                (
+                    newKey.quotedDatabaseIdentifier,
+                    call(table.name.foldedIdentifier, plan, parts, rowid: rowid)
+                ))
         }
         if let oldKey = converted.oldKey {
             columns.append((oldKey.name.quotedDatabaseIdentifier, key ?? rowid ?? "NULL"))
@@ -149,14 +158,17 @@ struct KeyConversion {
             """
     }
 
-    private func call(_ domain: String, _ plan: KeyConversionPlan, _ values: [String], rowid: String?) -> String {
+    private func call(_ domain: String, _ plan: KeyConversionPlan, _ values: [String], rowid: String?)
+        -> String
+    {
         "\(Self.function)(\(([domain.sqlLiteral, rowid ?? "NULL"] + values).joined(separator: ", ")))"
     }
 
     /// The new key of the row that a value refers to, whether there is one or not.
     private func reference(_ domain: String, _ plan: KeyConversionPlan, _ value: String) -> String {
         let affinity = plan.derivations[domain]?.affinity ?? .blob
-        return "CASE WHEN \(value) IS NULL THEN NULL ELSE \(call(domain, plan, [affinity.applied(to: value)], rowid: nil)) END"
+        return
+            "CASE WHEN \(value) IS NULL THEN NULL ELSE \(call(domain, plan, [affinity.applied(to: value)], rowid: nil)) END"
     }
 
     // MARK: Afterwards
@@ -165,14 +177,16 @@ struct KeyConversion {
         let counts = try ForeignKeyViolations(db: db, tables: plan.tables.map(\.table.name)).counts
         guard counts == plan.summary.dangling else {
             throw SyncError(
-                .keysNotConvertible, "the conversion would change which rows refer to which; nothing was changed")
+                .keysNotConvertible,
+                "the conversion would change which rows refer to which; nothing was changed")
         }
         let problems = try String.fetchAll(db, sql: "PRAGMA main.integrity_check")
         guard problems == ["ok"] else {
             throw SyncError(
                 .keysNotConvertible,
-                (["the check of the database found problems; nothing was changed:"] + problems.prefix(10)).joined(
-                    separator: "\n"))
+                (["the check of the database found problems; nothing was changed:"] + problems.prefix(10))
+                    .joined(
+                        separator: "\n"))
         }
     }
 
@@ -196,5 +210,7 @@ struct KeyConversion {
 }
 
 extension String {
-    fileprivate var sqlLiteral: String { "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'" }
+    fileprivate var sqlLiteral: String {
+        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    }
 }

@@ -80,8 +80,10 @@ struct KeyConversionPlanner {
     }
 
     private func ordered(_ schema: ConversionSchema) throws -> [ConversionSchema.Table] {
-        try String.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY rowid")
-            .compactMap(schema.table)
+        try String.fetchAll(
+            db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY rowid"
+        )
+        .compactMap(schema.table)
     }
 
     private func unknownOwnRows(_ selection: KeySelection) -> [String] {
@@ -102,7 +104,8 @@ struct KeyConversionPlanner {
                 return "there is no column \(name), which is said to refer to \(reference.parent)"
             }
             guard case .column? = selection.kinds[reference.parent.foldedIdentifier] else {
-                return "column \(name) is said to refer to \(reference.parent), which is no table whose one key column is converted"
+                return
+                    "column \(name) is said to refer to \(reference.parent), which is no table whose one key column is converted"
             }
             return nil
         }
@@ -114,11 +117,16 @@ struct KeyConversionPlanner {
     ) throws -> KeyConversionPlan.ConvertedTable? {
         let kind = selection.kinds[table.name.foldedIdentifier]
         let own = domains.columns(of: table)
-        guard kind != nil || !own.isEmpty else { return nil }
+        let refersToFormerKey = table.references.contains {
+            $0.isImplicit && selection.kinds[$0.parent.foldedIdentifier] == .columns
+        }
+        guard kind != nil || !own.isEmpty || refersToFormerKey else { return nil }
         for column in table.columns where column.isGenerated && own[column.name.foldedIdentifier] != nil {
             refusals.append("column \(table.name).\(column.name) is generated, and a foreign key")
         }
-        if TableText(table.sql) == nil { refusals.append("the definition of table \(table.name) can't be read") }
+        if TableText(table.sql) == nil {
+            refusals.append("the definition of table \(table.name) can't be read")
+        }
         let origin: UUIDKeyPlan.Origin =
             switch kind {
             case .column(let name):
@@ -132,7 +140,8 @@ struct KeyConversionPlanner {
             newKey = [migration.newKeyColumn, "uuid"].first { table.column($0) == nil }
             if newKey == nil {
                 refusals.append(
-                    "table \(table.name) has columns \(migration.newKeyColumn) and uuid already; name another one for its key")
+                    "table \(table.name) has columns \(migration.newKeyColumn) and uuid already; name another one for its key"
+                )
             }
         }
         let oldKey = try oldKey(table, origin, &refusals)
@@ -155,7 +164,8 @@ struct KeyConversionPlanner {
         case .columns, .kept: return nil
         }
         if table.column(key.name) != nil {
-            refusals.append("table \(table.name) has a column \(key.name) already, so its old key can't be kept there")
+            refusals.append(
+                "table \(table.name) has a column \(key.name) already, so its old key can't be kept there")
         }
         return key
     }
@@ -169,7 +179,9 @@ struct KeyConversionPlanner {
         for (folded, kind) in selection.kinds {
             guard let table = selection.schema.tables[folded] else { continue }
             var affinity = ColumnAffinity.blob
-            if case .column(let name) = kind { affinity = ColumnAffinity(type: table.column(name)?.type ?? "") }
+            if case .column(let name) = kind {
+                affinity = ColumnAffinity(type: table.column(name)?.type ?? "")
+            }
             rules[folded] = KeyDerivationRule(
                 derived: DerivedKey(namespace: namespace, table: table.name), affinity: affinity,
                 collations: selection.collations[folded] ?? [],

@@ -50,7 +50,9 @@ struct KeyDependents {
                     domain != converted.table.name.foldedIdentifier || converted.origin == .kept
                 else { continue }
                 found.append(
-                    .init(kind: kind, name: converted.table.name, reason: "computes a key for column \(column)"))
+                    .init(
+                        kind: kind, name: converted.table.name, reason: "computes a key for column \(column)")
+                )
             } else if let reason = use.reason(in: range) {
                 found.append(.init(kind: kind, name: converted.table.name, reason: reason))
             }
@@ -59,7 +61,9 @@ struct KeyDependents {
     }
 
     private func index(_ sql: String, _ table: String) -> String? {
-        guard let converted = tables.first(where: { $0.table.name.isSameIdentifier(as: table) }) else { return nil }
+        guard let converted = tables.first(where: { $0.table.name.isSameIdentifier(as: table) }) else {
+            return nil
+        }
         let tokens = SQLTokens(sql)
         guard let open = tokens.tokens.firstIndex(where: { $0.isSymbol("(") }) else { return nil }
         return KeyUse(sql: tokens, names: Set(converted.domains.keys)).reason(in: open..<tokens.tokens.count)
@@ -94,7 +98,8 @@ struct KeyUse {
     let names: Set<String>
 
     private static let functions: Set<String> = [
-        "max", "min", "abs", "typeof", "sum", "total", "avg", "printf", "format", "round", "cast", "length", "substr",
+        "max", "min", "abs", "typeof", "sum", "total", "avg", "printf", "format", "round", "cast", "length",
+        "substr",
         "hex", "quote", "char", "zeroblob", "instr", "replace", "unicode", "upper", "lower",
     ]
     private static let operators: Set<String> = ["between", "like", "glob", "match", "regexp"]
@@ -103,7 +108,8 @@ struct KeyUse {
     func reason(in range: Range<Int>) -> String? {
         for index in range {
             let token = sql.tokens[index]
-            guard token.kind == .word || token.kind == .quotedName, names.contains(token.text.foldedIdentifier),
+            guard token.kind == .word || token.kind == .quotedName,
+                names.contains(token.text.foldedIdentifier),
                 sql.token(after: index)?.isSymbol("(") != true, sql.token(after: index)?.isSymbol(".") != true
             else { continue }
             if let reason = reason(at: index) { return reason }
@@ -116,7 +122,9 @@ struct KeyUse {
         var left = index - 1
         while left > 0, sql.tokens[left].isSymbol(".") { left -= 2 }
         let right = index + 1
-        if isOrdering(left) || isOrdering(right, next: right + 1) { return "compares or computes with \(name)" }
+        if isOrdering(left) || isOrdering(right, next: right + 1) {
+            return "compares or computes with \(name)"
+        }
         for side in [left, right] where sql.tokens.indices.contains(side) {
             let token = sql.tokens[side]
             if token.kind == .word, Self.operators.contains(token.text.foldedIdentifier) {
@@ -160,9 +168,12 @@ struct KeyUse {
                 || token.isKeyword("in")
             {
                 hasEquality = true
-            } else if hasEquality, token.kind == .other, token.text.utf8.first.map({ $0 >= 48 && $0 <= 57 }) == true {
+            } else if hasEquality, token.kind == .other,
+                token.text.utf8.first.map({ $0 >= 48 && $0 <= 57 }) == true
+            {
                 return true
-            } else if !(token.isKeyword("not") || hasEquality && (token.isSymbol("(") || token.isSymbol("-"))) {
+            } else if !(token.isKeyword("not") || hasEquality && (token.isSymbol("(") || token.isSymbol("-")))
+            {
                 return false
             }
             index += step
@@ -172,7 +183,9 @@ struct KeyUse {
 
     /// Whether a place is in the terms of an `ORDER BY`.
     private func isInOrderBy(_ index: Int) -> Bool {
-        let ends: Set<String> = ["select", "from", "where", "group", "limit", "having", "set", "values", "union", "begin", "on"]
+        let ends: Set<String> = [
+            "select", "from", "where", "group", "limit", "having", "set", "values", "union", "begin", "on",
+        ]
         var depth = 0
         for position in stride(from: index - 1, through: 0, by: -1) {
             let token = sql.tokens[position]

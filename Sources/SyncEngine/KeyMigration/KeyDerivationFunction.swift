@@ -26,7 +26,9 @@ final class KeyDerivationFunction: Sendable {
     /// Its arguments are the table, the rowid or NULL, and the values of the old key.
     var function: DatabaseFunction {
         DatabaseFunction(name, pure: false) { [self] arguments in
-            guard arguments.count >= 2, let table = String.fromDatabaseValue(arguments[0]), let rule = rules[table] else {
+            guard arguments.count >= 2, let table = String.fromDatabaseValue(arguments[0]),
+                let rule = rules[table]
+            else {
                 throw SyncError(.keysNotConvertible, "there is no key to derive")
             }
             try advance()
@@ -64,7 +66,8 @@ final class KeyDerivationFunction: Sendable {
             db, sql: "SELECT \(rule.affinity.applied(to: "v")) FROM (SELECT \(sql) AS v)")
         guard let value, !value.isNull else { return sql }
         switch rule.key(of: [value]).storage {
-        case .blob(let data): return "x'" + data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
+        case .blob(let data):
+            return "x'" + data.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
         case .string(let text): return "'\(text)'"
         default: return sql
         }

@@ -31,7 +31,8 @@ enum ColumnAffinity {
     func applied(to value: String) -> String {
         switch self {
         case .blob: value
-        case .text: "CASE WHEN typeof(\(value)) IN ('integer', 'real') THEN CAST(\(value) AS TEXT) ELSE \(value) END"
+        case .text:
+            "CASE WHEN typeof(\(value)) IN ('integer', 'real') THEN CAST(\(value) AS TEXT) ELSE \(value) END"
         case .integer, .real, .numeric:
             // The comparison tells whether the text is a number as a whole.
             """
@@ -60,7 +61,9 @@ struct KeyDerivationRule: Sendable {
     ///     - values: The values of the old key.
     ///     - rowid: What tells rows apart whose old key has a NULL, or which had none.
     func key(of values: [DatabaseValue], rowid: Int64? = nil) -> DatabaseValue {
-        var parts = values.enumerated().map { Self.part($1, collation: $0 < collations.count ? collations[$0] : nil) }
+        var parts = values.enumerated().map {
+            Self.part($1, collation: $0 < collations.count ? collations[$0] : nil)
+        }
         if parts.count == 1, let uuid = Self.uuid(parts[0]) { return stored(uuid) }
         if let rowid, parts.isEmpty || parts.contains(.null) { parts.append(.integer(rowid)) }
         var salt: [UInt8] = []

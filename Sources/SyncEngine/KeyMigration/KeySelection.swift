@@ -61,7 +61,9 @@ struct KeySelection {
                 """)
         }
         if kinds[folded] == .rowid && table.rowIDName == nil {
-            refusals.append("the rowids of table \(table.name), which has no key, can't be read: columns have all their names")
+            refusals.append(
+                "the rowids of table \(table.name), which has no key, can't be read: columns have all their names"
+            )
         }
     }
 
@@ -115,7 +117,8 @@ struct KeyDomains {
             guard case .column(let name) = kind else { continue }
             let column = name.foldedIdentifier
             let refersElsewhere = edges.contains {
-                $0.child == table && $0.from == column && $0.parent != table && schema.tables[$0.parent] != nil
+                $0.child == table && $0.from == column && $0.parent != table
+                    && schema.tables[$0.parent] != nil
             }
             if refersElsewhere {
                 pending.append((table, column))
@@ -163,7 +166,8 @@ struct KeyDomains {
             for (column, values) in columns.sorted(by: { $0.key < $1.key }) where values.count > 1 {
                 let list = values.sorted().map { schema.tables[$0]?.name ?? $0 }.joined(separator: " and ")
                 refusals.append(
-                    "column \(schema.tables[table]?.name ?? table).\(column) holds keys of \(list), which differ from now on")
+                    "column \(schema.tables[table]?.name ?? table).\(column) holds keys of \(list), which differ from now on"
+                )
             }
         }
         for (table, column) in pending.sorted(by: { $0.table < $1.table })

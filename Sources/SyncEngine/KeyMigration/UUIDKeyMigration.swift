@@ -148,7 +148,8 @@ public struct UUIDKeyMigration: Sendable {
         guard db.isInsideTransaction, try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == false else {
             throw SyncError(
                 .keysNotConvertible,
-                "keys are converted in a transaction, with foreign keys off: in a migration, or by migrate(_:)")
+                "keys are converted in a transaction, with foreign keys off: in a migration, or by migrate(_:)"
+            )
         }
         return try db.withoutReportingSchemaChanges {
             try KeyConversion(db: db, migration: self, environment: environment, progress: progress).run()

@@ -27,10 +27,12 @@ struct KeyConversionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A column that holds keys of another table without a foreign key.", valueName: "table.column=parent"))
+            "A column that holds keys of another table without a foreign key.",
+            valueName: "table.column=parent"))
     var reference: [String] = []
 
-    @Option(help: ArgumentHelp("The name of the key for tables that get one more column.", valueName: "column"))
+    @Option(
+        help: ArgumentHelp("The name of the key for tables that get one more column.", valueName: "column"))
     var keyColumn = "id"
 
     @Option(
@@ -79,8 +81,10 @@ struct KeyConversionOptions: ParsableArguments {
         try reference.map { text in
             let sides = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let names = sides[0].split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-            guard sides.count == 2, names.count == 2, !names[0].isEmpty, !names[1].isEmpty, !sides[1].isEmpty else {
-                throw ValidationError("--reference is given as <table>.<column>=<parent>, such as note.folder=folder")
+            guard sides.count == 2, names.count == 2, !names[0].isEmpty, !names[1].isEmpty, !sides[1].isEmpty
+            else {
+                throw ValidationError(
+                    "--reference is given as <table>.<column>=<parent>, such as note.folder=folder")
             }
             return .init(table: String(names[0]), column: String(names[1]), parent: String(sides[1]))
         }
@@ -136,7 +140,8 @@ struct KeyConversionReport: Encodable {
         } else {
             lines.append(dryRun ? "would change:" : "changed:")
             var table = Table(
-                [.text("TABLE"), .number("ROWS"), .text("NEW KEY"), .text("OF"), .text("REFERENCES")], indent: 2)
+                [.text("TABLE"), .number("ROWS"), .text("NEW KEY"), .text("OF"), .text("REFERENCES")],
+                indent: 2)
             for item in tables {
                 table.addRow([
                     .init(item.name), .init(HumanFormat.count(Int(item.rows))), .init(item.key ?? "-"),
@@ -150,8 +155,11 @@ struct KeyConversionReport: Encodable {
             "\(HumanFormat.count(Int($0.rows), "row")) of \($0.table) \($0.rows == 1 ? "refers" : "refer") to no row of \($0.parent); that stays so"
         }
         if !dependents.isEmpty {
-            lines.append(dryRun ? "to be looked at, or accepted by --accept-dependents:" : "accepted as they are:")
-            lines += dependents.map { "  \(style.yellow($0.kind)) \(PrintableText.escaped($0.name)) \(PrintableText.escaped($0.reason))" }
+            lines.append(
+                dryRun ? "to be looked at, or accepted by --accept-dependents:" : "accepted as they are:")
+            lines += dependents.map {
+                "  \(style.yellow($0.kind)) \(PrintableText.escaped($0.name)) \(PrintableText.escaped($0.reason))"
+            }
         }
         return lines.joined(separator: "\n")
     }
@@ -166,9 +174,9 @@ struct KeyConversionReport: Encodable {
         let keys = tables.compactMap { item in item.lastOldKey.map { "--new-since \(item.name)=\($0)" } }
         guard !keys.isEmpty else { return nil }
         return """
-            a copy of this file that is converted, too, gets the same keys. Rows with the same old key become one row, also those \
-            that were added to the copies separately: tell them apart on each device by the last old keys that were shared; \
-            if this file has none of its own, these are: \(keys.joined(separator: " "))
+            Copies of this file that are converted get the same keys. Rows that they gave one old key become one row: if rows were \
+            added to them separately, give each device the last old keys that all share, see docs/keys.md. Here the last ones are: \
+            \(keys.joined(separator: " "))
             """
     }
 }
