@@ -148,3 +148,13 @@ CREATE TABLE _sync_setting (
 
 -- Finds what lost in a row, also to journal no lost write twice.
 CREATE INDEX _sync_conflict_row ON _sync_conflict (tbl, pk, col, hlc);
+
+-- What became of the synchronizations with each remote that this store asked for.
+CREATE TABLE _sync_attempt (
+    name TEXT PRIMARY KEY,                 -- the remote, as its transport names it
+    at INTEGER NOT NULL,                   -- when it was last tried, Unix milliseconds
+    done INTEGER,                          -- when it last succeeded
+    failures INTEGER NOT NULL,             -- how often it failed since then
+    error TEXT,                            -- why, the last time; NULL when it succeeded
+    skew INTEGER NOT NULL                  -- how far stamps that came were ahead of the clock here, milliseconds
+);

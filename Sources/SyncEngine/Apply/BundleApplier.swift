@@ -135,7 +135,12 @@ final class BundleApplier {
         guard stamp.sequence <= targetSequences[stamp.replica], stamp.timestamp <= Self.timestampMax else {
             throw SyncError(.invalidBundle, "the bundle holds a change that its own vector does not cover")
         }
-        if stamp.timestamp <= adoptionBound { newest = max(newest, stamp.timestamp) }
+        guard stamp.timestamp > adoptionBound else {
+            newest = max(newest, stamp.timestamp)
+            return
+        }
+        let now = (adoptionBound >> 16) - Self.skewMillisecondsMax
+        summary.skewMilliseconds = max(summary.skewMilliseconds, (stamp.timestamp >> 16) - now)
     }
 
     private func stamp(_ stamp: WireStamp) -> VersionTable.LocalStamp {

@@ -40,17 +40,21 @@ final class StorePeer: SyncPeer {
     }
 
     func greet() throws -> Greeting {
-        try database.write { db in
+        var events: [SyncEvent] = []
+        let greeting = try database.write { db in
             let before = try StoreMetadata.require(db)
             let tracking = TableTracking(db: db, environment: environment)
-            try tracking.refresh()
-            try Fold(db: db, environment: environment).run()
+            if try tracking.refresh() { events.append(.schemaChanged) }
+            let folded = try Fold(db: db, environment: environment).run()
+            if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
             try tracking.unpark()
             let metadata = try StoreMetadata.require(db)
             return Greeting(
                 store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
                 ownSequence: before.vector[try before.replicaID()])
         }
+        for event in events { environment.log(event, ["replica": "\(greeting.replica)"]) }
+        return greeting
     }
 
     func send(
