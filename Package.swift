@@ -12,7 +12,9 @@ let package = Package(
     products: [
         .library(name: "CipherStore", targets: ["CipherStore"]),
         .library(name: "SyncEngine", targets: ["SyncEngine"]),
+        .library(name: "SyncTesting", targets: ["SyncTesting"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
+        .executable(name: "syncsim", targets: ["syncsim"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -51,6 +53,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "SyncTesting", dependencies: ["CipherStore", "SyncEngine", "SyncWire"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "syncsim",
+            dependencies: [
+                "SyncTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "CipherStoreTests",
             dependencies: [
@@ -68,6 +80,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SyncTestingTests", dependencies: ["CipherStore", "SyncEngine", "SyncTesting", "SyncWire"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncctlTests",

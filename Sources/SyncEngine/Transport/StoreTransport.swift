@@ -41,13 +41,18 @@ final class StorePeer: SyncPeer {
 
     func greet() throws -> Greeting {
         var events: [SyncEvent] = []
-        let greeting = try database.write { db in
-            let before = try StoreMetadata.require(db)
+        let before = try database.write { db in
+            let metadata = try StoreMetadata.require(db)
             let tracking = TableTracking(db: db, environment: environment)
             if try tracking.refresh() { events.append(.schemaChanged) }
             let folded = try Fold(db: db, environment: environment).run()
             if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
-            try tracking.unpark()
+            return metadata
+        }
+        try database.settleIfDue(environment)
+        let greeting = try database.write { db in
+            // What the settlement wrote by a policy has no versions yet.
+            try Fold(db: db, environment: environment).run()
             let metadata = try StoreMetadata.require(db)
             return Greeting(
                 store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
@@ -97,16 +102,14 @@ final class StorePeer: SyncPeer {
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
         try database.writeWithoutTransaction { db in
-            // This has no effect inside of a transaction.
-            let enforced = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false
-            try db.execute(sql: "PRAGMA foreign_keys = OFF")
-            defer { if enforced { try? db.execute(sql: "PRAGMA foreign_keys = ON") } }
             var summary = ApplySummary()
-            try db.inTransaction(.immediate) {
-                let applier = try BundleApplier(db, environment)
-                try frames { try applier.consume($0) }
-                summary = try applier.finish()
-                return .commit
+            try db.withoutForeignKeys {
+                try db.inTransaction(.immediate) {
+                    let applier = try BundleApplier(db, environment)
+                    try frames { try applier.consume($0) }
+                    summary = try applier.finish()
+                    return .commit
+                }
             }
             return summary
         }
