@@ -166,3 +166,13 @@ CREATE TABLE _sync_orphan_policy (
     tbl INTEGER PRIMARY KEY,
     policy TEXT NOT NULL                   -- 'delete' or 'setNull'
 );
+
+-- What became of the synchronizations with each remote that this store asked for.
+CREATE TABLE _sync_attempt (
+    name TEXT PRIMARY KEY,                 -- the remote, as its transport names it
+    at INTEGER NOT NULL,                   -- when it was last tried, Unix milliseconds
+    done INTEGER,                          -- when it last succeeded
+    failures INTEGER NOT NULL,             -- how often it failed since then
+    error TEXT,                            -- why, the last time; NULL when it succeeded
+    skew INTEGER NOT NULL                  -- how far stamps that came were ahead of the clock here, milliseconds
+);

@@ -189,6 +189,9 @@ final class BundleApplier {
         try settlement?.run(isFull: hasUnitedColumns)
         summary.unparkedCount = parking.shownRowCount
         summary.parkedCount = parking.parkedRowCount
+        if records.newestBeyond > 0 {
+            summary.skewMilliseconds = max(0, (records.newestBeyond >> 16) - environment.milliseconds())
+        }
         try triggers.restore()
         try settlement?.finish()
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())

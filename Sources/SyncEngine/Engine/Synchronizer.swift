@@ -107,12 +107,14 @@ public final class Synchronizer: Sendable {
         _ direction: SyncDirection, _ transport: any Transport,
         progress: ((SyncProgress) throws -> Void)? = nil
     ) throws -> SyncReport {
-        let remote = try transport.connect(environment)
-        defer { remote.close() }
-        let local = StorePeer(database, environment, closes: false)
-        return try SessionDriver(
-            local: local, remote: remote, remoteName: transport.name, progress: progress
-        ).run(direction)
+        try SyncObservation(synchronizer: self, direction: direction, remote: transport.name).run {
+            let remote = try transport.connect(environment)
+            defer { remote.close() }
+            let local = StorePeer(database, environment, closes: false)
+            return try SessionDriver(
+                local: local, remote: remote, remoteName: transport.name, progress: progress
+            ).run(direction)
+        }
     }
 }
 
@@ -186,7 +188,8 @@ struct SessionDriver {
         }
         return SyncReport.Transfer(
             rowCount: sent.rowCount, byteCount: sent.byteCount, conflictCount: applied.conflictCount,
-            parkedCount: applied.parkedCount)
+            parkedCount: applied.parkedCount, unparkedCount: applied.unparkedCount,
+            skewMilliseconds: applied.skewMilliseconds)
     }
 
     /// Each side notes what the other knows now.

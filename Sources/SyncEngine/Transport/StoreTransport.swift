@@ -40,14 +40,22 @@ final class StorePeer: SyncPeer {
     }
 
     func greet() throws -> Greeting {
-        let (greeting, isDue) = try database.write { db in
+        var events: [SyncEvent] = []
+        let (first, isDue) = try database.write { db in
             let before = try StoreMetadata.require(db)
-            try TableTracking(db: db, environment: environment).refresh()
-            try Fold(db: db, environment: environment).run()
+            if try TableTracking(db: db, environment: environment).refresh() { events.append(.schemaChanged) }
+            let folded = try Fold(db: db, environment: environment).run()
+            if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
             let ownSequence = before.vector[try before.replicaID()]
             return (try Self.greeting(db, ownSequence), try SettlementMark.isDue(db))
         }
-        guard isDue else { return greeting }
+        let greeting = isDue ? try settle(first) : first
+        for event in events { environment.log(event, ["replica": "\(greeting.replica)"]) }
+        return greeting
+    }
+
+    /// Settles what the fold or a schema change left to be decided, and greets anew.
+    private func settle(_ greeting: Greeting) throws -> Greeting {
         try database.settle(environment, isFull: false)
         return try database.write { db in
             // What the settlement wrote by a policy has no versions yet.
