@@ -24,6 +24,9 @@ final class BundleApplier {
     private var targetSequences: [Int64] = []
     private let adoptionBound: Int64
     private var touched: TouchedRows?
+    private var counters: CounterStore?
+    private let policies: MergePolicies?
+    private var merges: CustomMerges?
 
     /// A stamp that is further ahead of the clock is merged, and not adopted: one
     /// bad clock must not pull all others along.
@@ -34,8 +37,12 @@ final class BundleApplier {
 
     /// Prepares the application. The log is folded first, so that local edits
     /// have versions to be merged with.
-    init(_ db: Database, _ environment: SyncEnvironment, limits: WireLimits = WireLimits()) throws {
+    init(
+        _ db: Database, _ environment: SyncEnvironment, limits: WireLimits = WireLimits(),
+        policies: MergePolicies? = nil
+    ) throws {
         self.db = db
+        self.policies = policies
         self.environment = environment
         try TableTracking(db: db, environment: environment).refresh()
         try Fold(db: db, environment: environment).run()
@@ -98,6 +105,12 @@ final class BundleApplier {
             }
             try matching.learn(table)
         }
+        try PolicyDeclarations(header).learn(
+            PolicyStore(db: db, environment: environment), named, match: matching.match)
+        try matching.reload()
+        counters = try CounterStore.ifNeeded(db)
+        merges = try CustomMerges.ifNeeded(
+            db, policies, own: metadata.replicaID(), now: environment.milliseconds())
         // What is learnt from one table can concern another, so all are learnt first.
         tables = try named.map {
             let (table, columns) = try matching.match($0)
@@ -158,8 +171,12 @@ final class BundleApplier {
                 row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], stamp(cell.stamp))
         }
         let isWhole = record.baseValues.count + record.cells.count == table.columnNumbers.count
-        guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert else {
-            return try write(values(record, table), table, key)
+        guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert,
+            counters?.tables[table.table.number] == nil
+        else {
+            var values = values(record, table)
+            try counters?.absorb(&values, .insert, table.table.number, key)
+            return try write(values, table, key)
         }
         let raw = statement.sqliteStatement
         RawStep.reset(raw)
@@ -226,10 +243,11 @@ final class BundleApplier {
                 known.values[column.number] = value.value
             }
             table.reader.finish()
+            try counters?.uncover(&known.values, &owned, table.table.number, key)
             version = known
         }
         guard
-            let plan = Merge.plan(
+            var plan = Merge.plan(
                 local: version, incoming: change(record, table), peer: peer, known: metadata.vector)
         else {
             throw SyncError(
@@ -238,6 +256,8 @@ final class BundleApplier {
         try withExtendedLifetime(owned) {
             try versions.store(plan, row: local?.row, table.table.number, key)
             summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
+            try merges?.merge(plan, local: version, table.table, key)
+            try counters?.absorb(&plan.writes, plan.action, table.table.number, key)
             try carryOut(plan, local: version, table, key)
         }
     }
@@ -315,6 +335,7 @@ final class BundleApplier {
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
             arguments: [newest])
+        summary.conflictCount -= try merges?.finish() ?? 0
         if summary.rowCount + summary.unparkedCount > 0 { try Self.notifyUntoldChanges(db) }
         return summary
     }
