@@ -12,6 +12,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case noSuchTable
         /// The table's key is not a UUID, so its rows can't be matched.
         case unsuitableKey
+        /// Keys can't be turned into UUIDs; the message lists what stands against it.
+        case keysNotConvertible
         /// The table is of a kind that can't be tracked.
         case unsuitableTable
         /// The remote belongs to another database.
