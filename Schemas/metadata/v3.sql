@@ -176,3 +176,32 @@ CREATE TABLE _sync_attempt (
     error TEXT,                            -- why, the last time; NULL when it succeeded
     skew INTEGER NOT NULL                  -- how far stamps that came were ahead of the clock here, milliseconds
 );
+
+-- What becomes of concurrent values of columns. Columns without an entry: the last writer wins.
+CREATE TABLE _sync_policy (
+    tbl INTEGER NOT NULL,
+    col INTEGER NOT NULL,
+    kind TEXT NOT NULL,                    -- 'last writer', 'counter' or 'custom'
+    name TEXT NOT NULL,                    -- the name of the function of a custom policy
+    hlc INTEGER NOT NULL,                  -- when it was declared: of two, a counter stands, or else the later one
+    rid BLOB NOT NULL,                     -- by which replica: its 16 bytes
+    PRIMARY KEY (tbl, col)
+) WITHOUT ROWID;
+
+-- The columns that hold shares of counters: what one replica has added. No table has
+-- them; each has its cells in _sync_cell, written by its replica only.
+CREATE TABLE _sync_share (
+    tbl INTEGER NOT NULL,
+    col INTEGER NOT NULL,                  -- the column of the shares, in _sync_column
+    counter INTEGER NOT NULL,              -- the column of the counter
+    rid BLOB NOT NULL,                     -- whose shares they are
+    PRIMARY KEY (tbl, col)
+) WITHOUT ROWID;
+
+-- Bases and shares of counters. The table of the user shows their sum, modulo 2^64.
+CREATE TABLE _sync_part (
+    r INTEGER NOT NULL,                    -- _sync_row.r
+    col INTEGER NOT NULL,                  -- the counter's column: its base; a column of shares: the share
+    val,
+    PRIMARY KEY (r, col)
+) WITHOUT ROWID;

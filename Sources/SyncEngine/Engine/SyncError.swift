@@ -22,6 +22,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case sameReplica
         /// The remote sent something that can't be right.
         case invalidBundle
+        /// The column can't have the policy.
+        case unsuitablePolicy
         /// There is no such conflict in the journal.
         case noSuchConflict
         /// The conflict was resolved before.

@@ -32,8 +32,14 @@ final class StorePeer: SyncPeer {
     private let database: any DatabaseWriter
     private let environment: SyncEnvironment
     private let closes: Bool
+    private let policies: MergePolicies?
 
-    init(_ database: any DatabaseWriter, _ environment: SyncEnvironment, closes: Bool) {
+    /// - parameter policies: The functions of custom merge policies.
+    init(
+        _ database: any DatabaseWriter, _ environment: SyncEnvironment, closes: Bool,
+        policies: MergePolicies? = nil
+    ) {
+        self.policies = policies
         self.database = database
         self.environment = environment
         self.closes = closes
@@ -114,7 +120,7 @@ final class StorePeer: SyncPeer {
             var summary = ApplySummary()
             try db.withoutForeignKeys {
                 try db.inTransaction(.immediate) {
-                    let applier = try BundleApplier(db, environment)
+                    let applier = try BundleApplier(db, environment, policies: policies)
                     try frames { try applier.consume($0) }
                     summary = try applier.finish()
                     return .commit
