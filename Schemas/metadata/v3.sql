@@ -113,7 +113,12 @@ CREATE TABLE _sync_conflict (
     hlc INTEGER NOT NULL,                  -- when that had been written
     sid INTEGER NOT NULL,                  -- by whom
     won INTEGER NOT NULL,                  -- the sid of the writer that won
-    why TEXT NOT NULL                      -- 'newer' or 'deleted'
+    why TEXT NOT NULL,                     -- 'newer', 'deleted', 'merge failed', or 'row': the rest of a row of which a delete
+                                           -- discarded an edit, kept so that the row can be restored
+    life INTEGER NOT NULL DEFAULT 0,       -- the life of the row that the value belongs to; 0 in entries of version 2
+    won_hlc INTEGER NOT NULL DEFAULT 0,    -- when the winner had been written; 0 when that is not known
+    resolved INTEGER,                      -- when somebody dealt with it, Unix milliseconds; NULL while it is open
+    how TEXT                               -- 'kept', 'restored' or 'merged'
 );
 
 -- The replicas that this one was synchronized with.
@@ -140,3 +145,24 @@ CREATE TABLE _sync_setting (
     name TEXT PRIMARY KEY,
     value NOT NULL
 ) WITHOUT ROWID;
+
+-- Finds what lost in a row, also to journal no lost write twice.
+CREATE INDEX _sync_conflict_row ON _sync_conflict (tbl, pk, col, hlc);
+
+-- Rows that exist and are not in the user's table, because a constraint stands
+-- against them. Their values are in _sync_shadow, under col -1 when they have none.
+CREATE TABLE _sync_hidden (
+    tbl INTEGER NOT NULL,
+    pk NOT NULL,
+    reason TEXT NOT NULL,                  -- 'unique', 'notNull', 'check', 'missingParent', 'trigger' or 'other'
+    since INTEGER NOT NULL,                -- when the row was hidden, Unix milliseconds; 0 by a program of version 2
+    other_tbl INTEGER,                     -- the row that won, or the parent that is missing, where it is known
+    other_pk,
+    PRIMARY KEY (tbl, pk)
+) WITHOUT ROWID;
+
+-- What happens to the rows of a table whose parent was deleted; without an entry they are held.
+CREATE TABLE _sync_orphan_policy (
+    tbl INTEGER PRIMARY KEY,
+    policy TEXT NOT NULL                   -- 'delete' or 'setNull'
+);
