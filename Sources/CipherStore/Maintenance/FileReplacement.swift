@@ -107,6 +107,9 @@ struct FileReplacement {
         return StoreError(.cannotWrite, "\(what): \(lastError)", path: path)
     }
 
+    /// Waits until what was written into the temporary file is on the disk.
+    func synchronize() throws { try synchronize(temporary) }
+
     private func synchronize(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
