@@ -40,7 +40,7 @@ struct Syncctl: ParsableCommand {
                 name: "SYNC",
                 subcommands: [
                     TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self,
-                    StatusCommand.self, LogCommand.self,
+                    BundleCommand.self, StatusCommand.self, LogCommand.self,
                 ]),
             CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
         ])

@@ -20,6 +20,12 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case sameReplica
         /// The remote sent something that can't be right.
         case invalidBundle
+        /// A bundle builds on changes that are not here.
+        case missingChanges
+        /// A folder holds no snapshot that a new replica could begin with.
+        case snapshotMissing
+        /// The replica was never heard of.
+        case noSuchReplica
         /// The synchronization was cancelled; nothing was applied.
         case cancelled
     }

@@ -92,6 +92,13 @@ final class StorePeer: SyncPeer {
     func receive(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
+        try receiveStored { _, sink in try frames(sink) }
+    }
+
+    /// Applies the frames that `frames` hands out, which may read them from the store itself.
+    func receiveStored(
+        _ frames: (Database, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> ApplySummary {
         try database.writeWithoutTransaction { db in
             // This has no effect inside of a transaction.
             let enforced = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false
@@ -100,7 +107,7 @@ final class StorePeer: SyncPeer {
             var summary = ApplySummary()
             try db.inTransaction(.immediate) {
                 let applier = try BundleApplier(db, environment)
-                try frames { try applier.consume($0) }
+                try frames(db) { try applier.consume($0) }
                 summary = try applier.finish()
                 return .commit
             }
@@ -121,6 +128,7 @@ final class StorePeer: SyncPeer {
                     VALUES (?1, coalesce(nullif(?2, ''), (SELECT name FROM _sync_peer WHERE rid = ?1), ''), ?3, ?4)
                     """,
                 arguments: [peer.data, name, environment.milliseconds(), vector[own]])
+            try PeerKnowledge.note(db, of: peer, vector)
         }
     }
 
