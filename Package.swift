@@ -12,7 +12,9 @@ let package = Package(
     products: [
         .library(name: "CipherStore", targets: ["CipherStore"]),
         .library(name: "SyncEngine", targets: ["SyncEngine"]),
+        .library(name: "SyncTesting", targets: ["SyncTesting"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
+        .executable(name: "syncsim", targets: ["syncsim"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
@@ -42,6 +44,16 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "SyncTesting", dependencies: ["CipherStore", "SyncEngine", "SyncWire"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "syncsim",
+            dependencies: [
+                "SyncTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "CipherStoreTests",
             dependencies: [
@@ -54,6 +66,9 @@ let package = Package(
         .testTarget(name: "SyncWireTests", dependencies: ["SyncWire"], swiftSettings: settings),
         .testTarget(
             name: "SyncEngineTests", dependencies: ["CipherStore", "SyncEngine", "SyncWire"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SyncTestingTests", dependencies: ["CipherStore", "SyncEngine", "SyncTesting", "SyncWire"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncctlTests",

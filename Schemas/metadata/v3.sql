@@ -113,7 +113,12 @@ CREATE TABLE _sync_conflict (
     hlc INTEGER NOT NULL,                  -- when that had been written
     sid INTEGER NOT NULL,                  -- by whom
     won INTEGER NOT NULL,                  -- the sid of the writer that won
-    why TEXT NOT NULL                      -- 'newer' or 'deleted'
+    why TEXT NOT NULL,                     -- 'newer', 'deleted', 'merge failed', or 'row': the rest of a row of which a delete
+                                           -- discarded an edit, kept so that the row can be restored
+    life INTEGER NOT NULL DEFAULT 0,       -- the life of the row that the value belongs to; 0 in entries of version 2
+    won_hlc INTEGER NOT NULL DEFAULT 0,    -- when the winner had been written; 0 when that is not known
+    resolved INTEGER,                      -- when somebody dealt with it, Unix milliseconds; NULL while it is open
+    how TEXT                               -- 'kept', 'restored' or 'merged'
 );
 
 -- The replicas that this one was synchronized with.
@@ -140,6 +145,9 @@ CREATE TABLE _sync_setting (
     name TEXT PRIMARY KEY,
     value NOT NULL
 ) WITHOUT ROWID;
+
+-- Finds what lost in a row, also to journal no lost write twice.
+CREATE INDEX _sync_conflict_row ON _sync_conflict (tbl, pk, col, hlc);
 
 -- What other replicas were last known to know: their version vectors.
 CREATE TABLE _sync_peer_vector (

@@ -40,7 +40,7 @@ struct Syncctl: ParsableCommand {
                 name: "SYNC",
                 subcommands: [
                     TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self,
-                    BundleCommand.self, StatusCommand.self, LogCommand.self,
+                    BundleCommand.self, StatusCommand.self, ConflictsCommand.self, LogCommand.self,
                 ]),
             CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
         ])

@@ -26,7 +26,7 @@ import Testing
         SELECT count(*) FROM n
         """
 
-    @Test(.timeLimit(.minutes(5))) func aCancelledTaskStopsItsStatement() async throws {
+    @Test(.timeLimit(.minutes(20))) func aCancelledTaskStopsItsStatement() async throws {
         for writer in try writers() {
             for write in [false, true] {
                 let started = AsyncStream.makeStream(of: Void.self)
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aCancelledWriteLeavesNothing() async throws {
+    @Test(.timeLimit(.minutes(20))) func aCancelledWriteLeavesNothing() async throws {
         for writer in try writers() {
             let inserted = AsyncStream.makeStream(of: Void.self)
             let goOn = DispatchSemaphore(value: 0)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func aRollbackIsNeverStopped() async throws {
+    @Test(.timeLimit(.minutes(20))) func aRollbackIsNeverStopped() async throws {
         for writer in try writers() {
             for _ in 0..<300 {
                 let task = Task {
@@ -120,7 +120,7 @@ import Testing
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 3)
     }
 
-    @Test(.timeLimit(.minutes(5))) func aTaskThatWaitsForAReaderGivesUpWhenItIsCancelled() async throws {
+    @Test(.timeLimit(.minutes(20))) func aTaskThatWaitsForAReaderGivesUpWhenItIsCancelled() async throws {
         var configuration = Configuration.keyed("secret")
         configuration.maximumReaderCount = 1
         let pool = try DatabasePool(path: folder.file("w.db"), configuration: configuration)

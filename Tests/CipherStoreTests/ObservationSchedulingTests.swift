@@ -4,7 +4,7 @@ import Testing
 @testable import CipherStore
 
 /// Where values are told, and what ends an observation that a task waits for.
-@Suite(.timeLimit(.minutes(5))) struct ObservationSchedulingTests {
+@Suite(.timeLimit(.minutes(20))) struct ObservationSchedulingTests {
     private let queue: DatabaseQueue
 
     init() throws {

@@ -136,7 +136,7 @@ import Testing
 
     /// The thread that a task needs to go on may be blocked by a read that
     /// waits for the task's reader.
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func blockingReadsInTasksDontKeepOtherTasksFromEndingTheirReads() async throws {
         let pool = try makePool { $0.maximumReaderCount = 1 }
         let mayEnd = DispatchSemaphore(value: 0)

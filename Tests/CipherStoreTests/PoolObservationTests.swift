@@ -4,7 +4,7 @@ import Testing
 @testable import CipherStore
 
 /// Observations of a pool beside its writes.
-@Suite(.timeLimit(.minutes(10))) struct PoolObservationTests {
+@Suite(.timeLimit(.minutes(20))) struct PoolObservationTests {
     private let folder: TemporaryFolder
     private let pool: DatabasePool
 

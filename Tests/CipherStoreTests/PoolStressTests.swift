@@ -13,7 +13,7 @@ import Testing
     private static let seconds = environment["CIPHERSTORE_STRESS_SECONDS"].flatMap(Double.init)
     private static let seed = environment["CIPHERSTORE_STRESS_SEED"].flatMap { UInt64($0) } ?? 1
 
-    @Test(.timeLimit(.minutes(10))) func everyCommittedRowIsThereAndNoConnectionLeaks() async throws {
+    @Test(.timeLimit(.minutes(20))) func everyCommittedRowIsThereAndNoConnectionLeaks() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("stress.db")
         let journal = WriteJournal()
@@ -33,7 +33,7 @@ import Testing
 
     /// The same with threads and dispatch queues alone, which Thread Sanitizer
     /// understands: on Linux it does not see how tasks hand values over.
-    @Test(.timeLimit(.minutes(10))) func threadsThatCancelAndInterruptEachOtherLoseNothing() throws {
+    @Test(.timeLimit(.minutes(20))) func threadsThatCancelAndInterruptEachOtherLoseNothing() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("stress.db")
         let journal = WriteJournal()

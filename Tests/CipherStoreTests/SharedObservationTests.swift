@@ -3,7 +3,7 @@ import Testing
 
 @testable import CipherStore
 
-@Suite(.timeLimit(.minutes(5))) struct SharedObservationTests {
+@Suite(.timeLimit(.minutes(20))) struct SharedObservationTests {
     private struct Failure: Error {}
 
     private let queue: DatabaseQueue

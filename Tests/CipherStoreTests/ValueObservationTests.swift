@@ -4,7 +4,7 @@ import Testing
 @testable import CipherStore
 
 /// Observations of queues and pools, with what both have in common.
-@Suite(.timeLimit(.minutes(5))) struct ValueObservationTests {
+@Suite(.timeLimit(.minutes(20))) struct ValueObservationTests {
     enum Kind: CaseIterable { case queue, pool }
 
     private struct Failure: Error {}

@@ -87,8 +87,20 @@ import Testing
             Merge.plan(local: local, incoming: change, peer: VersionVector([Self.replicas[0]: 1])))
         #expect(plan.action == .delete)
         #expect(plan.life == 2)
-        #expect(plan.conflicts.map(\.column) == [0])
-        #expect(plan.conflicts.first?.reason == .deleted)
+        // Column 1 was known to who deleted the row, and is kept to restore it whole.
+        #expect(plan.conflicts.map(\.column) == [0, 1])
+        #expect(plan.conflicts.map(\.reason) == [.deleted, .row])
+        #expect(plan.lostLife == 1)
+    }
+
+    @Test func anEditAfterADeleteWasNotKnownToItWhateverThePeerKnowsByNow() throws {
+        let local = RowVersion(life: 1, base: stamp(1), cells: [0: stamp(7)], values: [0: .integer(1)])
+        let change = RowChange(life: 2, base: stamp(5, 1), writes: [:])
+        let peer = VersionVector([Self.replicas[0]: 1])
+        #expect(try #require(Merge.plan(local: local, incoming: change, peer: peer)).conflicts.count == 1)
+        var known = local
+        known.cells = [0: stamp(4)]
+        #expect(try #require(Merge.plan(local: known, incoming: change, peer: peer)).conflicts.isEmpty)
     }
 
     @Test func anEditOfALifeThatHasEndedGoesToTheJournal() throws {
@@ -101,7 +113,7 @@ import Testing
     }
 
     @Test func aLaterLifeReplacesTheRow() throws {
-        let local = RowVersion(life: 1, base: stamp(50), cells: [:], values: [0: .integer(1)])
+        let local = RowVersion(life: 1, base: stamp(4), cells: [:], values: [0: .integer(1)])
         let change = RowChange(
             life: 3, base: stamp(5, 1), writes: [0: .init(stamp: stamp(5, 1), value: .integer(2))])
         let plan = try #require(

@@ -18,7 +18,10 @@ import Testing
                     line.range(of: "-- ").map { line[..<$0.lowerBound] } ?? line
                 }
                 let words = lines.joined(separator: " ").split(whereSeparator: \.isWhitespace)
-                return "\(row[0] as String) \(row[1] as String) \(words.joined(separator: " "))"
+                // A column that ALTER added stands after the newline.
+                let statement = words.joined(separator: " ").replacing(" ,", with: ",").replacing(
+                    " )", with: ")")
+                return "\(row[0] as String) \(row[1] as String) \(statement)"
             }
         }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import SyncEngine
 
 /// What a synchronization brings is observed like any other change.
-@Suite(.timeLimit(.minutes(5))) struct ObservedSyncTests {
+@Suite(.timeLimit(.minutes(20))) struct ObservedSyncTests {
     @Test(arguments: ["", "WITHOUT ROWID"])
     func rowsThatComeFromARemoteAreObserved(options: String) async throws {
         let stores = try TestStores()

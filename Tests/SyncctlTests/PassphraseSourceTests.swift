@@ -147,19 +147,44 @@ extension ProcessWideTests {
         }
 
         @Test(arguments: [
-            "sleep 60", "sh -c 'echo leaked; exec sleep 60 >&-'", "sh -c \"trap '' TERM; exec sleep 60\"",
+            ("sleep 60.125", "60.125"), ("sh -c 'echo leaked; exec sleep 60.25 >&-'", "60.25"),
+            ("sh -c \"trap '' TERM; exec sleep 60.375\"", "60.375"),
         ])
-        func aCommandThatDoesNotEndIsEnded(line: String) throws {
-            // The command inherits the writing end, so that the pipe ends when the command does.
-            var ends: [Int32] = [-1, -1]
-            try #require(pipe(&ends) == 0)
-            defer { close(ends[0]) }
+        func aCommandThatDoesNotEndIsEnded(line: String, argument: String) throws {
             let failure = readingFailure(.command(line), timeout: .milliseconds(20))
             #expect(failure?.message.hasSuffix("did not end within 20 ms") == true)
-            close(ends[1])
-            // Children of other tests that start meanwhile inherit it too, and live for a while.
-            var entry = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
-            #expect(poll(&entry, 1, 240_000) == 1)
+            #expect(try !isRunning("sleep", argument))
+        }
+
+        @Test func aRunningCommandIsFoundByItsArgument() throws {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+            process.arguments = ["60.625"]
+            try process.run()
+            #expect(try isRunning("sleep", "60.625"))
+            process.terminate()
+            process.waitUntilExit()
+            #expect(try !isRunning("sleep", "60.625"))
+        }
+
+        /// Whether a process of this machine has a name and an argument that nobody else uses.
+        private func isRunning(_ name: String, _ argument: String) throws -> Bool {
+            #if os(Linux)
+                return try FileManager.default.contentsOfDirectory(atPath: "/proc").contains { entry in
+                    // A process that ended meanwhile has no such file any more.
+                    let words = FileManager.default.contents(atPath: "/proc/\(entry)/cmdline")?
+                        .split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+                    return words?.count == 2 && words?.first?.hasSuffix(name) == true
+                        && words?.last == argument
+                }
+            #else
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: "/usr/bin/pgrep")
+                process.arguments = ["-f", "^[^ ]*\(name) \(argument)$"]
+                try process.run()
+                process.waitUntilExit()
+                return process.terminationStatus == 0
+            #endif
         }
 
         @Test func aCommandIsGivenNoInputAndLittleOutput() {

@@ -36,7 +36,7 @@ extension ProcessWideTests {
         ///
         /// A block marked ```` ```console sqlcipher ```` needs the `sqlcipher` shell, of the SQLCipher that this
         /// process runs on, and of version 3, whose output is shown; it is passed over otherwise.
-        @Test(.timeLimit(.minutes(5))) func theWalkPrintsWhatTheReadmeShows() throws {
+        @Test(.timeLimit(.minutes(20))) func theWalkPrintsWhatTheReadmeShows() throws {
             let shell = try WalkShell()
             let blocks = try Readme.load().blocks(of: "console")
             #expect(blocks.count >= 4)

@@ -56,7 +56,7 @@ import Testing
 
     @Test(
         .enabled(if: folder != nil, "CIPHERSTORE_SAMPLE_DATA is not set: run Scripts/test"),
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(20)))
     func fiveFilesTravelAndStayEqual() throws {
         let source = try #require(Self.folder)
         let folder = NSTemporaryDirectory() + "sample-" + UUID().uuidString

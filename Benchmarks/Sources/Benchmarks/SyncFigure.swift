@@ -2,13 +2,17 @@ import CipherStore
 import Foundation
 import SyncEngine
 
-/// Pushes rows of twenty columns into a store that has none of them. The time is that of the
-/// whole push: opening the other store with its passphrase, fold, export, merge and commit.
-func measureSync(_ folder: StoreFolder, _ options: Options) throws -> SyncResult {
+/// What synchronization takes, on rows of twenty columns.
+func measureSync(_ folder: StoreFolder, _ options: Options) throws -> [SyncResult] {
     let rowCount = options.rowCount(.sync)
-    let source = try DatabaseQueue(path: folder.newPath("source.db"), configuration: storeConfiguration)
-    try source.write { try $0.execute(sql: Trip.createTable) }
-    let synchronizer = try Synchronizer(source, tables: ["trip"])
+    return try [measurePush(folder, options, rowCount)] + measureFolds(folder, options, rowCount)
+        + [measureSmallPull(folder, options, rowCount * 3)]
+}
+
+/// Pushes rows into a store that has none of them. The time is that of the whole push: opening the
+/// other store with its passphrase, fold, export, merge and commit.
+private func measurePush(_ folder: StoreFolder, _ options: Options, _ rowCount: Int) throws -> SyncResult {
+    let (source, synchronizer) = try makeStore(folder, "source.db")
     let path = folder.newPath("target.db")
     try synchronizer.clone(to: path, passphrase: Passphrase(storePassphrase))
     try source.write { try Trip.insert(rowCount, into: $0) }
@@ -20,10 +24,142 @@ func measureSync(_ folder: StoreFolder, _ options: Options) throws -> SyncResult
         throw BenchmarkError(description: "the push lost rows")
     }
     let seconds = elapsed.seconds(options)
-    let bar = 100_000.0
     return SyncResult(
-        rowCount: rowCount, seconds: seconds, rowsPerSecond: Double(rowCount) / seconds, bar: bar,
-        isWithinBar: Double(rowCount) >= bar * seconds, peakMegabytes: peakMegabytes())
+        "push of new rows", count: rowCount, seconds: seconds, value: Double(rowCount) / seconds, "rows/s",
+        atLeast: 100_000, peakMegabytes: peakMegabytes())
+}
+
+/// Folds the inserts of all rows, then an update of one column of each; both with the bytes that
+/// the versions take once the history is gone.
+private func measureFolds(
+    _ folder: StoreFolder, _ options: Options, _ rowCount: Int
+) throws -> [SyncResult] {
+    let (queue, _) = try makeStore(folder, "folded.db")
+    let path = queue.path
+    let peer = try StoreTransport(path: path, configuration: storeConfiguration).connect(.system)
+    defer { peer.close() }
+    _ = try peer.greet()
+    func fold(_ name: String) throws -> SyncResult {
+        let elapsed = try measure { _ = try peer.greet() }
+        let seconds = elapsed.seconds(options)
+        return SyncResult(
+            name, count: rowCount, seconds: seconds, value: Double(rowCount) / seconds, "entries/s",
+            atLeast: 300_000, peakMegabytes: peakMegabytes())
+    }
+    func size(_ name: String, _ sizeBefore: Int, atMost bar: Double) throws -> SyncResult {
+        let bytes = try compactedSize(queue) - sizeBefore
+        return SyncResult(
+            name, count: rowCount, seconds: 0, value: Double(bytes) / Double(rowCount), "bytes each",
+            atMost: bar, peakMegabytes: peakMegabytes())
+    }
+    try queue.write { try Trip.insert(rowCount, into: $0) }
+    let inserts = try fold("fold of inserts")
+    let bare = try sizeOfRows(folder, rowCount)
+    let rows = try size("metadata of rows", bare, atMost: 90)
+    try queue.write { try $0.execute(sql: "UPDATE trip SET minute = minute + 1") }
+    let updates = try fold("fold of updates")
+    let cells = try size("metadata of cells", bare + Int(rows.value * Double(rowCount)), atMost: 45)
+    return [inserts, updates, rows, cells]
+}
+
+/// How many bytes the pages take in which the same rows are, without synchronization.
+private func sizeOfRows(_ folder: StoreFolder, _ rowCount: Int) throws -> Int {
+    let queue = try DatabaseQueue(path: folder.newPath("bare.db"), configuration: storeConfiguration)
+    try queue.write { db in
+        try db.execute(sql: Trip.createTable)
+        try Trip.insert(rowCount, into: db)
+    }
+    return try compactedSize(queue)
+}
+
+/// How many bytes the pages take that are in use, once the history is gone but for its last entry.
+private func compactedSize(_ queue: DatabaseQueue) throws -> Int {
+    try queue.writeWithoutTransaction { db in
+        if try db.tableExists("_sync_log") {
+            try db.execute(sql: "DELETE FROM _sync_log WHERE seq < (SELECT max(seq) FROM _sync_log)")
+        }
+        try db.execute(sql: "VACUUM")
+        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        let pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
+        return pages * pageSize
+    }
+}
+
+/// Pulls the edits of a hundred rows among many, from a store whose connection is open.
+private func measureSmallPull(
+    _ folder: StoreFolder, _ options: Options, _ rowCount: Int
+) throws -> SyncResult {
+    let (queue, synchronizer) = try makeStore(folder, "large.db")
+    try queue.write { try Trip.insert(rowCount, into: $0) }
+    let path = folder.newPath("edited.db")
+    try synchronizer.clone(to: path, passphrase: Passphrase(storePassphrase))
+    let edited = try DatabaseQueue(path: path, configuration: storeConfiguration)
+    let transport = OpenStoreTransport(
+        peer: try StoreTransport(path: path, configuration: storeConfiguration).connect(.system))
+    let changeCount = 100
+    let stride = max(1, rowCount / changeCount)
+    var times: [Double] = []
+    for turn in 0...options.runCount {
+        try edited.write { db in
+            try db.execute(
+                sql: "UPDATE trip SET flight = flight + 1 WHERE rowid % ? = ? AND rowid / ? < ?",
+                arguments: [stride, turn % stride, stride, changeCount])
+        }
+        var report: SyncReport?
+        let elapsed = try measure { report = try synchronizer.run(.pull, transport) }
+        guard let pulled = report?.pulled, abs(pulled.rowCount - Int64(changeCount)) <= 1 else {
+            throw BenchmarkError(description: "the pull brought \(report?.pulled?.rowCount ?? 0) rows")
+        }
+        if turn > 0 { times.append(elapsed.seconds(options)) }
+    }
+    let seconds = times.sorted()[times.count / 2]
+    return SyncResult(
+        "pull of \(changeCount) edits of \(rowCount)", count: changeCount, seconds: seconds,
+        value: seconds * 1000, "ms", atMost: 20, peakMegabytes: peakMegabytes())
+}
+
+/// A connection that stays open from one synchronization to the next, as a server's does.
+private struct OpenStoreTransport: Transport {
+    // The benchmark has one thread.
+    nonisolated(unsafe) let peer: any SyncPeer
+
+    var name: String { "an open store" }
+
+    func connect(_ environment: SyncEnvironment) throws -> any SyncPeer { OpenPeer(peer) }
+}
+
+/// A peer that its session does not close.
+private final class OpenPeer: SyncPeer {
+    private let peer: any SyncPeer
+
+    init(_ peer: any SyncPeer) { self.peer = peer }
+
+    func greet() throws -> Greeting { try peer.greet() }
+
+    func send(
+        since vector: VersionVector, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try peer.send(since: vector, progress: progress, to: sink)
+    }
+
+    func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {
+        try peer.receive(frames)
+    }
+
+    func renewIdentity() throws { try peer.renewIdentity() }
+
+    func remember(_ replica: ReplicaID, name: String, knowing vector: VersionVector) throws {
+        try peer.remember(replica, name: name, knowing: vector)
+    }
+
+    func close() {}
+}
+
+private func makeStore(_ folder: StoreFolder, _ name: String) throws -> (DatabaseQueue, Synchronizer) {
+    let queue = try DatabaseQueue(path: folder.newPath(name), configuration: storeConfiguration)
+    try queue.write { try $0.execute(sql: Trip.createTable) }
+    return (queue, try Synchronizer(queue, tables: ["trip"]))
 }
 
 private let storePassphrase = "passphrase of the benchmark"
@@ -45,41 +181,4 @@ private func peakMegabytes() -> Double {
     #else
         return Double(usage.ru_maxrss) / 1_048_576
     #endif
-}
-
-/// A synthetic row of twenty columns, in the shape of a flight: a key, twelve integers (some of
-/// them NULL), two floating-point numbers and five texts.
-private enum Trip {
-    static let createTable = """
-        CREATE TABLE trip (
-            id BLOB PRIMARY KEY NOT NULL, year INTEGER, month INTEGER, day INTEGER, departure INTEGER,
-            planned_departure INTEGER, departure_delay INTEGER, arrival INTEGER, planned_arrival INTEGER,
-            arrival_delay INTEGER, carrier TEXT, flight INTEGER, tail TEXT, origin TEXT, destination TEXT,
-            duration REAL, distance REAL, hour INTEGER, minute INTEGER, planned TEXT)
-        """
-
-    private static let places = ["EWR", "LGA", "JFK", "IAH", "MIA", "BQN", "ATL", "ORD", "FLL"]
-    private static let carriers = ["UA", "AA", "B6", "DL", "EV", "MQ", "US", "WN"]
-
-    static func insert(_ count: Int, into db: Database) throws {
-        // OR FAIL, because a plain INSERT into a tracked table is slow on SQLCipher 3.
-        let parameters = Array(repeating: "?", count: 20).joined(separator: ", ")
-        let statement = try db.cachedStatement(sql: "INSERT OR FAIL INTO trip VALUES (\(parameters))")
-        for index in 0..<count { try statement.execute(arguments: arguments(index)) }
-    }
-
-    private static func arguments(_ index: Int) -> StatementArguments {
-        // A multiplicative hash spreads the values in the same way each time.
-        let mixed = Int(truncatingIfNeeded: UInt64(index + 1) &* 0x9E37_79B9_7F4A_7C15 >> 33)
-        let (month, day, hour) = (1 + mixed % 12, 1 + mixed / 12 % 28, 5 + mixed / 336 % 18)
-        let minute = mixed / 6048 % 60
-        let delay: Int? = mixed % 41 == 0 ? nil : mixed % 97 - 20
-        return [
-            UUID.v7(), 2013, month, day, delay.map { hour * 100 + minute + $0 }, hour * 100 + minute, delay,
-            delay.map { hour * 100 + 200 + $0 }, hour * 100 + 200, delay.map { $0 / 2 },
-            carriers[mixed % carriers.count], mixed % 6000, "N\(10_000 + mixed % 4000)", places[mixed % 3],
-            places[mixed % places.count], Double(40 + mixed % 300), Double(200 + mixed % 2400), hour, minute,
-            "2013-\(month)-\(day)T\(hour):00:00Z",
-        ]
-    }
 }

@@ -237,7 +237,7 @@ final class BundleApplier {
         }
         try withExtendedLifetime(owned) {
             try versions.store(plan, row: local?.row, table.table.number, key)
-            summary.conflictCount += try journal.append(plan.conflicts, table.table.number, key, versions)
+            summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
             try carryOut(plan, local: version, table, key)
         }
     }
@@ -306,6 +306,7 @@ final class BundleApplier {
         summary.unparkedCount = try parking.retry(touched)
         try touched?.parkOrphans(parking)
         summary.parkedCount = parking.parkedRowCount
+        try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
         for (replica, sequence) in target.sequences {
             try db.execute(
                 sql: "UPDATE _sync_replica SET oseq = max(oseq, ?), seen = ? WHERE rid = ?",

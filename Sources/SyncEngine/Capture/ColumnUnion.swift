@@ -54,7 +54,7 @@ struct ColumnUnion {
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_union AS
-                SELECT r.r, r.pk, m.val AS newer, CASE WHEN s.pk IS NULL THEN \(stored) ELSE s.val END AS older,
+                SELECT r.r, r.pk, r.cl, m.val AS newer, CASE WHEN s.pk IS NULL THEN \(stored) ELSE s.val END AS older,
                     coalesce(a.hlc, r.hlc) AS hlc, coalesce(a.sid, r.sid) AS sid, a.oseq AS oseq,
                     coalesce(c.hlc, r.hlc) AS other_hlc, coalesce(c.sid, r.sid) AS other_sid,
                     (coalesce(a.hlc, r.hlc), p.rid) >= (coalesce(c.hlc, r.hlc), q.rid) AS wins
@@ -77,10 +77,10 @@ struct ColumnUnion {
     ) throws {
         try db.execute(
             sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why)
+                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
                 SELECT ?, ?, pk, ?, CASE WHEN wins THEN older ELSE newer END,
                     CASE WHEN wins THEN other_hlc ELSE hlc END, CASE WHEN wins THEN other_sid ELSE sid END,
-                    CASE WHEN wins THEN sid ELSE other_sid END, 'newer'
+                    CASE WHEN wins THEN sid ELSE other_sid END, 'newer', cl, CASE WHEN wins THEN hlc ELSE other_hlc END
                 FROM temp._sync_union
                 WHERE sid <> other_sid AND \(TableTracking.differs("newer", "older"))
                 """, arguments: [environment.milliseconds(), table.number, column.number])

@@ -192,9 +192,13 @@ struct Fold {
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_written") }
         try db.execute(
             sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why)
+                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
                 SELECT \(environment.milliseconds()), _sync_shadow.tbl, _sync_shadow.pk, _sync_shadow.col, val,
-                    coalesce(c.hlc, r.hlc), coalesce(c.sid, r.sid), \(metadata.selfNumber), 'newer'
+                    coalesce(c.hlc, r.hlc), coalesce(c.sid, r.sid), \(metadata.selfNumber),
+                    CASE WHEN EXISTS (
+                        SELECT 1 FROM temp._sync_fold AS t
+                        WHERE t.tbl = _sync_shadow.tbl AND t.pk = _sync_shadow.pk AND t.turns > 0)
+                    THEN 'deleted' ELSE 'newer' END, r.cl, \(environment.milliseconds() << 16)
                 FROM _sync_shadow JOIN _sync_row AS r ON r.tbl = _sync_shadow.tbl AND r.pk = _sync_shadow.pk
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = _sync_shadow.col
                 WHERE _sync_shadow.col >= 0 AND _sync_shadow.why <> '\(Parking.droppedReason)' AND \(shadowed);

@@ -99,9 +99,9 @@ struct TableTracking {
         let name = "t.\(column.name.quotedDatabaseIdentifier)"
         try db.execute(
             sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why)
+                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
                 SELECT :now, s.tbl, s.pk, s.col, \(name), 0, (SELECT self FROM _sync_state),
-                    coalesce(c.sid, r.sid), 'newer'
+                    coalesce(c.sid, r.sid), 'newer', r.cl, coalesce(c.hlc, r.hlc)
                 FROM _sync_shadow AS s
                 JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = s.pk
                 JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk

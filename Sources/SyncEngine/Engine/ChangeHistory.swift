@@ -78,8 +78,12 @@ extension Synchronizer {
     }
 
     private func keyText(_ row: Row) throws -> String {
-        let value = try row.decode(DatabaseValue.self, atIndex: 3)
-        return UUID.fromDatabaseValue(value)?.uuidString.lowercased() ?? value.description
+        Self.keyText(try row.decode(DatabaseValue.self, atIndex: 3))
+    }
+
+    /// A row's key as UUID text.
+    static func keyText(_ key: DatabaseValue) -> String {
+        UUID.fromDatabaseValue(key)?.uuidString.lowercased() ?? key.description
     }
 
     private func columns(_ row: Row, _ table: SyncedTable, _ mask: Int64?) throws -> [String] {

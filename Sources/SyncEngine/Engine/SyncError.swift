@@ -12,6 +12,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case noSuchTable
         /// The table's key is not a UUID, so its rows can't be matched.
         case unsuitableKey
+        /// Keys can't be turned into UUIDs; the message lists what stands against it.
+        case keysNotConvertible
         /// The table is of a kind that can't be tracked.
         case unsuitableTable
         /// The remote belongs to another database.
@@ -20,6 +22,12 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case sameReplica
         /// The remote sent something that can't be right.
         case invalidBundle
+        /// There is no such conflict in the journal.
+        case noSuchConflict
+        /// The conflict was resolved before.
+        case conflictResolved
+        /// The lost value can't be written: its table, column or place is not there.
+        case unrestorable
         /// A bundle builds on changes that are not here.
         case missingChanges
         /// A folder holds no snapshot that a new replica could begin with.

@@ -53,7 +53,7 @@ public struct SyncStatus: Sendable {
     public let peers: [Peer]
     /// The local changes in the log, all of which a new peer would get.
     public let logEntryCount: Int64
-    /// The conflicts in the journal.
+    /// The conflicts in the journal that are open.
     public let conflictCount: Int64
     /// The rows that wait for their table, column, parent or place.
     public let parkedCount: Int64
@@ -72,7 +72,7 @@ extension Synchronizer {
                 store: metadata.store, replica: try metadata.replicaID(), tables: try tables(db),
                 peers: try peers(db),
                 logEntryCount: try count(db, "SELECT count(*) FROM _sync_log WHERE op <> 0"),
-                conflictCount: try count(db, "SELECT count(*) FROM _sync_conflict"),
+                conflictCount: try ConflictJournal.openCount(db, metadata),
                 parkedCount: try count(
                     db,
                     "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow WHERE why <> '\(Parking.droppedReason)')"

@@ -45,12 +45,18 @@ enum Merge {
         guard var plan = begin(incoming) else { return nil }
         guard local.isAlive else { return plan }
         plan.action = incoming.isAlive ? .replace : .delete
+        plan.lostLife = local.life
+        // Who ends a life stamps that above all that it knows of the row: it did not know a
+        // newer write, even if the peer, who only passes the end on, does by now.
         for (column, value) in local.values {
             let stamp = local.stamp(ofColumn: column)
-            guard !peer.contains(stamp) else { continue }
+            let isKnown = peer.contains(stamp) && !stamp.isNewer(than: plan.base)
             plan.conflicts.append(
-                .init(column: column, lost: value, lostStamp: stamp, winner: plan.base, reason: .deleted))
+                .init(
+                    column: column, lost: value, lostStamp: stamp, winner: plan.base,
+                    reason: isKnown ? .row : .deleted))
         }
+        if plan.conflicts.allSatisfy({ $0.reason == .row }) { plan.conflicts = [] }
         return plan.sorted()
     }
 
@@ -59,6 +65,7 @@ enum Merge {
         _ local: RowVersion, _ incoming: RowChange, _ known: VersionVector
     ) -> MergePlan {
         var plan = MergePlan(life: local.life, base: local.base, cells: local.cells)
+        plan.lostLife = incoming.life
         for (column, write) in incoming.writes where !known.contains(write.stamp) {
             plan.conflicts.append(
                 .init(
@@ -81,6 +88,7 @@ enum Merge {
         var base = local.base
         if let other = incoming.base, other.isNewer(than: base) { base = other }
         var plan = MergePlan(life: local.life, base: base)
+        plan.lostLife = local.life
         for column in Set(local.values.keys).union(local.cells.keys).union(incoming.writes.keys) {
             let own = local.stamp(ofColumn: column)
             let ownValue = local.values[column] ?? .null

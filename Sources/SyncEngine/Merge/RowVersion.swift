@@ -59,6 +59,9 @@ struct MergePlan {
             case newer
             /// The row was deleted.
             case deleted
+            /// Nothing: it is the rest of a row of which a delete discarded another
+            /// value, kept so that the row can be restored.
+            case row
         }
 
         let column: Int
@@ -76,4 +79,6 @@ struct MergePlan {
     /// The values to write.
     var writes: [Int: WireValue] = [:]
     var conflicts: [Conflict] = []
+    /// The life of the row that the conflicts' values belong to.
+    var lostLife: Int64 = 0
 }

@@ -22,7 +22,7 @@ enum MetadataSchema {
 
     /// What version 3 has, and version 2 had not, by subject.
     private static let addedInVersion3 = [
-        settings, PeerKnowledge.sql, BundleInbox.sql,
+        settings, ConflictJournal.schema, PeerKnowledge.sql, BundleInbox.sql,
     ].joined()
 
     private static let settings = """

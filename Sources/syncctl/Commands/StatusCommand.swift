@@ -130,7 +130,7 @@ struct StatusCommand: ParsableCommand {
             )
         }
         lines.append(
-            "conflicts kept \(HumanFormat.count(Int(status.conflictCount)))   parked rows "
+            "open conflicts \(HumanFormat.count(Int(status.conflictCount)))   parked rows "
                 + HumanFormat.count(Int(status.parkedCount)))
         return lines.joined(separator: "\n")
     }

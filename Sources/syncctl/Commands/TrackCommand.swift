@@ -7,39 +7,103 @@ struct TrackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
         abstract: "Track tables, so that their rows are synchronized.",
-        usage: "syncctl track <store> <table> ... [<options>]",
+        usage: "syncctl track <store> <table> ... [--convert-keys [--all]] [<options>]",
         discussion: """
             A table needs one UUID column as its primary key: blobs of 16 bytes, or text of 36 \
             characters. From then on every program's writes are tracked, also those of the plain \
             sqlcipher shell.
 
-            EXAMPLE:
+            With --convert-keys, integer keys, other text keys, keys of several columns and bare rowids \
+            become UUIDs before, and all that refers to them follows. Replicas that convert \
+            the same rows get the same keys: see docs/keys.md before you convert more than one.
+
+            EXAMPLES:
               syncctl track notes.db note tag
+              syncctl track notes.db --convert-keys --all --dry-run
+              syncctl track notes.db note tag --convert-keys --backup before.db
             """)
 
     @OptionGroup var options: StoreOptions
 
     @Argument(help: "The tables.")
-    var tables: [String]
+    var tables: [String] = []
+
+    @OptionGroup(title: "Conversion of keys")
+    var conversion: KeyConversionOptions
 
     @OptionGroup var global: GlobalOptions
 
     private struct Document: Encodable {
         let store: String
         let tracked: [String]
+        let conversion: KeyConversionReport?
+    }
+
+    func validate() throws {
+        if conversion.all && !tables.isEmpty { throw ValidationError("--all excludes names of tables") }
+        if !conversion.all && tables.isEmpty { throw ValidationError("name the tables to track") }
+        if conversion.backup != nil && options.keyFile != nil {
+            throw ValidationError(
+                "--backup copies the store under its passphrase, and a key file is none; use syncctl export before"
+            )
+        }
     }
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let synchronizer = try Synchronizer(existing: context.open(options))
-            try synchronizer.track(tables)
+            var report: KeyConversionReport?
+            let synchronizer: Synchronizer
+            if conversion.convertKeys {
+                (synchronizer, report) = try convert(context)
+            } else {
+                synchronizer = try Synchronizer(existing: context.open(options))
+                try synchronizer.track(tables)
+            }
             let status = try synchronizer.status()
+            let tracked = status.tables.map {
+                "tracking \($0.name)  (\(HumanFormat.count(Int($0.rowCount), "row")))"
+            }
+            let lines = [report?.text(style: context.terminal.outputStyle)].compactMap { $0 }
             try context.print(
-                Document(store: options.store, tracked: status.tables.map(\.name)),
-                text: status.tables.map {
-                    "tracking \($0.name)  (\(HumanFormat.count(Int($0.rowCount), "row")))"
-                }.joined(separator: "\n"))
+                Document(store: options.store, tracked: status.tables.map(\.name), conversion: report),
+                text: (lines + (conversion.dryRun ? [] : tracked)).joined(separator: "\n"))
+            if let advice = report?.advice { context.note(advice) }
             return .success
         }
+    }
+
+    private func convert(_ context: CommandContext) throws -> (Synchronizer, KeyConversionReport) {
+        let migration = try conversion.migration(of: tables)
+        Interruption.listen()
+        guard let path = conversion.backup else {
+            let queue = try context.open(options)
+            return try convert(queue, migration, context)
+        }
+        try StoreFileCheck.requireExisting(options.store)
+        try StoreFileCheck.requireFolder(of: path)
+        let passphrase = try context.storePassphrase(options.passphrase, for: options.store)
+        let queue = try context.open(options.store, KeySlotSecret(passphrase))
+        let progress = context.progress("copying", unit: .items("pages"))
+        try queue.writeWithoutTransaction { db in
+            try StoreCopy.make(of: db, at: path, passphrase: passphrase) {
+                try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
+            }
+        }
+        progress.finish()
+        return try convert(queue, migration, context)
+    }
+
+    private func convert(
+        _ queue: DatabaseQueue, _ migration: UUIDKeyMigration, _ context: CommandContext
+    ) throws -> (Synchronizer, KeyConversionReport) {
+        let synchronizer = try Synchronizer(existing: queue)
+        if conversion.dryRun {
+            let plan = try queue.read { try migration.plan($0) }
+            return (synchronizer, KeyConversionReport(plan, isDryRun: true))
+        }
+        let progress = context.progress("converting", unit: .items("keys"))
+        let plan = try synchronizer.convertKeys(migration) { try progress.update($0, $1) }
+        progress.finish()
+        return (synchronizer, KeyConversionReport(plan, isDryRun: false))
     }
 }

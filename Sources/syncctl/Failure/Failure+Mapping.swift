@@ -114,7 +114,19 @@ extension Failure {
         case .unsuitableKey:
             self.init(
                 error.message,
-                hints: ["a suitable table: CREATE TABLE t (id BLOB PRIMARY KEY, …) with 16-byte keys"])
+                hints: [
+                    "a suitable table: CREATE TABLE t (id BLOB PRIMARY KEY, …) with 16-byte keys",
+                    "integer and other keys are turned into UUIDs with: syncctl track --convert-keys",
+                ])
+        case .keysNotConvertible:
+            self.init(error.message, hints: ["what would change is shown by --dry-run; see docs/keys.md"])
+        case .noSuchConflict, .conflictResolved:
+            self.init(
+                error.message, hints: ["conflicts are shown by: syncctl conflicts list <store> --resolved"])
+        case .unrestorable:
+            self.init(
+                "\(error.message); nothing was changed",
+                hints: ["the value stays in the journal, and is shown by: syncctl conflicts show"])
         case .cancelled: self.init(error.message, status: .cancelled)
         default: self.init(error.message)
         }

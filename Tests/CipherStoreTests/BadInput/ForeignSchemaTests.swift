@@ -261,7 +261,7 @@
             },
         ]
 
-        @Test(.timeLimit(.minutes(10)), arguments: StoreKind.all)
+        @Test(.timeLimit(.minutes(20)), arguments: StoreKind.all)
         func theConnectionThatWritesFollows(kind: StoreKind) async throws {
             let folder = try TemporaryFolder()
             try await ForeignProcess.run(folder) { process in
@@ -321,7 +321,7 @@
             }
         }
 
-        @Test(.timeLimit(.minutes(10)), arguments: StoreKind.all)
+        @Test(.timeLimit(.minutes(20)), arguments: StoreKind.all)
         func connectionsThatReadFollow(kind: StoreKind) async throws {
             let folder = try TemporaryFolder()
             try await ForeignProcess.run(folder) { process in
@@ -360,7 +360,7 @@
             }
         }
 
-        @Test(.timeLimit(.minutes(10))) func aReadOfAPoolGoesOnWithTheSchemaOfItsSnapshot() async throws {
+        @Test(.timeLimit(.minutes(20))) func aReadOfAPoolGoesOnWithTheSchemaOfItsSnapshot() async throws {
             let folder = try TemporaryFolder()
             let kind = StoreKind(isPool: true, isEncrypted: true)
             try await ForeignProcess.run(folder) { process in

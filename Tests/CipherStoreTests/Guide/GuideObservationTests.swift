@@ -13,7 +13,7 @@ private struct PlantedBed: Decodable, Equatable, FetchableRecord {
 }
 
 /// Observing what is in the database.
-@Suite(.timeLimit(.minutes(5))) struct GuideObservationTests {
+@Suite(.timeLimit(.minutes(20))) struct GuideObservationTests {
     @Test func aLoopGetsFreshValues() async throws {
         let store = try GardenStore.planted()
         let queue = store.queue

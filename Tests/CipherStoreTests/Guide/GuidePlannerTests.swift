@@ -62,7 +62,7 @@ import Testing
 
     // MARK: Observation
 
-    @Test(.timeLimit(.minutes(2))) func aScreenShowsTheTasksOfItsProjectUntilItCloses() async throws {
+    @Test(.timeLimit(.minutes(20))) func aScreenShowsTheTasksOfItsProjectUntilItCloses() async throws {
         try Planner.migrator().migrate(queue)
         let (fence, roof) = try await queue.write { db in
             (
@@ -89,7 +89,7 @@ import Testing
         #expect(try await queue.read { try roof.tasks.fetchCount($0) } == 1)
     }
 
-    @Test(.timeLimit(.minutes(2))) func aScreenIsToldWhyItsTasksCannotBeRead() async throws {
+    @Test(.timeLimit(.minutes(20))) func aScreenIsToldWhyItsTasksCannotBeRead() async throws {
         let screen = TaskScreen()
         screen.open(Planner.Project(id: 1, name: "No tables yet"), in: queue)
         await screen.waitsForFailure()

@@ -14,7 +14,7 @@ enum Figure: String, CaseIterable, Sendable {
     case poolOpen = "pool-open"
     /// Reads beside a writer.
     case poolRead = "pool-read"
-    /// Rows from one store to another.
+    /// Rows from one store to another, folds, small pulls, and what the metadata take.
     case sync
 
     /// How many rows are measured unless the command line says otherwise.
@@ -98,7 +98,10 @@ struct Options {
 
     /// How a program is used.
     static func help(_ program: Program) -> String {
-        let sync = program.measureSync == nil ? "" : "\n  --sync         also push rows between two stores"
+        let sync =
+            program.measureSync == nil
+            ? ""
+            : "\n  --sync         also measure synchronization: push, fold, small pulls, size of the metadata"
         return """
             usage: \(program.name) [OPTION...]
 

@@ -12,7 +12,7 @@ struct Program {
     let hasBars: Bool
     let describeEngine: (StoreFolder) throws -> Engine
     let measure: (Figure, StoreFolder, Options) throws -> [Comparison]
-    let measureSync: ((StoreFolder, Options) throws -> SyncResult)?
+    let measureSync: ((StoreFolder, Options) throws -> [SyncResult])?
 
     /// Measures, then prints. Exit codes: 0 measured, 1 failed, 64 wrong command line. A figure
     /// that misses its bar is a result, not a failure.
@@ -39,8 +39,8 @@ struct Program {
     /// Measures the figures that the options ask for.
     private func makeReport(_ options: Options, _ peers: [Report]) throws -> Report {
         let folder = try StoreFolder()
-        // The push comes first, because the peak of memory is the process's.
-        let sync = options.figures.contains(.sync) ? try measureSync?(folder, options) : nil
+        // These come first, because the peak of memory is the process's.
+        let sync = options.figures.contains(.sync) ? try measureSync?(folder, options) ?? [] : []
         let comparisons = try options.figures.flatMap { try measure($0, folder, options) }
         return Report(
             engine: try describeEngine(folder), runCount: options.runCount,

@@ -15,16 +15,50 @@ struct Engine: Codable {
     }
 }
 
-/// A push of rows from one store to another.
+/// A figure of synchronization, which has no C loop beside it but a bar of its own.
 struct SyncResult: Codable {
-    let rowCount: Int
+    let name: String
+    /// How many rows or entries it was.
+    let count: Int
     let seconds: Double
-    let rowsPerSecond: Double
-    /// The fewest rows a second that there should be.
+    /// What is compared with the bar.
+    let value: Double
+    let unit: String
     let bar: Double
+    /// Whether the bar is the least that there should be, or the most.
+    let isLeast: Bool
     let isWithinBar: Bool
-    /// The most memory that the process had, which is both ends of the push.
+    /// The most memory that the process had by then, which is that of both ends.
     let peakMegabytes: Double
+
+    init(
+        _ name: String, count: Int, seconds: Double, value: Double, _ unit: String, atLeast bar: Double,
+        peakMegabytes: Double
+    ) {
+        self.init(name, count, seconds, value, unit, bar, isLeast: true, peakMegabytes)
+    }
+
+    init(
+        _ name: String, count: Int, seconds: Double, value: Double, _ unit: String, atMost bar: Double,
+        peakMegabytes: Double
+    ) {
+        self.init(name, count, seconds, value, unit, bar, isLeast: false, peakMegabytes)
+    }
+
+    private init(
+        _ name: String, _ count: Int, _ seconds: Double, _ value: Double, _ unit: String, _ bar: Double,
+        isLeast: Bool, _ peakMegabytes: Double
+    ) {
+        self.name = name
+        self.count = count
+        self.seconds = seconds
+        self.value = value
+        self.unit = unit
+        self.bar = bar
+        self.isLeast = isLeast
+        isWithinBar = isLeast ? value >= bar : value <= bar
+        self.peakMegabytes = peakMegabytes
+    }
 }
 
 /// What was measured, and on what.
@@ -33,7 +67,7 @@ struct Report: Codable {
     let runCount: Int
     let usesProcessorTime: Bool
     let comparisons: [Comparison]
-    let sync: SyncResult?
+    let sync: [SyncResult]
     /// The reports of other libraries, to be shown beside this one.
     let peers: [Report]
 }

@@ -6,15 +6,15 @@ extension Report {
         let times = usesProcessorTime ? "processor times" : "times"
         var lines = [
             engine.description,
-            "\(times) are medians of \(runCount) runs" + (sync == nil ? "" : "; sync is one run"),
+            "\(times) are medians of \(runCount) runs" + (sync.isEmpty ? "" : "; sync is one run"),
         ]
         if !comparisons.isEmpty {
             let title = ["figure", "rows", "against", "ms", "measured", "ms", "ratio", "bar", ""]
             lines += [""] + align([title] + comparisons.map(cells), rightAligned: [1, 3, 5, 6, 7])
         }
-        if let sync {
-            let title = ["figure", "rows", "seconds", "rows/s", "bar", "", "peak MB"]
-            lines += [""] + align([title, cells(sync)], rightAligned: [1, 2, 3, 4, 6])
+        if !sync.isEmpty {
+            let title = ["sync", "count", "ms", "value", "unit", "bar", "", "peak MB"]
+            lines += [""] + align([title] + sync.map(cells), rightAligned: [1, 2, 3, 5, 7])
         }
         for peer in peers { lines += [""] + sideBySide(peer) }
         return lines.joined(separator: "\n")
@@ -31,9 +31,11 @@ extension Report {
     }
 
     private func cells(_ sync: SyncResult) -> [String] {
-        [
-            "sync", String(sync.rowCount), decimals(sync.seconds, 2), decimals(sync.rowsPerSecond, 0),
-            decimals(sync.bar, 0), sync.isWithinBar ? "ok" : "under", decimals(sync.peakMegabytes, 0),
+        let count = sync.value < 1000 ? 1 : 0
+        let verdict = sync.isWithinBar ? "ok" : sync.isLeast ? "under" : "over"
+        return [
+            sync.name, String(sync.count), decimals(sync.seconds * 1000, 1), decimals(sync.value, count),
+            sync.unit, decimals(sync.bar, 0), verdict, decimals(sync.peakMegabytes, 0),
         ]
     }
 

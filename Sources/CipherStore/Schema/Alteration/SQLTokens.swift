@@ -1,6 +1,6 @@
 /// A piece of SQL text.
-struct SQLToken {
-    enum Kind {
+package struct SQLToken {
+    package enum Kind: Sendable {
         /// A keyword or a name without quotes.
         case word
         /// A name in double quotes, backticks or brackets.
@@ -11,22 +11,22 @@ struct SQLToken {
         case other
     }
 
-    let kind: Kind
+    package let kind: Kind
 
     /// The bytes of the token in the text.
-    let range: Range<Int>
+    package let range: Range<Int>
 
     /// The text of the token; for a name or a string, without its quotes.
-    let text: String
+    package let text: String
 
     /// Returns whether the token is a keyword, given in lower case.
-    func isKeyword(_ keyword: String) -> Bool { kind == .word && text.foldedIdentifier == keyword }
+    package func isKeyword(_ keyword: String) -> Bool { kind == .word && text.foldedIdentifier == keyword }
 
     /// Returns whether the token is punctuation.
-    func isSymbol(_ symbol: Character) -> Bool { kind == .other && text == String(symbol) }
+    package func isSymbol(_ symbol: Character) -> Bool { kind == .other && text == String(symbol) }
 
     /// Returns whether the token can stand for a name.
-    func isName(_ name: String) -> Bool {
+    package func isName(_ name: String) -> Bool {
         (kind == .word || kind == .quotedName) && text.isSameIdentifier(as: name)
     }
 }
@@ -34,12 +34,12 @@ struct SQLToken {
 /// SQL text that was split into tokens, and can be edited.
 ///
 /// It is for statements that SQLite accepted, which are in its schema.
-struct SQLTokens {
-    let bytes: [UInt8]
-    let tokens: [SQLToken]
+package struct SQLTokens {
+    package let bytes: [UInt8]
+    package let tokens: [SQLToken]
     private var edits: [(range: Range<Int>, text: String)] = []
 
-    init(_ sql: String) {
+    package init(_ sql: String) {
         bytes = Array(sql.utf8)
         var tokens: [SQLToken] = []
         var reader = Reader(bytes: bytes)
@@ -48,20 +48,20 @@ struct SQLTokens {
     }
 
     /// Whether there is a change.
-    var isEdited: Bool { !edits.isEmpty }
+    package var isEdited: Bool { !edits.isEmpty }
 
     /// Replaces a token.
-    mutating func replace(_ index: Int, with text: String) {
+    package mutating func replace(_ index: Int, with text: String) {
         edits.append((tokens[index].range, text))
     }
 
     /// Replaces bytes of the text. Ranges must not overlap.
-    mutating func replace(bytes range: Range<Int>, with text: String) {
+    package mutating func replace(bytes range: Range<Int>, with text: String) {
         edits.append((range, text))
     }
 
     /// The text with all changes.
-    var sql: String {
+    package var sql: String {
         var output: [UInt8] = []
         var position = 0
         for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
@@ -74,7 +74,7 @@ struct SQLTokens {
     }
 
     /// The index after the bracket that closes the one at an index.
-    func endOfParentheses(_ start: Int) -> Int {
+    package func endOfParentheses(_ start: Int) -> Int {
         var depth = 0
         for index in start..<tokens.count {
             if tokens[index].isSymbol("(") { depth += 1 }
@@ -87,10 +87,10 @@ struct SQLTokens {
     }
 
     /// The token before an index, if there is one.
-    func token(before index: Int) -> SQLToken? { index > 0 ? tokens[index - 1] : nil }
+    package func token(before index: Int) -> SQLToken? { index > 0 ? tokens[index - 1] : nil }
 
     /// The token after an index, if there is one.
-    func token(after index: Int) -> SQLToken? { index + 1 < tokens.count ? tokens[index + 1] : nil }
+    package func token(after index: Int) -> SQLToken? { index + 1 < tokens.count ? tokens[index + 1] : nil }
 }
 
 extension SQLTokens {

@@ -82,18 +82,18 @@ struct SchemaEditor {
 /// Finds out which views and triggers a change of the schema breaks.
 ///
 /// SQLite looks at them when they are used, not when they are created.
-struct SchemaCompilation {
+package struct SchemaCompilation {
     private let working: Set<String>
 
     /// Tries the views and triggers whose text has one of some words.
-    init(_ db: Database, mentioning words: [String]) throws {
+    package init(_ db: Database, mentioning words: [String]) throws {
         working = Set(try Self.candidates(db, words).filter { Self.compiles(db, $0) }.map(\.key))
     }
 
     /// Throws when one of them worked before, and does not any more.
     ///
     /// - parameter names: New names of tables that were renamed.
-    func check(_ db: Database, mentioning words: [String], change: String) throws {
+    package func check(_ db: Database, mentioning words: [String], change: String) throws {
         for candidate in try Self.candidates(db, words) where working.contains(candidate.key) {
             do {
                 try Self.compile(db, candidate)

@@ -1,23 +1,23 @@
 /// The parts of a `CREATE TABLE` statement.
-struct TableText {
+package struct TableText {
     /// A definition between two commas of the body: a column, or constraints.
-    struct Item {
+    package struct Item {
         /// The indexes of its tokens.
-        let tokens: Range<Int>
+        package let tokens: Range<Int>
         /// The name of the column, or nil for constraints.
-        let column: String?
+        package let column: String?
     }
 
-    let sql: SQLTokens
+    package let sql: SQLTokens
 
     /// The index of the table's name.
-    let name: Int
+    package let name: Int
 
     /// The columns and the constraints, in order.
-    let items: [Item]
+    package let items: [Item]
 
     /// Splits a statement, or returns nil when it is none that defines columns.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         sql = SQLTokens(text)
         let tokens = sql.tokens
         guard let open = tokens.firstIndex(where: { $0.isSymbol("(") }), open > 0,
@@ -48,7 +48,7 @@ struct TableText {
     }
 
     /// The position of a column among the items.
-    func index(ofColumn name: String) -> Int? {
+    package func index(ofColumn name: String) -> Int? {
         items.firstIndex { $0.column?.isSameIdentifier(as: name) == true }
     }
 
@@ -57,7 +57,7 @@ struct TableText {
     ///
     /// Names of types, collations, constraints and other tables are left out,
     /// and so are the columns of other tables.
-    func occurrences(of column: String) -> [Int] {
+    package func occurrences(of column: String) -> [Int] {
         items.flatMap { item in
             occurrences(of: column, in: item.tokens, isColumn: item.column != nil)
         }
@@ -106,7 +106,7 @@ struct TableText {
 
 extension SQLTokens {
     /// The indexes of tokens that stand for a column in a list or an expression.
-    func columnOccurrences(of column: String, in range: Range<Int>) -> [Int] {
+    package func columnOccurrences(of column: String, in range: Range<Int>) -> [Int] {
         range.filter { index in
             guard tokens[index].isName(column) else { return false }
             if token(before: index)?.isKeyword("collate") == true { return false }

@@ -28,7 +28,7 @@ public struct ColumnInfo: Sendable {
     }
 
     /// Whether the value is computed from other columns.
-    var isGenerated: Bool { hidden == 2 || hidden == 3 }
+    package var isGenerated: Bool { hidden == 2 || hidden == 3 }
 
     /// Reads a row of `PRAGMA table_info` or `PRAGMA table_xinfo`.
     init(row: Row) throws {

@@ -70,13 +70,13 @@ public struct DatabaseObjectID: Hashable, Sendable, CustomStringConvertible {
 
 extension String {
     /// The name with its ASCII letters in lower case, which is how SQLite compares names.
-    var foldedIdentifier: String {
+    package var foldedIdentifier: String {
         guard utf8.contains(where: { $0 >= 65 && $0 <= 90 }) else { return self }
         return String(decoding: utf8.map { $0 >= 65 && $0 <= 90 ? $0 | 32 : $0 }, as: UTF8.self)
     }
 
     /// Returns whether two names are the same to SQLite.
-    func isSameIdentifier(as other: String) -> Bool {
+    package func isSameIdentifier(as other: String) -> Bool {
         self == other || foldedIdentifier == other.foldedIdentifier
     }
 }

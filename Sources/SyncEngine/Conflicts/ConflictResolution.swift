@@ -1,0 +1,256 @@
+import CipherStore
+
+/// What to do about a conflict.
+public enum ConflictChoice: Sendable {
+    /// Keep what is there: the conflict is closed, nothing else changes.
+    case keepCurrent
+    /// Write the lost value again, as an ordinary edit of now. A row that was
+    /// deleted is inserted again, with all columns that the journal has of it.
+    case restoreLost
+}
+
+/// What ``Synchronizer/resolve(_:by:)`` did.
+public struct ConflictResolution: Equatable, Sendable {
+    /// The conflicts that are closed now: those that were meant, and the others of a
+    /// row that was inserted again.
+    public internal(set) var resolvedCount = 0
+    /// The values that were written.
+    public internal(set) var restoredValueCount = 0
+    /// The rows that were inserted again.
+    public internal(set) var restoredRowCount = 0
+    /// The conflicts that were meant and are open still: a newer lost value of the
+    /// same column was restored in their place, or their column is not here.
+    public internal(set) var remainingCount = 0
+}
+
+extension Synchronizer {
+    /// Deals with conflicts: with all of them, or with none.
+    ///
+    /// - parameter ids: The numbers of open conflicts.
+    /// - throws: ``SyncError``: of code `noSuchConflict`, `conflictResolved`, or
+    ///   `unrestorable` when a constraint stands against a value or it has no place;
+    ///   `DatabaseError`. Nothing was changed then.
+    @discardableResult
+    public func resolve(_ ids: [Int64], by choice: ConflictChoice) throws -> ConflictResolution {
+        try upgradeIfNeeded()
+        return try database.write { db in
+            let found = try Conflict.request(ConflictFilter(state: nil, ids: ids)).fetchAll(db)
+            for id in ids {
+                guard let conflict = found.first(where: { $0.id == id }) else {
+                    throw SyncError(.noSuchConflict, "there is no conflict \(id)")
+                }
+                guard conflict.isOpen else {
+                    throw SyncError(.conflictResolved, "conflict \(id) was resolved before")
+                }
+            }
+            return try ConflictResolver(db: db, now: environment.milliseconds()).run(found, choice)
+        }
+    }
+
+    /// Deals with all open conflicts of a table, a row, or whatever a filter says:
+    /// with all of them, or with none.
+    ///
+    /// ```swift
+    /// try synchronizer.resolve(ConflictFilter(table: "note"), by: .keepCurrent)
+    /// ```
+    ///
+    /// - throws: As ``resolve(_:by:)-([Int64],_)``.
+    @discardableResult
+    public func resolve(_ filter: ConflictFilter, by choice: ConflictChoice) throws -> ConflictResolution {
+        try upgradeIfNeeded()
+        return try database.write { try resolve(filter, by: choice, in: $0) }
+    }
+
+    /// Deals with conflicts in the transaction that is open, as one step with other
+    /// writes, such as that of a value that was made of both.
+    ///
+    /// - throws: As ``resolve(_:by:)-([Int64],_)``.
+    @discardableResult
+    public func resolve(
+        _ filter: ConflictFilter, by choice: ConflictChoice, in db: Database
+    ) throws -> ConflictResolution {
+        var filter = filter
+        filter.state = .open
+        var result = ConflictResolution()
+        try db.inSavepoint {
+            let found = try Conflict.request(filter).fetchAll(db)
+            result = try ConflictResolver(db: db, now: environment.milliseconds()).run(found, choice)
+            return .commit
+        }
+        return result
+    }
+}
+
+/// Closes conflicts, and writes lost values.
+private struct ConflictResolver {
+    let db: Database
+    let now: Int64
+
+    /// An entry of the journal.
+    private struct Entry {
+        let id: Int64
+        let column: Int
+        let life: Int64
+    }
+
+    func run(_ conflicts: [Conflict], _ choice: ConflictChoice) throws -> ConflictResolution {
+        var result = ConflictResolution()
+        let before = try Conflict.request(.open).fetchCount(db)
+        switch choice {
+        case .keepCurrent:
+            try close(conflicts.map(\.id), .kept)
+        case .restoreLost:
+            let tables = try SyncedTable.loadAll(db)
+            var rows: [[DatabaseValue]: [Conflict]] = [:]
+            for conflict in conflicts {
+                rows[[conflict.table.databaseValue, conflict.key], default: []].append(conflict)
+            }
+            // In the order in which the conflicts were found, parents mostly before children.
+            for row in rows.values.sorted(by: { $0.map(\.id).min() ?? 0 < $1.map(\.id).min() ?? 0 }) {
+                guard let conflict = row.first,
+                    let table = tables.first(where: { $0.name == conflict.table })
+                else { continue }
+                try restore(row, table, conflict.key, &result)
+            }
+            var open = 0
+            for ids in Self.portions(conflicts.map(\.id)) {
+                open += try Conflict.request(ConflictFilter(ids: ids)).fetchCount(db)
+            }
+            result.remainingCount = open
+        }
+        try closeRests()
+        result.resolvedCount = before - (try Conflict.request(.open).fetchCount(db))
+        return result
+    }
+
+    private func restore(
+        _ conflicts: [Conflict], _ table: SyncedTable, _ key: DatabaseValue,
+        _ result: inout ConflictResolution
+    ) throws {
+        guard table.isTracked else {
+            throw unrestorable(table, key, "the table is not here; create it and track it first")
+        }
+        let match = table.keyMatch("?1")
+        let isThere = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) WHERE \(match))", arguments: [key])
+        let present = Dictionary(
+            table.presentColumns.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
+        if isThere == true {
+            let entries = try newest(conflicts.map(\.id)).filter { present[$0.column] != nil }
+            guard !entries.isEmpty else {
+                throw unrestorable(table, key, "the column is not here; add it first")
+            }
+            let assignments = entries.map {
+                "\((present[$0.column] ?? "").quotedDatabaseIdentifier) = \(value($0))"
+            }
+            try write(
+                table, key,
+                "UPDATE \(table.qualifiedName) SET \(assignments.joined(separator: ", ")) WHERE \(match)")
+            result.restoredValueCount += entries.count
+            try close(entries.map(\.id), .restored)
+        } else {
+            let life = conflicts.map(\.life).max() ?? 0
+            let entries = try newest(try openIDs(table, key, life)).filter { present[$0.column] != nil }
+            try insert(entries, table, key, present)
+            result.restoredRowCount += 1
+            result.restoredValueCount += entries.count
+            try close(entries.map(\.id), .restored)
+        }
+    }
+
+    private func insert(
+        _ entries: [Entry], _ table: SyncedTable, _ key: DatabaseValue, _ present: [Int: String]
+    ) throws {
+        let isHidden = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS(SELECT 1 FROM _sync_shadow AS s
+                    JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk AND r.cl & 1
+                    WHERE s.tbl = ? AND s.pk = ?)
+                """, arguments: [table.number, key])
+        guard isHidden != true else {
+            throw unrestorable(
+                table, key, "the row is not deleted: it waits until it can be written, see what is parked")
+        }
+        let names = [table.key] + entries.map { present[$0.column] ?? "" }
+        try write(
+            table, key,
+            """
+            INSERT INTO \(table.qualifiedName) (\(names.map(\.quotedDatabaseIdentifier).joined(separator: ", ")))
+            VALUES (\((["?1"] + entries.map(value)).joined(separator: ", ")))
+            """)
+    }
+
+    /// The value goes from table to table in SQL, so that every byte of it stays.
+    private func value(_ entry: Entry) -> String {
+        "(SELECT val FROM _sync_conflict WHERE id = \(entry.id))"
+    }
+
+    private func write(_ table: SyncedTable, _ key: DatabaseValue, _ sql: String) throws {
+        do {
+            try db.execute(sql: sql, arguments: [key])
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            throw unrestorable(table, key, error.message ?? "a constraint stands against it")
+        }
+    }
+
+    private func unrestorable(_ table: SyncedTable, _ key: DatabaseValue, _ why: String) -> SyncError {
+        SyncError(
+            .unrestorable,
+            "row \(Synchronizer.keyText(key)) of \(table.name) can't be restored: \(why)")
+    }
+
+    private func openIDs(_ table: SyncedTable, _ key: DatabaseValue, _ life: Int64) throws -> [Int64] {
+        try Int64.fetchAll(
+            db,
+            sql: """
+                SELECT id FROM _sync_conflict
+                WHERE tbl = ? AND pk = ? AND life = ? AND resolved IS NULL AND col >= 0
+                """, arguments: [table.number, key, life])
+    }
+
+    /// The newest of the lost values of each column.
+    private func newest(_ ids: [Int64]) throws -> [Entry] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT j.id, j.col, j.life FROM _sync_conflict AS j JOIN _sync_replica AS p ON p.sid = j.sid
+                WHERE j.id IN (\(ids.map { String($0) }.joined(separator: ", ")))
+                ORDER BY j.col, j.life, j.hlc, p.rid, j.id
+                """)
+        var entries: [Int: Entry] = [:]
+        for row in rows {
+            let entry = Entry(
+                id: try row.decode(atIndex: 0), column: try row.decode(atIndex: 1),
+                life: try row.decode(atIndex: 2))
+            entries[entry.column] = entry
+        }
+        return entries.values.sorted { $0.column < $1.column }
+    }
+
+    private func close(_ ids: [Int64], _ resolution: Conflict.Resolution) throws {
+        for ids in Self.portions(ids) {
+            try db.execute(
+                sql: """
+                    UPDATE _sync_conflict SET resolved = ?, how = ?
+                    WHERE id IN (\(ids.map { String($0) }.joined(separator: ", ")))
+                    """, arguments: [now, resolution.rawValue])
+        }
+    }
+
+    /// The length of a statement is limited.
+    private static func portions(_ ids: [Int64]) -> [[Int64]] {
+        stride(from: 0, to: ids.count, by: 5000).map { Array(ids[$0..<min($0 + 5000, ids.count)]) }
+    }
+
+    /// Closes the rest of rows of which nothing is open any more.
+    private func closeRests() throws {
+        try db.execute(
+            sql: """
+                UPDATE _sync_conflict SET resolved = ?, how = 'kept'
+                WHERE why = 'row' AND resolved IS NULL AND NOT EXISTS (
+                    SELECT 1 FROM _sync_conflict AS o WHERE o.tbl = _sync_conflict.tbl AND o.pk = _sync_conflict.pk
+                      AND o.life = _sync_conflict.life AND o.why <> 'row' AND o.resolved IS NULL)
+                """, arguments: [now])
+    }
+}

@@ -1,0 +1,156 @@
+import CipherStore
+import SyncEngine
+import SyncWire
+
+extension SimulatedReplica {
+    /// Compares versions and rows with what the changes say that the vector covers.
+    func checkAgainstModel() throws {
+        // What was not folded has no versions yet.
+        guard model.pending.isEmpty else { return }
+        let state = state()
+        try checkVersions(state)
+        let expected = try oracle.shownRows(of: state)
+        guard expected != rows else { return }
+        for key in Set(expected.keys).union(rows.keys).sorted() where expected[key] != rows[key] {
+            throw SimulationViolation(
+                .shownRows,
+                "replica \(name) shows \(key) as \(text(rows[key])), and it is \(text(expected[key]))")
+        }
+    }
+
+    private func text(_ row: [String: ModelValue]?) -> String {
+        guard let row else { return "nothing" }
+        return "(" + row.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+            + ")"
+    }
+
+    private func checkVersions(_ state: MergedState) throws {
+        let found = try queue.read { db in try StoreObservation(db).versions(db) }
+        for key in Set(found.keys).union(state.rows.keys).sorted() {
+            let expected = state.rows[key].map { row in
+                StoreObservation.Version(
+                    life: row.life, base: row.base,
+                    cells: row.cells.mapValues(\.stamp).filter { $0.value != row.base })
+            }
+            guard found[key] != expected else { continue }
+            throw SimulationViolation(
+                .versions, "replica \(name) has \(key) as \(text(found[key])), and it is \(text(expected))")
+        }
+    }
+
+    private func text(_ version: StoreObservation.Version?) -> String {
+        guard let version else { return "nothing" }
+        let cells = version.cells.sorted { $0.key < $1.key }.map { ", \($0.key) \(text($0.value))" }
+        return "life \(version.life) by \(text(version.base))\(cells.joined())"
+    }
+
+    private func text(_ stamp: Stamp) -> String {
+        "\(stamp.timestamp.milliseconds)+\(stamp.timestamp.rawValue & 0xFFFF)@\(stamp.replica.shortDescription)#\(stamp.sequence)"
+    }
+
+    /// The library's own checks of the file.
+    func checkIntegrity() throws {
+        let problems = try world.factory.check(name) { try MetadataCheck.problems(of: $0, isDeep: true) }
+        guard problems.isEmpty else {
+            throw SimulationViolation(
+                .integrity, "replica \(name): \(problems.map(\.message).joined(separator: "; "))")
+        }
+    }
+
+    /// Breaks the engine's work, for tests of the simulator.
+    func sabotage(_ sabotage: Sabotage) throws {
+        try queue.write { db in
+            // It mutes the triggers.
+            try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+            switch sabotage {
+            case .losesRow:
+                try db.execute(sql: "DELETE FROM note WHERE id = (SELECT max(id) FROM note)")
+            case .prefersOlderValue:
+                try db.execute(sql: "UPDATE note SET title = 'older' WHERE title IS NOT NULL")
+            case .missesUpdates:
+                return
+            case .forgetsConflicts:
+                try db.execute(sql: "DELETE FROM _sync_conflict")
+            case .skipsBundle:
+                try db.execute(
+                    sql:
+                        "UPDATE _sync_replica SET oseq = oseq + 1 WHERE sid <> (SELECT self FROM _sync_state)"
+                )
+            }
+            try db.execute(sql: "UPDATE _sync_state SET applying = 0")
+        }
+        try readRows()
+    }
+}
+
+extension SimulationRun {
+    /// Replicas that know the same are the same.
+    func requireEqual(_ left: SimulatedReplica, _ right: SimulatedReplica) throws {
+        guard left.model.pending.isEmpty, right.model.pending.isEmpty, left.appVersion == right.appVersion
+        else {
+            return
+        }
+        func state(_ replica: SimulatedReplica) throws -> (
+            ModelRows, ModelRows, [ModelKey: StoreObservation.Version]
+        ) {
+            try replica.queue.read { db in
+                let observation = try StoreObservation(db)
+                return (replica.rows, try observation.hiddenValues(db), try observation.versions(db))
+            }
+        }
+        guard try state(left) == state(right) else {
+            throw SimulationViolation(
+                .convergence, "replicas \(left.name) and \(right.name) know the same, and differ")
+        }
+    }
+}
+
+/// Finds values that somebody wrote and that are nowhere any more, although nobody replaced them.
+struct LostValueCheck {
+    let changes: [MergedState.Change]
+    let replicas: [SimulatedReplica]
+
+    func run() throws {
+        let state = MergedState(changes)
+        var journal: Set<StoreObservation.Lost> = []
+        for replica in replicas {
+            journal.formUnion(try replica.queue.read { db in try StoreObservation(db).journal(db) })
+        }
+        for (key, all) in Dictionary(grouping: changes, by: \.key).sorted(by: { $0.key < $1.key }) {
+            for change in all {
+                for (column, value) in change.values.sorted(by: { $0.key < $1.key }) {
+                    if let row = state.rows[key], row.isAlive, row.cells[column]?.value == value { continue }
+                    // Two writes of one value are no conflict, so either of them stands for both.
+                    let equals = all.filter { $0.life == change.life && $0.value(column) == value }
+                    if isReplaced(change, column, equals, by: all) { continue }
+                    let isKept = equals.contains {
+                        journal.contains(
+                            StoreObservation.Lost(
+                                key: key, column: column, value: value,
+                                timestamp: $0.stamp.timestamp.rawValue, replica: $0.stamp.replica))
+                    }
+                    guard isKept else {
+                        throw SimulationViolation(
+                            .lostValue,
+                            "\(column) of \(key) was \(value), written by \(change.stamp.replica.shortDescription) as its change \(change.stamp.sequence); it is gone without a trace"
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether somebody wrote over a value who knew it, or a write of the same value.
+    private func isReplaced(
+        _ change: MergedState.Change, _ column: String, _ equals: [MergedState.Change],
+        by all: [MergedState.Change]
+    ) -> Bool {
+        all.contains { other in
+            let isLater =
+                other.life > change.life
+                || (other.life == change.life && other.value(column) != nil
+                    && other.stamp.isNewer(than: change.stamp))
+            return isLater && equals.contains { other.known.contains($0.stamp) }
+        }
+    }
+}

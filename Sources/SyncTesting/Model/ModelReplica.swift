@@ -1,0 +1,117 @@
+import SyncWire
+
+/// What the model expects of one replica: how far it knows which replica, its clock, and what was
+/// written to it since its last fold.
+///
+/// Stamps are predicted, not read: the timestamp of a change is
+/// `max(clock + 1, min(time of the write, time of the fold) << 16)`, and above the stamps that it
+/// replaces. The engine's stamps are compared with these.
+struct ModelReplica {
+    /// An entry of the log.
+    struct Entry: Equatable {
+        enum Operation: Equatable {
+            case insert
+            case update(Set<String>)
+            case delete
+        }
+
+        let sequence: Int64
+        let key: ModelKey
+        let operation: Operation
+        var milliseconds: Int64
+
+        var isTurn: Bool { operation == .insert || operation == .delete }
+    }
+
+    private(set) var id: ReplicaID
+    var vector: VersionVector
+    private(set) var clock: Int64
+    /// The last log entry that is part of the vector.
+    private(set) var folded: Int64
+    /// The entries after that one.
+    private(set) var pending: [Entry] = []
+
+    /// The furthest that a stamp can be ahead of a clock and move it.
+    static let skewMillisecondsMax: Int64 = 10 * 60 * 1000
+
+    init(id: ReplicaID, vector: VersionVector, clock: Int64, folded: Int64) {
+        self.id = id
+        self.vector = vector
+        self.clock = clock
+        self.folded = folded
+    }
+
+    /// Notes what a transaction wrote.
+    mutating func append(_ entries: [Entry]) { pending += entries }
+
+    /// Gives versions to what was written.
+    ///
+    /// - parameters:
+    ///     - state: What the replica knew.
+    ///     - rows: The values of its tables.
+    ///     - columns: The columns of its tables.
+    ///     - now: The time of the program that folds.
+    /// - returns: The changes.
+    mutating func fold(
+        _ state: MergedState, _ rows: ModelRows, columns: [String: Set<String>], now: Int64
+    ) -> [MergedState.Change] {
+        guard let last = pending.last else { return [] }
+        let floor = clock + 1
+        func timestamp(_ entry: Entry) -> Int64 { max(floor, min(entry.milliseconds, now) << 16) }
+        var known = vector
+        known[id] = folded
+        var changes: [MergedState.Change] = []
+        func add(
+            _ key: ModelKey, _ life: Int64, _ time: Int64, _ sequence: Int64,
+            _ content: MergedState.Change.Content
+        ) {
+            let stamp = Stamp(timestamp: HybridTimestamp(rawValue: time), replica: id, sequence: sequence)
+            changes.append(.init(key: key, life: life, stamp: stamp, content: content, known: known))
+        }
+        for (key, entries) in Dictionary(grouping: pending, by: \.key).sorted(by: { $0.key < $1.key }) {
+            guard let entry = entries.last else { continue }
+            let row = state.rows[key]
+            let isAlive = entry.operation != .delete
+            let turns = Int64(entries.count { $0.isTurn })
+            let replaced = (row?.stamps.map(\.timestamp.rawValue).max() ?? -1) + 1
+            guard let row, turns == 0, row.isAlive == isAlive else {
+                // Nobody saw a row that came and went between two folds.
+                guard row != nil || isAlive else { continue }
+                var life = (row?.life ?? 0) + turns
+                if (life & 1 == 1) != isAlive { life += 1 }
+                var values = rows[key] ?? [:]
+                // Columns that are not here are not written by whoever replaces a row.
+                if let row, row.isAlive {
+                    for (name, cell) in row.cells where columns[key.table]?.contains(name) != true {
+                        values[name] = cell.value
+                    }
+                }
+                add(
+                    key, life, max(timestamp(entry), replaced), entry.sequence,
+                    isAlive ? .row(values) : .deletion)
+                continue
+            }
+            var writes: [String: Entry] = [:]
+            for entry in entries {
+                if case .update(let names) = entry.operation { for name in names { writes[name] = entry } }
+            }
+            for (name, entry) in writes.sorted(by: { $0.key < $1.key }) {
+                let replaced =
+                    max(row.base.timestamp.rawValue, row.cells[name]?.stamp.timestamp.rawValue ?? 0) + 1
+                let value = rows[key]?[name] ?? .null
+                add(key, row.life, max(timestamp(entry), replaced), entry.sequence, .column(name, value))
+            }
+        }
+        let newest = pending.map(\.milliseconds).max() ?? 0
+        let bound = (now + Self.skewMillisecondsMax) << 16
+        let stamps = changes.map(\.stamp.timestamp.rawValue).filter { $0 <= bound }
+        clock = max(floor, min(newest, now) << 16, stamps.max() ?? 0)
+        folded = last.sequence
+        vector[id] = folded
+        pending = []
+        return changes
+    }
+
+    /// Moves the clock to the newest stamp that came.
+    mutating func adopt(_ timestamp: Int64) { clock = max(clock, timestamp) }
+}

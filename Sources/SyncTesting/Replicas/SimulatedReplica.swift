@@ -1,0 +1,264 @@
+import CipherStore
+import Foundation
+import SyncEngine
+import SyncWire
+
+/// One replica: an encrypted file, the program that has it open, and what the model expects of it.
+final class SimulatedReplica {
+    let name: String
+    let number: Int
+    let world: SimulatedWorld
+    private(set) var queue: DatabaseQueue
+    private(set) var synchronizer: Synchronizer
+    private(set) var model: ModelReplica
+    /// What the tables held when they were last looked at.
+    private(set) var rows: ModelRows = [:]
+    private(set) var tables: [SchemaOracle.Table] = []
+    private(set) var columns: [String: Set<String>] = [:]
+    private(set) var oracle: SchemaOracle
+    /// How far its clock is from the true time, in milliseconds.
+    var skew: Int64 = 0
+    /// The version of the app that it runs.
+    var appVersion = 0
+    /// What nobody may lose, because others know of it, or a user was told that it is saved.
+    private var committed: (mark: StoreFiles.Mark, model: ModelReplica, rows: ModelRows)
+
+    /// Opens a file.
+    init(_ world: SimulatedWorld, number: Int, tables: [String] = []) throws {
+        self.world = world
+        self.number = number
+        name = "\(number)"
+        queue = try world.factory.open(name)
+        let clock = world.clock(of: number)
+        if number == 0 { try world.app.migrate(queue, 0) }
+        synchronizer = try Synchronizer(queue, tables: tables, environment: clock)
+        oracle = try SchemaOracle(schema: [], tables: [])
+        let observation = try queue.read { try StoreObservation($0) }
+        model = ModelReplica(
+            id: observation.replica, vector: observation.vector, clock: observation.clock,
+            folded: observation.folded)
+        committed = (StoreFiles.Mark(), model, [:])
+        try readSchema()
+        try readRows()
+        try markCommitted()
+    }
+
+    var environment: SyncEnvironment { world.clock(of: number) }
+
+    var transport: StoreTransport {
+        StoreTransport(path: world.factory.path(name), configuration: world.factory.configuration)
+    }
+
+    /// What its vector covers.
+    func state() -> MergedState { world.state(covering: model.vector) }
+
+    // MARK: Looking
+
+    func readSchema() throws {
+        let (tables, schema) = try queue.read { db in
+            let tables = try Row.fetchAll(
+                db, sql: "SELECT name, key FROM _sync_table WHERE tracked = 1 ORDER BY name"
+            )
+            .map { SchemaOracle.Table(name: $0[0], key: $0[1]) }
+            let names = Set(tables.map { $0.name.lowercased() })
+            let schema = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT tbl_name, sql FROM sqlite_master
+                    WHERE type IN ('table', 'index') AND sql IS NOT NULL AND substr(name, 1, 6) <> '_sync_'
+                    ORDER BY type DESC, name
+                    """
+            ).filter { names.contains(($0[0] as String).lowercased()) }.map { $0[1] as String }
+            return (tables, schema)
+        }
+        self.tables = tables
+        oracle = try world.oracle(schema: schema, tables: tables)
+        columns = try queue.read { db in
+            Dictionary(
+                try tables.map { table in
+                    let names = try db.columns(in: table.name).map { $0.name.lowercased() }
+                    return (table.name.lowercased(), Set(names).subtracting([table.key.lowercased()]))
+                }, uniquingKeysWith: { $1 })
+        }
+    }
+
+    func readRows() throws { rows = try queue.read { try SchemaOracle.read($0, tables) } }
+
+    /// Brings the model up to what the store has done since it was last looked at: a fold, a merge.
+    ///
+    /// - parameters:
+    ///     - now: The time of the program that did it.
+    ///     - transfer: What was to be merged; the store may have refused it.
+    func observe(now: Int64, transfer: SimulatedTransfer? = nil) throws {
+        let observation = try queue.read { try StoreObservation($0) }
+        guard observation.replica == model.id else {
+            throw SimulationViolation(.progress, "replica \(name) has another identity")
+        }
+        if observation.folded > model.folded {
+            let changes = model.fold(state(), rows, columns: columns, now: now)
+            world.changes += changes
+            guard observation.folded == model.folded else {
+                throw SimulationViolation(
+                    .progress,
+                    "replica \(name) folded up to \(observation.folded), and its log is known up to \(model.folded)"
+                )
+            }
+        }
+        if observation.vector != model.vector {
+            guard let transfer else {
+                throw SimulationViolation(.progress, "replica \(name) knows more, and nobody told it")
+            }
+            var joined = model.vector
+            joined.join(transfer.target)
+            guard observation.vector == joined else {
+                throw SimulationViolation(
+                    .progress, "replica \(name) counts other changes as known than the bundle brought")
+            }
+            let sender = world.state(covering: transfer.target)
+            let bound = (now + ModelReplica.skewMillisecondsMax) << 16
+            model.adopt(sender.newestTimestamp(beyond: transfer.base, upTo: bound))
+            model.vector = joined
+        }
+        guard observation.clock == model.clock else {
+            throw SimulationViolation(
+                .progress,
+                "the clock of replica \(name) is at \(observation.clock), and \(model.clock) is expected")
+        }
+        try readRows()
+        let strays = try queue.read {
+            try observation.entries($0, after: model.pending.last?.sequence ?? model.folded)
+        }
+        guard strays.isEmpty else {
+            throw SimulationViolation(.capture, "replica \(name) logged \(strays[0]), which no user wrote")
+        }
+    }
+
+    // MARK: Writing
+
+    /// Does something in a transaction, as a program of a user, and takes note of what it wrote.
+    ///
+    /// - parameters:
+    ///     - queue: The connection, when it is another program's.
+    ///     - marks: Whether the user is told that it is saved.
+    ///     - edits: Makes edits; `check` compares the log with the tables after each.
+    func write(
+        _ queue: DatabaseQueue? = nil, now: Int64, isStrict: Bool, marks: Bool = true,
+        _ edits: (_ db: Database, _ check: () throws -> Void) throws -> Database.TransactionCompletion
+    ) throws {
+        let queue = queue ?? self.queue
+        let tables = tables
+        var written: [ModelReplica.Entry] = []
+        let first = model.pending.last?.sequence ?? model.folded
+        try queue.inTransaction(.immediate) { db in
+            let observation = try StoreObservation(db)
+            var last = first
+            var before = try SchemaOracle.read(db, tables)
+            let completion = try edits(db) {
+                let after = try SchemaOracle.read(db, tables)
+                let end = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0
+                // Less than before: a savepoint was undone.
+                let entries = try observation.entries(db, after: min(last, end))
+                if end >= last {
+                    try CaptureCheck(before: before, after: after, entries: entries, isStrict: isStrict).run()
+                }
+                (before, last) = (after, end)
+            }
+            // The triggers ask SQLite for the time, and time here is simulated.
+            try db.execute(
+                sql: "UPDATE _sync_log SET ms = ? WHERE seq > ?", arguments: [now, first])
+            written = try observation.entries(db, after: first)
+            return completion
+        }
+        let end = try self.queue.read { try Int64.fetchOne($0, sql: "SELECT max(seq) FROM _sync_log") ?? 0 }
+        if end > first { model.append(written) }
+        try readRows()
+        if marks { try markCommitted() }
+    }
+
+    // MARK: Dying and coming back
+
+    /// Notes that everything that was written so far has to stay.
+    func markCommitted() throws {
+        committed = (try StoreFiles.mark(path: world.factory.path(name)), model, rows)
+    }
+
+    /// What the disk would hold if the process died now, and of what is not committed only a part
+    /// was written.
+    func filesAfterCrash(keeping fraction: Double) throws -> StoreFiles {
+        var files = try StoreFiles(path: world.factory.path(name))
+        files.cut(since: committed.mark, keeping: fraction)
+        return files
+    }
+
+    /// Starts the program again.
+    func restart() throws {
+        try queue.close()
+        queue = try world.factory.open(name)
+        synchronizer = try Synchronizer(queue, environment: environment)
+        try markCommitted()
+    }
+
+    /// Starts the program again after it died in a synchronization.
+    func restart(_ files: StoreFiles, now: Int64, transfer: SimulatedTransfer?) throws {
+        try queue.close()
+        try files.write(path: world.factory.path(name))
+        queue = try world.factory.open(name)
+        synchronizer = try Synchronizer(queue, environment: environment)
+        (_, model, rows) = committed
+        world.changes.removeAll {
+            $0.stamp.replica == model.id && $0.stamp.sequence > model.folded
+        }
+        try observe(now: now, transfer: transfer)
+        try markCommitted()
+    }
+
+    /// Starts the program again after it died in a user's transaction, of which all or nothing is there.
+    func restart(_ files: StoreFiles, after: ModelRows) throws {
+        try queue.close()
+        try files.write(path: world.factory.path(name))
+        queue = try world.factory.open(name)
+        synchronizer = try Synchronizer(queue, environment: environment)
+        (_, model, rows) = committed
+        let first = model.pending.last?.sequence ?? model.folded
+        let (found, entries) = try queue.read { db in
+            (try SchemaOracle.read(db, tables), try StoreObservation(db).entries(db, after: first))
+        }
+        guard found == (entries.isEmpty ? rows : after) else {
+            throw SimulationViolation(.atomicity, "replica \(name) holds a part of a transaction")
+        }
+        model.append(entries)
+        rows = found
+        try markCommitted()
+    }
+
+    // MARK: Everything
+
+    /// The rows of all tables but the notes of who was met, as text.
+    func everything() throws -> [String] {
+        try queue.read { db in
+            let tables = try String.fetchAll(
+                db,
+                sql:
+                    "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> '_sync_peer' ORDER BY name"
+            )
+            return try tables.flatMap { table in
+                try Row.fetchAll(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)").map { row in
+                    table + row.databaseValues.map { " \(ModelValue($0))" }.joined()
+                }.sorted()
+            }
+        }
+    }
+
+    /// Applies a bundle that was applied before.
+    func applyAgain(_ apply: () throws -> Void) throws {
+        let before = try everything()
+        try apply()
+        let after = try everything()
+        if before != after {
+            let difference = Set(after).symmetricDifference(before).sorted().prefix(6)
+            throw SimulationViolation(
+                .idempotence,
+                "applying a bundle again changed replica \(name): \(difference.joined(separator: "; "))")
+        }
+    }
+}

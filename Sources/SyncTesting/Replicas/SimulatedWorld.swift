@@ -1,0 +1,91 @@
+import CipherStore
+import SyncEngine
+import SyncWire
+
+/// What the replicas of a run share: files, time, and the changes that the model knows.
+final class SimulatedWorld {
+    let app: SimulatedApp
+    let factory: StoreFactory
+    let clock: SimulatedClock
+    /// Every change that anybody made, in the order in which they were folded.
+    var changes: [MergedState.Change] = []
+    /// The bundles that were sent, to be delivered late.
+    var bundles: [SimulatedBundle] = []
+
+    private var oracles: [[String]: SchemaOracle] = [:]
+
+    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory) {
+        self.app = app
+        self.factory = factory
+        clock = SimulatedClock(seed: seed)
+    }
+
+    func clock(of replica: Int) -> SyncEnvironment { clock.environment(of: replica) }
+
+    /// The rows as somebody knows them who knows the changes that a vector covers.
+    func state(covering vector: VersionVector) -> MergedState {
+        MergedState(changes.lazy.filter { vector.contains($0.stamp) })
+    }
+
+    func oracle(schema: [String], tables: [SchemaOracle.Table]) throws -> SchemaOracle {
+        let identity = schema + tables.map(\.name)
+        if let oracle = oracles[identity] { return oracle }
+        let oracle = try SchemaOracle(schema: schema, tables: tables)
+        oracles[identity] = oracle
+        return oracle
+    }
+}
+
+/// Who knew what before and after a bundle was applied.
+struct SimulatedTransfer: Equatable {
+    let base: VersionVector
+    let target: VersionVector
+}
+
+/// A bundle that is under way.
+struct SimulatedBundle {
+    let frames: [[UInt8]]
+    let transfer: SimulatedTransfer
+}
+
+/// What a fault makes of a bundle.
+enum DeliveryFault {
+    /// Nothing arrives.
+    case loss
+    /// Only so many bytes arrive, and the connection looks as if it had ended in order.
+    case truncation(Double)
+    /// It is applied, and then applied again.
+    case duplication
+    /// One bit arrives changed.
+    case corruption(Double)
+}
+
+/// What goes wrong in one synchronization.
+struct SyncFaults {
+    /// Where a process dies.
+    enum CrashPoint: CaseIterable {
+        /// Both have said what they know.
+        case greeted
+        /// A part of a bundle was taken.
+        case receiving
+        /// A bundle was applied.
+        case received
+        /// All is done but the notes of who knows what.
+        case remembering
+    }
+
+    var pull: DeliveryFault?
+    var push: DeliveryFault?
+    /// The connection breaks before the second direction, or before the notes.
+    var breaksBetween = false
+    var breaksBeforeNotes = false
+    /// Somebody writes to the remote, or here, while they are connected.
+    var remoteWrite: (() throws -> Void)?
+    var localWrite: (() throws -> Void)?
+    var crash: (point: CrashPoint, isLocal: Bool, kept: Double)?
+
+    var isEmpty: Bool {
+        pull == nil && push == nil && !breaksBetween && !breaksBeforeNotes && remoteWrite == nil
+            && localWrite == nil && crash == nil
+    }
+}

@@ -1,0 +1,139 @@
+import CipherStore
+import Foundation
+import SyncWire
+
+/// What a store says of itself, read by plain SQL: the metadata as `Schemas/metadata` describes them.
+struct StoreObservation {
+    /// The version of a row.
+    struct Version: Equatable {
+        var life: Int64
+        var base: Stamp
+        var cells: [String: Stamp] = [:]
+    }
+
+    /// A value in the journal.
+    struct Lost: Hashable {
+        let key: ModelKey
+        let column: String
+        let value: ModelValue
+        let timestamp: Int64
+        let replica: ReplicaID
+    }
+
+    let replica: ReplicaID
+    let vector: VersionVector
+    let clock: Int64
+    let folded: Int64
+    private let replicas: [Int64: ReplicaID]
+    private let tables: [Int64: String]
+    private let columnNames: [Int64: [Int: String]]
+
+    init(_ db: Database) throws {
+        guard let state = try Row.fetchOne(db, sql: "SELECT self, clock, folded FROM _sync_state") else {
+            throw SimulationViolation(.failure, "the store has no sync metadata")
+        }
+        var replicas: [Int64: ReplicaID] = [:]
+        var sequences: [ReplicaID: Int64] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT sid, rid, oseq FROM _sync_replica") {
+            let data: Data = row[1]
+            guard let id = data.withUnsafeBytes({ ReplicaID(bytes: $0) }) else {
+                throw SimulationViolation(.integrity, "a replica id has \(data.count) bytes")
+            }
+            replicas[row[0]] = id
+            sequences[id] = row[2]
+        }
+        guard let own = replicas[state[0]] else {
+            throw SimulationViolation(.integrity, "the store does not know its own replica")
+        }
+        replica = own
+        self.replicas = replicas
+        vector = VersionVector(sequences)
+        clock = state[1]
+        folded = state[2]
+        tables = Dictionary(
+            try Row.fetchAll(db, sql: "SELECT tbl, name FROM _sync_table").map {
+                ($0[0] as Int64, ($0[1] as String).lowercased())
+            }, uniquingKeysWith: { $1 })
+        var names: [Int64: [Int: String]] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT tbl, col, name FROM _sync_column") {
+            names[row[0], default: [:]][row[1]] = (row[2] as String).lowercased()
+        }
+        columnNames = names
+    }
+
+    private func key(_ table: Int64, _ value: DatabaseValue) -> ModelKey {
+        ModelKey(table: tables[table] ?? "?\(table)", key: ModelValue(value))
+    }
+
+    private func stamp(_ row: Row, _ index: Int) throws -> Stamp {
+        guard let replica = replicas[row[index + 1]] else {
+            throw SimulationViolation(.integrity, "a stamp names a replica that is not known")
+        }
+        return Stamp(
+            timestamp: HybridTimestamp(rawValue: row[index]), replica: replica, sequence: row[index + 2])
+    }
+
+    /// Reads the versions of all rows.
+    func versions(_ db: Database) throws -> [ModelKey: Version] {
+        var versions: [ModelKey: Version] = [:]
+        var keys: [Int64: (key: ModelKey, table: Int64)] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT r, tbl, pk, cl, hlc, sid, oseq FROM _sync_row") {
+            let key = key(row[1], row.databaseValues[2])
+            keys[row[0]] = (key, row[1])
+            versions[key] = Version(life: row[3], base: try stamp(row, 4))
+        }
+        for row in try Row.fetchAll(db, sql: "SELECT r, col, hlc, sid, oseq FROM _sync_cell") {
+            guard let (key, table) = keys[row[0]], let name = columnNames[table]?[row[1]] else {
+                throw SimulationViolation(.integrity, "a cell is of no row or column")
+            }
+            versions[key]?.cells[name] = try stamp(row, 2)
+        }
+        return versions
+    }
+
+    /// Reads the entries of the log after a sequence.
+    func entries(_ db: Database, after sequence: Int64) throws -> [ModelReplica.Entry] {
+        let sql = "SELECT seq, tbl, op, pk, mask, ms FROM _sync_log WHERE seq > ? AND op <> 0 ORDER BY seq"
+        return try Row.fetchAll(db, sql: sql, arguments: [sequence]).map { row in
+            let operation: Int64 = row[2]
+            let change: ModelReplica.Entry.Operation
+            switch operation & 15 {
+            case 1: change = .insert
+            case 3: change = .delete
+            case 2:
+                let mask: Int64 = row[4]
+                let columns = (columnNames[row[1]] ?? [:]).filter { number, _ in
+                    number / 60 == Int(operation >> 4) && mask >> Int64(number % 60) & 1 == 1
+                }
+                change = .update(Set(columns.values))
+            default: throw SimulationViolation(.capture, "the log holds operation \(operation)")
+            }
+            return .init(
+                sequence: row[0], key: key(row[1], row.databaseValues[3]), operation: change,
+                milliseconds: row[5])
+        }
+    }
+
+    /// Reads the rows that are not shown, or not whole: their values.
+    func hiddenValues(_ db: Database) throws -> ModelRows {
+        var rows: ModelRows = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT tbl, pk, col, val FROM _sync_shadow") {
+            let table: Int64 = row[0]
+            let name = columnNames[table]?[row[2]] ?? ""
+            rows[key(table, row.databaseValues[1]), default: [:]][name] = ModelValue(row.databaseValues[3])
+        }
+        return rows
+    }
+
+    /// Reads the journal.
+    func journal(_ db: Database) throws -> Set<Lost> {
+        Set(
+            try Row.fetchAll(db, sql: "SELECT tbl, pk, col, val, hlc, sid FROM _sync_conflict").map { row in
+                let table: Int64 = row[0]
+                return Lost(
+                    key: key(table, row.databaseValues[1]), column: columnNames[table]?[row[2]] ?? "",
+                    value: ModelValue(row.databaseValues[3]), timestamp: row[4],
+                    replica: replicas[row[5]] ?? ReplicaID(high: 0, low: 0))
+            })
+    }
+}

@@ -1,0 +1,31 @@
+/// What can happen in a simulated run. Each run chooses some of what it is allowed.
+public enum SimulationFeature: String, CaseIterable, Sendable {
+    /// Bundles are lost, cut off at any byte, applied twice, delivered late; connections break
+    /// between the two directions of a synchronization; links are down for a while.
+    case network
+    /// A process dies at any write of a transaction, and starts again from what the disk holds.
+    case crashes
+    /// Clocks are wrong by years, and jump.
+    case clocks
+    /// Programs without a synchronizer write to the files, also while these are synchronized.
+    case foreignWriters = "foreign-writers"
+    /// Replicas are cloned in the middle of a run.
+    case clones
+    /// Plain copies of files are synchronized with what they are copies of.
+    case copies
+    /// Files are replaced by older copies of themselves.
+    case restores
+    /// The schema has foreign keys.
+    case foreignKeys = "foreign-keys"
+    /// The schema has UNIQUE constraints.
+    case uniques
+    /// The schema has CHECK constraints that two columns decide.
+    case checks
+    /// Replicas run different versions of the app, and migrate at different times.
+    case migrations
+
+    /// What has no known failure: CI runs these.
+    public static let stable: Set<SimulationFeature> = [
+        .network, .crashes, .clocks, .foreignWriters, .clones, .copies,
+    ]
+}

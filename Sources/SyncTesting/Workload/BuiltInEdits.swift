@@ -1,0 +1,158 @@
+import CipherStore
+import Foundation
+
+/// Random statements on the tables of a ``BuiltInSchema``, each an edit of its own.
+struct BuiltInEdits: Sendable {
+    let schema: BuiltInSchema
+    /// How many keys there are for each table: few, so that replicas meet in the same rows.
+    let keyCount: Int
+
+    func run(_ db: Database, _ random: inout SimulationRandom) throws -> String {
+        guard let table = random.element(of: schema.tables) else { return "nothing" }
+        switch random.number(below: 20) {
+        case 0..<7: return try insert(db, table, &random, "INSERT")
+        case 7, 8: return try insert(db, table, &random, replacement(db))
+        case 9..<15: return try update(db, table, &random)
+        case 15: return try updateAll(db, table, &random)
+        case 16, 17: return try delete(db, table, &random)
+        case 18: return try rekey(db, table, &random)
+        default: return try deleteMany(db, table, &random)
+        }
+    }
+
+    /// Without recursive triggers, no trigger tells of a row that REPLACE removes for another one.
+    private func replacement(_ db: Database) throws -> String {
+        guard schema.hasUniqueColumns else { return "INSERT OR REPLACE" }
+        let isTold = try Bool.fetchOne(db, sql: "PRAGMA recursive_triggers") == true
+        return isTold ? "INSERT OR REPLACE" : "INSERT OR IGNORE"
+    }
+
+    private func execute(_ db: Database, _ sql: String, _ arguments: [DatabaseValue]) throws -> String {
+        try db.execute(sql: sql, arguments: StatementArguments(arguments))
+        return describe(sql, arguments)
+    }
+
+    private func describe(_ sql: String, _ arguments: [DatabaseValue]) -> String {
+        var text = ""
+        var rest = arguments[...]
+        for character in sql {
+            if character == "?", let argument = rest.popFirst() {
+                text += ModelValue(argument).description
+            } else {
+                text.append(character)
+            }
+        }
+        return text
+    }
+
+    /// The key of a number: a blob, or its text.
+    static func key(_ number: Int, isText: Bool) -> DatabaseValue {
+        guard isText else { return Data(repeating: UInt8(number + 1), count: 16).databaseValue }
+        let digits = String(repeating: "0", count: 11) + String(number % 10)
+        return "00000000-0000-4000-8000-\(digits)".databaseValue
+    }
+
+    private func key(_ table: BuiltInSchema.Table, _ random: inout SimulationRandom) -> DatabaseValue {
+        Self.key(random.number(below: keyCount), isText: table.hasTextKey)
+    }
+
+    private func value(
+        _ db: Database, _ content: BuiltInSchema.Content, _ random: inout SimulationRandom
+    ) throws -> DatabaseValue {
+        switch content {
+        case .any: return RandomValues.any(&random)
+        case .text: return random.oneIn(6) ? RandomValues.any(&random) : RandomValues.text(&random)
+        case .integer: return random.oneIn(6) ? RandomValues.any(&random) : RandomValues.integer(&random)
+        case .real: return random.oneIn(6) ? RandomValues.any(&random) : RandomValues.real(&random)
+        case .name: return RandomValues.name(&random)
+        case .smallNumber: return RandomValues.smallNumber(&random)
+        case .reference(let parent):
+            if random.oneIn(3) { return .null }
+            let keys = try Row.fetchAll(db, sql: "SELECT id FROM \(parent) ORDER BY id").map {
+                $0.databaseValues[0]
+            }
+            return random.element(of: keys) ?? .null
+        }
+    }
+
+    private func insert(
+        _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom, _ verb: String
+    ) throws -> String {
+        var names = ["id"]
+        var values = [key(table, &random)]
+        for column in table.columns where !random.oneIn(3) {
+            names.append(column.name)
+            values.append(try value(db, column.content, &random))
+        }
+        let marks = names.map { _ in "?" }.joined(separator: ", ")
+        return try execute(
+            db, "\(verb) INTO \(table.name) (\(names.joined(separator: ", "))) VALUES (\(marks))", values)
+    }
+
+    private func assignments(
+        _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
+    ) throws -> (sql: String, values: [DatabaseValue]) {
+        var columns = table.columns.filter { _ in random.oneIn(2) }
+        if columns.isEmpty { columns = [random.element(of: table.columns)].compactMap { $0 } }
+        return (
+            columns.map { "\($0.name) = ?" }.joined(separator: ", "),
+            try columns.map { try value(db, $0.content, &random) }
+        )
+    }
+
+    private func update(
+        _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
+    ) throws -> String {
+        let (sql, values) = try assignments(db, table, &random)
+        return try execute(db, "UPDATE \(table.name) SET \(sql) WHERE id = ?", values + [key(table, &random)])
+    }
+
+    private func updateAll(
+        _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
+    ) throws -> String {
+        let (sql, values) = try assignments(db, table, &random)
+        return try execute(db, "UPDATE \(table.name) SET \(sql)", values)
+    }
+
+    private func delete(
+        _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
+    ) throws -> String {
+        try execute(db, "DELETE FROM \(table.name) WHERE id = ?", [key(table, &random)])
+    }
+
+    private func deleteMany(
+        _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
+    ) throws -> String {
+        try execute(
+            db, "DELETE FROM \(table.name) WHERE id IN (?, ?)", [key(table, &random), key(table, &random)])
+    }
+
+    private func rekey(
+        _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
+    ) throws -> String {
+        let verb =
+            try replacement(db) == "INSERT OR REPLACE" && random.oneIn(3) ? "UPDATE OR REPLACE" : "UPDATE"
+        return try execute(
+            db, "\(verb) \(table.name) SET id = ? WHERE id = ?", [key(table, &random), key(table, &random)])
+    }
+}
+
+extension SimulatedApp {
+    /// The app that a seed makes up, of tables that allow what the features need.
+    static func builtIn(_ features: Set<SimulationFeature>, seed: UInt64) -> SimulatedApp {
+        var random = SimulationRandom(seed: seed, part: 2)
+        let schema = BuiltInSchema(features, &random)
+        let edits = BuiltInEdits(schema: schema, keyCount: 3 + random.number(below: 5))
+        return SimulatedApp(
+            tables: schema.tables.map(\.name), versionCount: 1, hasSingleStatements: true,
+            allowsPlainTriggers: true,
+            migrate: { database, _ in
+                try database.write { db in
+                    for table in schema.tables {
+                        for sql in [table.sql] + table.indexes { try db.execute(sql: sql) }
+                    }
+                }
+            },
+            edit: { db, random, _ in try edits.run(db, &random) })
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import SyncTesting
+
+/// Prints what runs found.
+final class Reporter {
+    private struct Failure: Encodable {
+        let seed: UInt64
+        let rule: String
+        let message: String
+        let steps: [Int]
+        let replay: String
+        let trace: [String]
+    }
+
+    private struct Summary: Encodable {
+        let runs: UInt64
+        let failures: Int
+        let runsPerSecond: Double
+    }
+
+    private let isJSON: Bool
+    private let showsTrace: Bool
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private var runCount: UInt64 = 0
+    private var lastProgress = Date.distantPast
+
+    init(isJSON: Bool, showsTrace: Bool) {
+        self.isJSON = isJSON
+        self.showsTrace = showsTrace
+    }
+
+    func report(_ result: SimulationResult, replay: String) {
+        clear()
+        guard let violation = result.violation else { return }
+        if isJSON {
+            write(
+                Failure(
+                    seed: result.seed, rule: violation.rule.rawValue, message: violation.message,
+                    steps: result.stepsTaken, replay: replay, trace: result.trace))
+        } else {
+            print(result)
+            print("replay: \(replay)")
+        }
+    }
+
+    func passed(_ result: SimulationResult) {
+        guard showsTrace, !isJSON else { return }
+        clear()
+        for line in result.trace { print(line) }
+        print("seed \(result.seed): no violation")
+    }
+
+    func progress(_ done: UInt64, of total: UInt64, _ failureCount: Int, since start: Date) {
+        runCount = done
+        guard isTerminal, total > 1, Date().timeIntervalSince(lastProgress) > 0.2 else { return }
+        lastProgress = Date()
+        let text = "\r\(done) of \(total) runs, \(failureCount) failures, \(rate(since: start)) runs/s "
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+
+    private func rate(since start: Date) -> Double {
+        let seconds = max(0.001, Date().timeIntervalSince(start))
+        return (Double(runCount) / seconds * 10).rounded() / 10
+    }
+
+    func finish(failureCount: Int, since start: Date) {
+        clear()
+        if isJSON {
+            write(Summary(runs: runCount, failures: failureCount, runsPerSecond: rate(since: start)))
+        } else {
+            print("\(runCount) runs, \(failureCount) failures, \(rate(since: start)) runs/s")
+        }
+    }
+
+    private func clear() {
+        if isTerminal { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+    }
+
+    private func write(_ value: some Encodable) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return }
+        print(String(decoding: data, as: UTF8.self))
+    }
+}

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import SyncTesting
+
+/// The simulator finds out when the engine is broken on purpose.
+@Suite struct SabotageTests {
+    private func firstViolation(_ sabotage: Sabotage) throws -> SimulationViolation? {
+        for seed in 1...10 as ClosedRange<UInt64> {
+            var simulation = Simulation(seed: seed, stepCount: 40)
+            simulation.sabotage = sabotage
+            if let violation = try simulation.run().violation { return violation }
+        }
+        return nil
+    }
+
+    @Test func aLostRowIsFound() throws {
+        #expect(try firstViolation(.losesRow)?.rule == .shownRows)
+    }
+
+    @Test func aMergeThatPrefersOlderValuesIsFound() throws {
+        #expect(try firstViolation(.prefersOlderValue)?.rule == .shownRows)
+    }
+
+    @Test func updatesThatAreNotCapturedAreFound() throws {
+        #expect(try firstViolation(.missesUpdates)?.rule == .capture)
+    }
+
+    @Test func valuesThatAreInNoJournalAreFound() throws {
+        #expect(try firstViolation(.forgetsConflicts)?.rule == .lostValue)
+    }
+
+    @Test func aVectorThatMovesOnWithoutChangesIsFound() throws {
+        #expect(try firstViolation(.skipsBundle) != nil)
+    }
+
+    @Test func aRunIsReplayedByItsSeed() throws {
+        let first = try Simulation(seed: 5, stepCount: 40).run()
+        let second = try Simulation(seed: 5, stepCount: 40).run()
+        #expect(first.trace == second.trace)
+        #expect(first.trace.count > 30)
+    }
+
+    @Test func aFailureIsShortened() throws {
+        var simulation = Simulation(seed: 1, stepCount: 40)
+        simulation.sabotage = .losesRow
+        let result = try simulation.run()
+        let shorter = try simulation.shrink(result)
+        #expect(shorter.violation?.rule == result.violation?.rule)
+        #expect(shorter.stepsTaken.count < result.stepsTaken.count)
+        #expect(shorter.stepsTaken.count <= 4)
+    }
+}
