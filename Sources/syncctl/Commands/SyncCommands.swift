@@ -13,6 +13,10 @@ struct RemoteOptions: ParsableArguments {
 
     @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder needs one of its own)")
     var passphrase: RemotePassphraseOptions
+
+    func validate() throws {
+        if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
+    }
 }
 
 /// Sends changes to a remote.

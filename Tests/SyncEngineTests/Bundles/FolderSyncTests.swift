@@ -78,6 +78,26 @@ import Testing
         #expect(try files().map { try? Data(contentsOf: URL(fileURLWithPath: path($0))) } == before)
     }
 
+    @Test func aReplicaThatHasNothingToSayShowsOnceADayThatItIsThere() throws {
+        let all = try replicas(2)
+        for replica in all + all { try sync(replica) }
+        let name = try all[0].synchronizer.status().replica
+        let first = try #require(try all[1].synchronizer.status().peers.first { $0.replica == name })
+        let head = path(try subfolder(all[0]) + "/head")
+        let before = try Data(contentsOf: URL(fileURLWithPath: head))
+        stores.clock.advance(milliseconds: 3_600_000)
+        for replica in all { try sync(replica) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: head)) == before)
+        // What counts is when it was there, not when its head was read.
+        #expect(
+            try all[1].synchronizer.status().peers.first { $0.replica == name }?.lastContactMilliseconds
+                == first.lastContactMilliseconds)
+        stores.clock.advance(milliseconds: 86_400_000)
+        for replica in all { try sync(replica) }
+        let last = try #require(try all[1].synchronizer.status().peers.first { $0.replica == name })
+        #expect(last.lastContactMilliseconds > first.lastContactMilliseconds + 86_400_000)
+    }
+
     @Test func nothingIsPublishedTwice() throws {
         let all = try replicas(3)
         for (index, replica) in all.enumerated() { try insert(replica, UInt8(10 + index)) }

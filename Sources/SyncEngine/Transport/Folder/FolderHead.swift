@@ -36,6 +36,13 @@ struct FolderHead: Codable, Equatable {
     /// Bundles of others that are complete by their size and could not be read, as paths in the folder.
     var unreadable: [String] = []
 
+    /// When it was written, which its file says.
+    private(set) var writtenMilliseconds: Int64 = 0
+
+    private enum CodingKeys: String, CodingKey {
+        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable
+    }
+
     init(_ greeting: Greeting, vector: VersionVector? = nil) {
         storeID = greeting.store.description
         replicaID = greeting.replica.description
@@ -68,7 +75,7 @@ struct FolderHead: Codable, Equatable {
         var data = Data()
         while let piece = try file.next() { data.append(piece) }
         do {
-            let head = try JSONDecoder().decode(FolderHead.self, from: data)
+            var head = try JSONDecoder().decode(FolderHead.self, from: data)
             guard head.format == version else {
                 throw SyncError(
                     .metadataTooNew,
@@ -77,6 +84,7 @@ struct FolderHead: Codable, Equatable {
             guard head.store != nil, head.replica != nil else {
                 throw SyncError(.invalidBundle, "\(path): names no replica")
             }
+            head.writtenMilliseconds = file.createdMilliseconds ?? 0
             return head
         } catch let error as SyncError {
             throw error

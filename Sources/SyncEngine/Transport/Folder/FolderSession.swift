@@ -9,6 +9,9 @@ struct FolderSession {
     let environment: SyncEnvironment
     let progress: ((SyncProgress) throws -> Void)?
 
+    /// A head is written anew when it is a day old.
+    private static let headMillisecondsMax: Int64 = 86_400_000
+
     /// Bundles that can't be read although they are complete by their size.
     private var unreadable: Set<String> = []
 
@@ -149,7 +152,11 @@ struct FolderSession {
         }
         removeReplaced(&head, usable, greeting.replica)
         var contents = contents
-        if head != contents.heads[greeting.replica] { try contents.write(&head, environment) }
+        // A replica that has nothing to say shows now and then that it is there.
+        let age = environment.milliseconds() - head.writtenMilliseconds
+        if head != contents.heads[greeting.replica] || age > Self.headMillisecondsMax {
+            try contents.write(&head, environment)
+        }
         tidy(paths, head)
     }
 
@@ -263,7 +270,8 @@ struct FolderSession {
         do {
             for (replica, head) in contents.heads where replica != greeting.replica {
                 try peer.remember(
-                    replica, name: "dir:\(folder.path)", knowing: FolderHead.decode(head.vector))
+                    replica, name: "dir:\(folder.path)", knowing: FolderHead.decode(head.vector),
+                    at: min(head.writtenMilliseconds, environment.milliseconds()))
             }
         } catch {
             // The changes are committed: that must not read as a failure.
