@@ -149,6 +149,24 @@ CREATE TABLE _sync_setting (
 -- Finds what lost in a row, also to journal no lost write twice.
 CREATE INDEX _sync_conflict_row ON _sync_conflict (tbl, pk, col, hlc);
 
+-- Rows that exist and are not in the user's table, because a constraint stands
+-- against them. Their values are in _sync_shadow, under col -1 when they have none.
+CREATE TABLE _sync_hidden (
+    tbl INTEGER NOT NULL,
+    pk NOT NULL,
+    reason TEXT NOT NULL,                  -- 'unique', 'notNull', 'check', 'missingParent', 'trigger' or 'other'
+    since INTEGER NOT NULL,                -- when the row was hidden, Unix milliseconds; 0 by a program of version 2
+    other_tbl INTEGER,                     -- the row that won, or the parent that is missing, where it is known
+    other_pk,
+    PRIMARY KEY (tbl, pk)
+) WITHOUT ROWID;
+
+-- What happens to the rows of a table whose parent was deleted; without an entry they are held.
+CREATE TABLE _sync_orphan_policy (
+    tbl INTEGER PRIMARY KEY,
+    policy TEXT NOT NULL                   -- 'delete' or 'setNull'
+);
+
 -- What other replicas were last known to know: their version vectors.
 CREATE TABLE _sync_peer_vector (
     rid BLOB NOT NULL,                     -- the replica

@@ -21,6 +21,8 @@ final class AppliedTable {
 
     private let db: Database
     private let failClause: String
+    /// Whether the user has triggers on the table, which can refuse, ignore or change writes.
+    private let hasUserTriggers: Bool
     private let existing: Statement?
     private let deletion: Statement?
 
@@ -41,7 +43,8 @@ final class AppliedTable {
         namesColumnsTwice = Set(columnNumbers).count < columns.count
         knowsEveryColumn = table.hasRows && columns.allSatisfy(\.isPresent)
         reader = try ExportedTable(db, table)
-        failClause = try Self.failClause(db, table)
+        hasUserTriggers = try UserTriggers.exist(db, on: table)
+        failClause = Self.failClause(hasUserTriggers)
         var parameter: CInt = 1
         insertParameters = columns.map { column in
             guard column.isPresent else { return 0 }
@@ -64,15 +67,9 @@ final class AppliedTable {
 
     /// `OR FAIL` spares the statement journal that a trigger costs, and means the
     /// same for a single row, unless a trigger of the user's can fail half-way.
-    private static func failClause(_ db: Database, _ table: SyncedTable) throws -> String {
-        let hasTriggers = try Bool.fetchOne(
-            db,
-            sql: """
-                SELECT EXISTS(SELECT 1 FROM sqlite_master
-                WHERE type = 'trigger' AND lower(tbl_name) = lower(?) AND substr(name, 1, 6) <> '_sync_')
-                """, arguments: [table.storageName])
-        // An explicit clause overrides the ones that the table's constraints declare.
-        return hasTriggers == true ? "OR ABORT" : "OR FAIL"
+    /// An explicit clause overrides the ones that the table's constraints declare.
+    private static func failClause(_ hasUserTriggers: Bool) -> String {
+        hasUserTriggers ? "OR ABORT" : "OR FAIL"
     }
 
     private static func insertSQL(_ table: SyncedTable, _ columns: [String], _ failClause: String) -> String {
@@ -100,9 +97,22 @@ final class AppliedTable {
         return try existing.step()
     }
 
-    /// Deletes the row from the user's table.
+    /// Deletes the row from the user's table. A trigger that forbids it is not asked:
+    /// the row was deleted already, elsewhere.
     func delete(_ key: RowKey) throws {
         guard let deletion else { return }
+        do {
+            try delete(key, deletion)
+            guard hasUserTriggers, try hasRow(key) else { return }
+        } catch let error as DatabaseError
+            where error.resultCode == .SQLITE_CONSTRAINT && hasUserTriggers && db.isInsideTransaction
+        {
+            deletion.reset()
+        }
+        try UserTriggers.withoutTriggers(db, on: table) { try delete(key, deletion) }
+    }
+
+    private func delete(_ key: RowKey, _ deletion: Statement) throws {
         deletion.reset()
         key.value.bind(deletion.sqliteStatement, 1)
         while try deletion.step() {}
@@ -112,7 +122,7 @@ final class AppliedTable {
     /// Inserts a row of some columns.
     ///
     /// - returns: The constraint that stands against it, or nil when it was inserted.
-    func insert(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> String? {
+    func insert(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> ConstraintFailure? {
         let statement = try db.cachedStatement(sql: Self.insertSQL(table, values.map(\.name), failClause))
         return try run(statement, [key.value] + values.map(\.value))
     }
@@ -120,7 +130,7 @@ final class AppliedTable {
     /// Writes some columns of a row.
     ///
     /// - returns: The constraint that stands against it, or nil when it was written.
-    func update(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> String? {
+    func update(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> ConstraintFailure? {
         let assignments = values.map { "\($0.name.quotedDatabaseIdentifier) = ?" }.joined(separator: ", ")
         let statement = try db.cachedStatement(
             sql: """
@@ -130,7 +140,7 @@ final class AppliedTable {
         return try run(statement, values.map(\.value) + [key.value])
     }
 
-    private func run(_ statement: Statement, _ values: [WireValue]) throws -> String? {
+    private func run(_ statement: Statement, _ values: [WireValue]) throws -> ConstraintFailure? {
         statement.reset()
         for (index, value) in values.enumerated() { value.bind(statement.sqliteStatement, CInt(index + 1)) }
         return try constraintFailure(of: statement)
@@ -139,16 +149,19 @@ final class AppliedTable {
     /// Runs a bound statement. A constraint that took the transaction with it
     /// (`RAISE(ROLLBACK)` in a trigger) is an error of the whole application.
     ///
-    /// - returns: SQLite's message when a constraint stands against it.
-    func constraintFailure(of statement: Statement) throws -> String? {
+    /// - returns: The constraint that stands against it.
+    func constraintFailure(of statement: Statement) throws -> ConstraintFailure? {
         do {
             while try statement.step() {}
             statement.reset()
-            return nil
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_CONSTRAINT && db.isInsideTransaction
         {
-            return error.message ?? "a constraint"
+            statement.reset()
+            return ConstraintFailure(error)
         }
+        // RAISE(IGNORE) is no error, and must not lose the values.
+        guard hasUserTriggers, db.changesCount == 0 else { return nil }
+        return ConstraintFailure(.trigger, "a trigger of \(table.name) ignored the row")
     }
 }

@@ -5,7 +5,7 @@ import SyncWire
 /// there, or a constraint stands against them.
 ///
 /// Their versions are recorded like any other's, so they are forwarded to other
-/// peers, and they are tried again whenever something was applied.
+/// peers, and ``Settlement`` tries them again whenever something was applied.
 final class Parking {
     private let db: Database
     private let insertion: Statement
@@ -16,12 +16,19 @@ final class Parking {
     private(set) var isInUse: Bool
 
     private var parkedRows: Set<[UInt8]> = []
+    private var shownRows: Set<[UInt8]> = []
+    private let now: Int64
 
     /// How many rows were parked since this object was made.
     var parkedRowCount: Int64 { Int64(parkedRows.count) }
 
-    init(_ db: Database) throws {
+    /// How many rows that waited have their place since then.
+    var shownRowCount: Int64 { Int64(shownRows.count) }
+
+    /// - parameter now: The time that rows are hidden at, in Unix milliseconds.
+    init(_ db: Database, now: Int64) throws {
         self.db = db
+        self.now = now
         // REPLACE costs a statement journal, so it is kept for rows that have parked values already.
         insertion = try db.makeStatement(
             sql: "INSERT OR FAIL INTO _sync_shadow (tbl, pk, col, val, why) VALUES (?, ?, ?, ?, ?)")
@@ -39,13 +46,21 @@ final class Parking {
     /// for anything: they are kept for peers, and for a column that comes back.
     static let droppedReason = "dropped here"
 
+    /// Why values are kept that belong to a column which this store does not have.
+    static let noColumnReason = "no such column"
+
+    /// Why rows are kept whose table this store does not have, or does not track.
+    static let noTableReason = "no such table"
+
     /// The column number under which a row without columns is parked.
     static let wholeRow = -1
 
     /// Parks values of a row.
     func park(_ table: Int64, _ key: RowKey, _ values: [Int: WireValue], why: String) throws {
         isInUse = true
-        if why != Self.droppedReason { parkedRows.insert(Self.identity(table, key)) }
+        let identity = Self.identity(table, key)
+        // A row that had waited, was written and waits again is no other one.
+        if why != Self.droppedReason, shownRows.remove(identity) == nil { parkedRows.insert(identity) }
         let entries = values.isEmpty ? [Self.wholeRow: WireValue.null] : values
         let statement = try hasValues(table, key) ? replacement : insertion
         let raw = statement.sqliteStatement
@@ -89,67 +104,106 @@ final class Parking {
     func remove(_ table: Int64, _ key: RowKey, columns: [Int]? = nil) throws {
         guard isInUse else { return }
         parkedRows.remove(Self.identity(table, key))
+        try delist(table, key)
         let filter = columns.map { numbers in
             " AND col IN (\((numbers + [Self.wholeRow]).map(String.init).joined(separator: ", ")))"
         }
-        let statement = try db.makeStatement(
+        let statement = try db.cachedStatement(
             sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ?" + (filter ?? ""))
+        statement.reset()
         _ = RawBinding.int64(statement.sqliteStatement, 1, table)
         key.value.bind(statement.sqliteStatement, 2)
         while try statement.step() {}
+        statement.reset()
     }
 
-    /// Tries to write everything that is parked, as often as that helps: a row
-    /// that finds its place can make room for another.
+    // MARK: Hidden rows
+
+    /// Hides a row whole: its values wait, and the user's table does not hold it.
     ///
-    /// - returns: How many rows found their place.
+    /// A row is never half of an old version and half of a new one. What waits
+    /// for a column is left as it is.
     ///
-    /// - parameter touched: Learns of the rows that were written, because they may be orphans.
-    func retry(_ touched: TouchedRows?) throws -> Int64 {
-        guard isInUse else { return 0 }
-        let tables = try SyncedTable.loadAll(db).filter(\.hasRows)
-        var total: Int64 = 0
-        while true {
-            var count: Int64 = 0
-            for table in tables { count += try retry(table, touched) }
-            total += count
-            if count == 0 { return total }
+    /// - parameters:
+    ///     - newValues: Values that could not be written, for columns that the table has.
+    ///     - failure: What stands against the row.
+    func hide(
+        _ table: AppliedTable, _ key: RowKey, _ newValues: [Int: WireValue] = [:],
+        because failure: ConstraintFailure
+    ) throws {
+        let number = table.table.number
+        try table.reader.load(key: key, hasParkedValues: isInUse)
+        let isInTable = table.reader.hasRow
+        var owned: [Int: OwnedValue] = [:]
+        for (ordinal, column) in table.table.columns.enumerated()
+        where column.isPresent && table.reader.hasValue(ordinal) {
+            owned[column.number] = OwnedValue(copying: table.reader.value(ordinal))
         }
+        table.reader.finish()
+        let values = owned.mapValues(\.value).merging(newValues) { _, new in new }
+        try withExtendedLifetime(owned) { try park(number, key, values, why: failure.message) }
+        try enlist(number, key, failure)
+        if isInTable { try table.delete(key) }
     }
 
-    private func retry(_ table: SyncedTable, _ touched: TouchedRows?) throws -> Int64 {
-        let present = Dictionary(uniqueKeysWithValues: table.presentColumns.map { ($0.number, $0.name) })
-        let numbers = (present.keys.map { $0 } + [Self.wholeRow]).map(String.init).joined(separator: ", ")
-        let keys = try Row.fetchAll(
-            db, sql: "SELECT DISTINCT pk FROM _sync_shadow WHERE tbl = ? AND col IN (\(numbers))",
-            arguments: [table.number])
-        guard !keys.isEmpty else { return 0 }
-        let target = try AppliedTable(db, table, columns: table.columns)
-        var count: Int64 = 0
-        for row in keys {
-            let key = OwnedValue.make(try row.decode(atIndex: 0))
-            count += try withExtendedLifetime(key) {
-                guard try retry(target, RowKey(key.value), present) else { return 0 }
-                try touched?.add(table.number, RowKey(key.value))
-                return 1
-            }
-        }
-        return count
+    /// Notes what stands against a row that is hidden already.
+    func setReason(_ table: Int64, _ key: RowKey, _ failure: ConstraintFailure) throws {
+        let statement = try db.cachedStatement(
+            sql: "UPDATE _sync_shadow SET why = ?3 WHERE tbl = ?1 AND pk = ?2 AND why IS NOT ?3 AND "
+                + Self.waitsForConstraint)
+        statement.reset()
+        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+        key.value.bind(statement.sqliteStatement, 2)
+        _ = RawBinding.string(statement.sqliteStatement, 3, failure.message)
+        while try statement.step() {}
+        statement.reset()
+        try enlist(table, key, failure)
     }
 
-    private func retry(_ table: AppliedTable, _ key: RowKey, _ present: [Int: String]) throws -> Bool {
-        let parked = try values(table.table.number, key)
-        let columns = parked.compactMap { number, value in
-            present[number].map { (name: $0, value: value.value, number: number) }
-        }.sorted { $0.number < $1.number }
-        let writes = columns.map { (name: $0.name, value: $0.value) }
-        let failure = try withExtendedLifetime(parked) {
-            try table.hasRow(key)
-                ? (writes.isEmpty ? nil : table.update(key, writes)) : table.insert(key, writes)
+    /// Values that wait for a constraint, and not for a column.
+    private static let waitsForConstraint = """
+        (col = \(wholeRow) OR EXISTS (
+            SELECT 1 FROM _sync_column AS c
+            WHERE c.tbl = _sync_shadow.tbl AND c.col = _sync_shadow.col AND c.present = 1))
+        """
+
+    /// Forgets what waited of a row that is in its table now.
+    func show(_ table: Int64, _ key: RowKey, columns: [Int]) throws {
+        try remove(table, key, columns: columns)
+        shownRows.insert(Self.identity(table, key))
+    }
+
+    /// Lists a hidden row. It keeps the time at which it was hidden first.
+    private func enlist(_ table: Int64, _ key: RowKey, _ failure: ConstraintFailure) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO _sync_hidden (tbl, pk, reason, since, other_tbl, other_pk)
+                SELECT ?1, ?2, ?3, coalesce((SELECT since FROM _sync_hidden WHERE tbl = ?1 AND pk = ?2), ?4), ?5, ?6
+                """)
+        let raw = statement.sqliteStatement
+        statement.reset()
+        _ = RawBinding.int64(raw, 1, table)
+        key.value.bind(raw, 2)
+        _ = RawBinding.string(raw, 3, failure.reason.rawValue)
+        _ = RawBinding.int64(raw, 4, now)
+        if let other = failure.other {
+            _ = RawBinding.int64(raw, 5, other.table)
+            other.key.value.bind(raw, 6)
+        } else {
+            _ = RawBinding.null(raw, 5)
+            _ = RawBinding.null(raw, 6)
         }
-        guard failure == nil else { return false }
-        try remove(table.table.number, key, columns: columns.map(\.number))
-        return true
+        while try statement.step() {}
+        statement.reset()
+    }
+
+    private func delist(_ table: Int64, _ key: RowKey) throws {
+        let statement = try db.cachedStatement(sql: "DELETE FROM _sync_hidden WHERE tbl = ? AND pk = ?")
+        statement.reset()
+        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+        key.value.bind(statement.sqliteStatement, 2)
+        while try statement.step() {}
+        statement.reset()
     }
 }
 

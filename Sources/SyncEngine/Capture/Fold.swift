@@ -203,6 +203,9 @@ struct Fold {
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = _sync_shadow.col
                 WHERE _sync_shadow.col >= 0 AND _sync_shadow.why <> '\(Parking.droppedReason)' AND \(shadowed);
                 DELETE FROM _sync_shadow WHERE \(shadowed);
+                DELETE FROM _sync_hidden WHERE EXISTS (
+                    SELECT 1 FROM temp._sync_fold AS f
+                    WHERE f.tbl = _sync_hidden.tbl AND f.pk = _sync_hidden.pk AND f.turns > 0);
                 """)
     }
 

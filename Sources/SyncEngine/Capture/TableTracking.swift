@@ -64,13 +64,25 @@ struct TableTracking {
 
     /// Writes what was parked, now that there may be a place for it.
     func unpark() throws {
-        let parking = try Parking(db)
-        guard parking.isInUse else { return }
+        guard try Parking(db, now: environment.milliseconds()).isInUse else { return }
+        try settle(isFull: true)
+    }
+
+    /// Settles what the tables show, outside of the application of a bundle.
+    ///
+    /// - parameter isFull: Whether to try all rows that wait.
+    /// - returns: How many rows found their place.
+    @discardableResult
+    func settle(isFull: Bool) throws -> Int64 {
+        let parking = try Parking(db, now: environment.milliseconds())
         try db.execute(sql: "UPDATE _sync_state SET applying = 1")
-        let touched = try TouchedRows.ifNeeded(db, tables: SyncedTable.loadAll(db))
-        _ = try parking.retry(touched)
-        try touched?.parkOrphans(parking)
+        let triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
+        let settlement = try Settlement(db, environment, parking)
+        try settlement.run(isFull: isFull)
+        try triggers.restore()
+        try settlement.finish()
         try db.execute(sql: "UPDATE _sync_state SET applying = 0")
+        return parking.shownRowCount
     }
 
     /// Logs the rows that are there, and creates the triggers.

@@ -22,7 +22,7 @@ enum MetadataSchema {
 
     /// What version 3 has, and version 2 had not, by subject.
     private static let addedInVersion3 = [
-        settings, ConflictJournal.schema, PeerKnowledge.sql, BundleInbox.sql,
+        settings, ConflictJournal.schema, ConstraintSchema.sql, PeerKnowledge.sql, BundleInbox.sql,
     ].joined()
 
     private static let settings = """
@@ -138,6 +138,7 @@ enum MetadataSchema {
         guard let metadata = try StoreMetadata.load(db), metadata.format < version else { return }
         if metadata.format < 2 { try db.execute(sql: addedInVersion2) }
         try db.execute(sql: addedInVersion3)
+        try ConstraintSchema.adoptParkedRows(db)
         try db.execute(sql: "UPDATE _sync_state SET format = ?", arguments: [version])
     }
 

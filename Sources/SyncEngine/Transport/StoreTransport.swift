@@ -40,12 +40,17 @@ final class StorePeer: SyncPeer {
     }
 
     func greet() throws -> Greeting {
-        try database.write { db in
-            let before = try StoreMetadata.require(db)
+        let before = try database.write { db in
+            let metadata = try StoreMetadata.require(db)
             let tracking = TableTracking(db: db, environment: environment)
             try tracking.refresh()
             try Fold(db: db, environment: environment).run()
-            try tracking.unpark()
+            return metadata
+        }
+        try database.settleIfDue(environment)
+        return try database.write { db in
+            // What the settlement wrote by a policy has no versions yet.
+            try Fold(db: db, environment: environment).run()
             let metadata = try StoreMetadata.require(db)
             return Greeting(
                 store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
@@ -100,16 +105,14 @@ final class StorePeer: SyncPeer {
         _ frames: (Database, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
         try database.writeWithoutTransaction { db in
-            // This has no effect inside of a transaction.
-            let enforced = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false
-            try db.execute(sql: "PRAGMA foreign_keys = OFF")
-            defer { if enforced { try? db.execute(sql: "PRAGMA foreign_keys = ON") } }
             var summary = ApplySummary()
-            try db.inTransaction(.immediate) {
-                let applier = try BundleApplier(db, environment)
-                try frames(db) { try applier.consume($0) }
-                summary = try applier.finish()
-                return .commit
+            try db.withoutForeignKeys {
+                try db.inTransaction(.immediate) {
+                    let applier = try BundleApplier(db, environment)
+                    try frames(db) { try applier.consume($0) }
+                    summary = try applier.finish()
+                    return .commit
+                }
             }
             return summary
         }

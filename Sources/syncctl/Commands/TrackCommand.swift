@@ -17,10 +17,16 @@ struct TrackCommand: ParsableCommand {
             become UUIDs before, and all that refers to them follows. Replicas that convert \
             the same rows get the same keys: see docs/keys.md before you convert more than one.
 
+            --orphans says what happens to rows of these tables whose parent is deleted on another \
+            replica: "hold" hides them until it comes back, "delete" deletes them, "set-null" \
+            empties the columns that refer to it. It counts for this store; use the same in all \
+            replicas.
+
             EXAMPLES:
               syncctl track notes.db note tag
               syncctl track notes.db --convert-keys --all --dry-run
               syncctl track notes.db note tag --convert-keys --backup before.db
+              syncctl track notes.db comment --orphans delete
             """)
 
     @OptionGroup var options: StoreOptions
@@ -31,7 +37,25 @@ struct TrackCommand: ParsableCommand {
     @OptionGroup(title: "Conversion of keys")
     var conversion: KeyConversionOptions
 
+    @Option(help: "What happens to rows whose parent was deleted elsewhere: hold, delete or set-null.")
+    var orphans: OrphanChoice?
+
     @OptionGroup var global: GlobalOptions
+
+    /// The policies, as options are spelled.
+    enum OrphanChoice: String, ExpressibleByArgument, CaseIterable {
+        case hold
+        case delete
+        case setNull = "set-null"
+
+        var policy: OrphanPolicy {
+            switch self {
+            case .hold: .hold
+            case .delete: .delete
+            case .setNull: .setNull
+            }
+        }
+    }
 
     private struct Document: Encodable {
         let store: String
@@ -60,6 +84,11 @@ struct TrackCommand: ParsableCommand {
                 try synchronizer.track(tables)
             }
             let status = try synchronizer.status()
+            if let orphans, !conversion.dryRun {
+                for table in tables.isEmpty ? status.tables.map(\.name) : tables {
+                    try synchronizer.setOrphanPolicy(orphans.policy, for: table)
+                }
+            }
             let tracked = status.tables.map {
                 "tracking \($0.name)  (\(HumanFormat.count(Int($0.rowCount), "row")))"
             }

@@ -1,0 +1,100 @@
+import CipherStore
+import SyncWire
+
+/// What the records of a bundle say, in the terms of this store.
+struct BundleRecords {
+    /// The replicas of the bundle, with their local numbers.
+    private(set) var replicas: [(number: Int64, id: ReplicaID)] = []
+    /// The newest timestamp that the clock may adopt.
+    private(set) var newest: Int64 = 0
+    /// How far the bundle's vector reaches, by the index of the replica.
+    private var targetSequences: [Int64] = []
+    private let adoptionBound: Int64
+
+    /// A stamp near the end of its range would leave no room for the next one.
+    private static let timestampMax = Int64.max - 1 << 32
+
+    /// - parameter adoptionBound: The newest stamp that may move the clock.
+    init(adoptionBound: Int64) { self.adoptionBound = adoptionBound }
+
+    /// Takes the replicas of the header; those that are new get a number.
+    mutating func begin(_ header: BundleHeader, _ metadata: StoreMetadata, _ db: Database) throws {
+        targetSequences = header.replicas.map { header.target[$0] }
+        let numbers = Dictionary(
+            metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
+        for id in header.replicas {
+            if let number = numbers[id] {
+                replicas.append((number, id))
+            } else {
+                try db.execute(sql: "INSERT INTO _sync_replica (rid) VALUES (?)", arguments: [id.data])
+                replicas.append((db.lastInsertedRowID, id))
+            }
+        }
+    }
+
+    /// Checks the stamps of a row and remembers the newest that can be adopted.
+    mutating func note(_ record: borrowing RowRecord) throws {
+        if let base = record.base { try note(base) }
+        for index in 0..<record.cells.count { try note(record.cells[index].stamp) }
+    }
+
+    private mutating func note(_ stamp: WireStamp) throws {
+        guard stamp.sequence <= targetSequences[stamp.replica], stamp.timestamp <= Self.timestampMax else {
+            throw SyncError(.invalidBundle, "the bundle holds a change that its own vector does not cover")
+        }
+        if stamp.timestamp <= adoptionBound { newest = max(newest, stamp.timestamp) }
+    }
+
+    /// The stamp with the local number of its replica.
+    func stamp(_ stamp: WireStamp) -> VersionTable.LocalStamp {
+        VersionTable.LocalStamp(
+            timestamp: stamp.timestamp, replica: replicas[stamp.replica].number, sequence: stamp.sequence)
+    }
+
+    /// The stamp with the identity of its replica.
+    private func fullStamp(_ stamp: WireStamp) -> Stamp {
+        Stamp(
+            timestamp: HybridTimestamp(rawValue: stamp.timestamp), replica: replicas[stamp.replica].id,
+            sequence: stamp.sequence)
+    }
+
+    /// The values of a record, by local column.
+    func values(_ record: borrowing RowRecord, _ table: AppliedTable) -> [Int: WireValue] {
+        var values: [Int: WireValue] = [:]
+        for index in 0..<record.baseValues.count {
+            values[table.columnNumbers[record.baseValues[index].column]] = record.baseValues[index].value
+        }
+        for index in 0..<record.cells.count {
+            values[table.columnNumbers[record.cells[index].column]] = record.cells[index].value
+        }
+        return values
+    }
+
+    /// A record as the merge takes it.
+    func change(_ record: borrowing RowRecord, _ table: AppliedTable) -> RowChange {
+        var change = RowChange(life: record.life, base: record.base.map { fullStamp($0) }, writes: [:])
+        if let base = change.base {
+            for index in 0..<record.baseValues.count {
+                let item = record.baseValues[index]
+                add(.init(stamp: base, value: item.value), item.column, table, &change)
+            }
+        }
+        for index in 0..<record.cells.count {
+            let cell = record.cells[index]
+            add(.init(stamp: fullStamp(cell.stamp), value: cell.value), cell.column, table, &change)
+        }
+        return change
+    }
+
+    /// Adds a write; of two for one column, which come from a peer that takes its
+    /// two names for two columns, the later one, or the one under the column's own name.
+    private func add(_ write: RowChange.Write, _ index: Int, _ table: AppliedTable, _ change: inout RowChange)
+    {
+        let number = table.columnNumbers[index]
+        if let other = change.writes[number] {
+            if other.stamp.isNewer(than: write.stamp) { return }
+            if !write.stamp.isNewer(than: other.stamp), !table.hasOwnName[index] { return }
+        }
+        change.writes[number] = write
+    }
+}

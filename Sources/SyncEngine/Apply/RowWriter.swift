@@ -1,0 +1,66 @@
+import CipherStore
+import SyncWire
+
+/// Writes rows into the user's tables, and parks what can't be written.
+///
+/// A row that a constraint refuses is hidden whole. Whether it stays so is found out
+/// at the end of the application, when all rows are there (see ``Settlement``).
+struct RowWriter {
+    let parking: Parking
+
+    /// Carries out what was planned for a row.
+    func carryOut(_ plan: MergePlan, _ table: AppliedTable, _ key: RowKey) throws {
+        switch plan.action {
+        case .keep:
+            break
+        case .delete:
+            try parking.remove(table.table.number, key)
+            try table.delete(key)
+        case .replace:
+            try parking.remove(table.table.number, key)
+            try table.delete(key)
+            try write(plan.writes, table, key)
+        case .insert, .update:
+            try write(plan.writes, table, key)
+        }
+    }
+
+    /// Writes values into the user's table; what can't be written is parked.
+    func write(_ values: [Int: WireValue], _ table: AppliedTable, _ key: RowKey) throws {
+        let number = table.table.number
+        let parked = parking.isInUse ? try parking.values(number, key) : [:]
+        var all = parked.mapValues(\.value)
+        all.merge(values) { _, new in new }
+        let names = table.presentNames
+        let absent = values.filter { names[$0.key] == nil }
+        if !absent.isEmpty { try park(absent, table, key) }
+        let present = all.filter { names[$0.key] != nil }
+        guard table.table.hasRows, !present.isEmpty || names.isEmpty else { return }
+        let columns = present.sorted { $0.key < $1.key }.map { (name: names[$0.key] ?? "", value: $0.value) }
+        let failure =
+            try table.hasRow(key)
+            ? (columns.isEmpty ? nil : table.update(key, columns)) : table.insert(key, columns)
+        if let failure {
+            try parking.hide(table, key, present, because: failure)
+        } else if !parked.isEmpty {
+            try parking.remove(number, key, columns: Array(present.keys))
+        }
+        withExtendedLifetime(parked) {}
+    }
+
+    /// Parks values that have no column here.
+    private func park(_ values: [Int: WireValue], _ table: AppliedTable, _ key: RowKey) throws {
+        let dropped =
+            table.table.place == .dropped
+            ? values : values.filter { table.droppedColumns.contains($0.key) }
+        if !dropped.isEmpty {
+            try parking.park(table.table.number, key, dropped, why: Parking.droppedReason)
+        }
+        let others = values.filter { dropped[$0.key] == nil }
+        if !others.isEmpty {
+            try parking.park(
+                table.table.number, key, others,
+                why: table.table.isTracked ? Parking.noColumnReason : Parking.noTableReason)
+        }
+    }
+}

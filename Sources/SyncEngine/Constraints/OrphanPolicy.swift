@@ -1,0 +1,114 @@
+import CipherStore
+import SyncWire
+
+/// What happens to a row whose parent was deleted on another replica.
+///
+/// Two replicas that were apart can leave a child without its parent: one deletes
+/// the parent, the other adds the child. Which of the two was right is not for
+/// SQLite to say; the foreign key's own actions have run where the parent was deleted.
+public enum OrphanPolicy: String, Sendable, CaseIterable {
+    /// The row is hidden and kept. It comes back if the parent does.
+    case hold
+    /// The row is deleted, on all replicas.
+    case delete
+    /// The columns that refer to the parent become NULL, on all replicas. A row that
+    /// can't have that is held.
+    case setNull
+}
+
+/// Reads and carries out the policies of tables.
+struct OrphanPolicies {
+    let db: Database
+    let environment: SyncEnvironment
+    private let policies: [Int64: OrphanPolicy]
+
+    init(_ db: Database, _ environment: SyncEnvironment) throws {
+        self.db = db
+        self.environment = environment
+        policies = Dictionary(
+            try Row.fetchAll(db, sql: "SELECT tbl, policy FROM _sync_orphan_policy").map {
+                (try $0.decode(Int64.self, atIndex: 0), OrphanPolicy(rawValue: $0[1] as String) ?? .hold)
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    subscript(table: Int64) -> OrphanPolicy { policies[table] ?? .hold }
+
+    /// Stores the policy of a table.
+    static func set(_ db: Database, _ policy: OrphanPolicy, for name: String) throws {
+        let table = try SyncedTable.loadAll(db).first {
+            $0.isTracked && $0.name.lowercased() == name.lowercased()
+        }
+        guard let table else { throw SyncError(.noSuchTable, "table \(name) is not tracked") }
+        try db.execute(sql: "DELETE FROM _sync_orphan_policy WHERE tbl = ?", arguments: [table.number])
+        guard policy != .hold else { return }
+        try db.execute(
+            sql: "INSERT INTO _sync_orphan_policy (tbl, policy) VALUES (?, ?)",
+            arguments: [table.number, policy.rawValue])
+    }
+
+    /// Deletes or changes an orphan, as a user would: with a stamp of this replica.
+    ///
+    /// - returns: False when the row is to be held.
+    func carryOut(
+        on table: AppliedTable, _ orphan: TouchedRows.Orphan, _ reference: ForeignKey
+    ) throws -> Bool {
+        let policy = self[table.table.number]
+        guard policy != .hold, let parent = orphan.parent, try isDeleted(reference.parent, parent) else {
+            return false
+        }
+        return try withExtendedLifetime(orphan.key) {
+            let key = RowKey(orphan.key.value)
+            switch policy {
+            case .hold: return false
+            case .delete:
+                try table.delete(key)
+                try log(table.table, key, CaptureTriggers.Operation.delete, mask: 0)
+            case .setNull:
+                guard let name = reference.keyColumn,
+                    let column = table.table.presentColumns.first(where: {
+                        $0.name.lowercased() == name.lowercased()
+                    }), try table.update(key, [(column.name, .null)]) == nil
+                else { return false }
+                let group = column.number / CaptureTriggers.columnsPerGroup
+                try log(
+                    table.table, key,
+                    CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift,
+                    mask: 1 << Int64(column.number % CaptureTriggers.columnsPerGroup))
+            }
+            return true
+        }
+    }
+
+    /// Whether a parent existed and was deleted. One that was never here may still come.
+    private func isDeleted(_ table: SyncedTable, _ key: OwnedValue) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT 1 FROM _sync_row WHERE tbl = ?1 AND pk = ?2 AND cl & 1 = 0
+                UNION ALL
+                SELECT 1 FROM _sync_log WHERE seq > (SELECT folded FROM _sync_state)
+                    AND tbl = ?1 AND pk = ?2 AND op = \(CaptureTriggers.Operation.delete)
+                """)
+        statement.reset()
+        defer { statement.reset() }
+        return try withExtendedLifetime(key) {
+            _ = RawBinding.int64(statement.sqliteStatement, 1, table.number)
+            key.value.bind(statement.sqliteStatement, 2)
+            return try statement.step()
+        }
+    }
+
+    /// The triggers are mute, so the entry is written here.
+    private func log(_ table: SyncedTable, _ key: RowKey, _ operation: Int, mask: Int64) throws {
+        let statement = try db.cachedStatement(
+            sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (?, ?, ?, ?, ?)")
+        let raw = statement.sqliteStatement
+        statement.reset()
+        _ = RawBinding.int64(raw, 1, table.number)
+        _ = RawBinding.int64(raw, 2, Int64(operation))
+        key.value.bind(raw, 3)
+        _ = RawBinding.int64(raw, 4, mask)
+        _ = RawBinding.int64(raw, 5, environment.milliseconds())
+        while try statement.step() {}
+        statement.reset()
+    }
+}

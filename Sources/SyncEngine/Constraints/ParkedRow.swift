@@ -1,0 +1,160 @@
+import CipherStore
+import Foundation
+import SyncWire
+
+/// A row that waits, whole or in part, because it can't be written as it is.
+///
+/// Other replicas get it like any other row. It is tried again whenever something
+/// happens that it may wait for.
+public struct ParkedRow: Sendable {
+    /// What stands against a row. New reasons may be added.
+    public enum Reason: String, Sendable, CaseIterable {
+        /// Another row has the same values under a UNIQUE index, and is older.
+        case unique
+        /// A column that must have a value has none.
+        case notNull
+        /// A CHECK constraint is broken.
+        case check
+        /// The row that it refers to is not there.
+        case missingParent
+        /// A trigger of yours refused the row.
+        case trigger
+        /// The table does not exist here, or is not tracked.
+        case missingTable
+        /// Some of its values belong to a column that does not exist here; the row itself is in its table.
+        case missingColumn
+        /// Something else, which the message says.
+        case other
+    }
+
+    /// The table.
+    public let table: String
+    /// The row's key, as the table holds it.
+    public let key: DatabaseValue
+    /// The values that wait, by column.
+    public let values: [String: DatabaseValue]
+    /// What stands against it.
+    public let reason: Reason
+    /// SQLite's words, which name the constraint, or those of the library.
+    public let message: String
+    /// Since when, in milliseconds of Unix time; nil for missing tables and columns.
+    public let sinceMilliseconds: Int64?
+    /// The key of the row that won, or of the parent that is missing, when it is known.
+    public let otherKey: DatabaseValue?
+    /// The table of that row.
+    public let otherTable: String?
+
+    /// The key as text: a UUID in its usual form, or what the table holds.
+    public var keyText: String { Self.text(key) }
+
+    /// The key of the row that won, or of the missing parent, as text.
+    public var otherKeyText: String? { otherKey.map(Self.text) }
+
+    private static func text(_ key: DatabaseValue) -> String {
+        if case .string(let text) = key.storage { return text }
+        return UUID.fromDatabaseValue(key)?.uuidString.lowercased() ?? key.description
+    }
+}
+
+extension Synchronizer {
+    /// Reads the rows that wait.
+    ///
+    /// ```swift
+    /// for row in try synchronizer.parkedRows(table: "tag") { print(row.keyText, row.message) }
+    /// ```
+    ///
+    /// - parameters:
+    ///     - table: The name of a table, or nil for all.
+    ///     - limit: How many at most.
+    /// - returns: The rows, by table and key.
+    public func parkedRows(table: String? = nil, limit: Int = .max) throws -> [ParkedRow] {
+        try database.read { db in
+            let tables = try SyncedTable.loadAll(db)
+            let names = Dictionary(uniqueKeysWithValues: tables.map { ($0.number, $0.name) })
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT DISTINCT s.tbl, s.pk, h.reason, h.since, h.other_tbl, h.other_pk
+                    FROM _sync_shadow AS s LEFT JOIN _sync_hidden AS h ON h.tbl = s.tbl AND h.pk = s.pk
+                    WHERE s.why <> '\(Parking.droppedReason)'
+                      AND (?1 IS NULL OR s.tbl = (SELECT tbl FROM _sync_table WHERE name = ?1))
+                    ORDER BY s.tbl, s.pk LIMIT ?2
+                    """, arguments: [table, limit == .max ? -1 : limit])
+            return try rows.compactMap { row in
+                guard let table = tables.first(where: { $0.number == row[0] as Int64 }) else { return nil }
+                return try parkedRow(db, row, table, names)
+            }
+        }
+    }
+
+    private func parkedRow(
+        _ db: Database, _ row: Row, _ table: SyncedTable, _ names: [Int64: String]
+    ) throws -> ParkedRow {
+        let key: DatabaseValue = try row.decode(atIndex: 1)
+        let parked = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT c.name, s.val, s.why FROM _sync_shadow AS s
+                LEFT JOIN _sync_column AS c ON c.tbl = s.tbl AND c.col = s.col
+                WHERE s.tbl = ? AND s.pk = ? AND s.why <> '\(Parking.droppedReason)' ORDER BY s.col
+                """, arguments: [table.number, key])
+        var values: [String: DatabaseValue] = [:]
+        for entry in parked {
+            if let name = entry[0] as String? { values[name] = try entry.decode(atIndex: 1) }
+        }
+        let words = parked.map { $0[2] as String }
+        let reason = (row[2] as String?).map { ParkedRow.Reason(rawValue: $0) ?? .other }
+        let other = row[4] as Int64?
+        let otherKey: DatabaseValue = try row.decode(atIndex: 5)
+        return ParkedRow(
+            table: table.name, key: key, values: values,
+            reason: reason ?? (table.isTracked ? .missingColumn : .missingTable),
+            // Of a hidden row, columns that are missing say the lesser thing.
+            message: words.first { reason == nil || $0 != Parking.noColumnReason } ?? words.first ?? "",
+            sinceMilliseconds: row[3] as Int64?, otherKey: otherKey.isNull ? nil : otherKey,
+            otherTable: other.flatMap { names[$0] })
+    }
+
+    /// Tries again to write all rows that wait.
+    ///
+    /// It is not needed as a rule: they are tried after each synchronization, change of
+    /// the schema, and local change that may help them.
+    ///
+    /// - returns: How many found their place.
+    @discardableResult
+    public func retryParkedRows() throws -> Int64 {
+        _ = try database.write { try TableTracking(db: $0, environment: environment).refresh() }
+        return try database.settle(environment, isFull: true)
+    }
+
+    /// Says what happens to the rows of a table whose parent is deleted on another
+    /// replica. Without it they are held.
+    ///
+    /// It is a setting of this store, and should be the same in all replicas: the first
+    /// one that finds an orphan changes it for all.
+    ///
+    /// ```swift
+    /// try synchronizer.setOrphanPolicy(.delete, for: "item")
+    /// ```
+    ///
+    /// - parameters:
+    ///     - policy: What happens.
+    ///     - table: A tracked table.
+    /// - throws: ``SyncError`` of code `noSuchTable` when the table is not tracked.
+    public func setOrphanPolicy(_ policy: OrphanPolicy, for table: String) throws {
+        try database.write { try OrphanPolicies.set($0, policy, for: table) }
+        // Rows that are held already are looked at again.
+        try database.settle(environment, isFull: true)
+    }
+
+    /// Reads what happens to the rows of a table whose parent is deleted.
+    public func orphanPolicy(for table: String) throws -> OrphanPolicy {
+        try database.read { db in
+            let sql = """
+                SELECT p.policy FROM _sync_orphan_policy AS p JOIN _sync_table AS t ON t.tbl = p.tbl
+                WHERE t.name = ?
+                """
+            return try String.fetchOne(db, sql: sql, arguments: [table]).flatMap(OrphanPolicy.init) ?? .hold
+        }
+    }
+}

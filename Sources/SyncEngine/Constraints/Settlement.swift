@@ -1,0 +1,181 @@
+import CipherStore
+import SyncWire
+
+/// Makes what the user's tables show a function of the rows and the schema alone,
+/// whatever came in whatever order.
+///
+/// 1. A row that breaks a constraint of its own (NOT NULL, CHECK) is hidden and claims nothing.
+/// 2. Of the others, ``UniqueClaims`` says which stand where several claim one value.
+/// 3. Of those, a row without its parent is hidden, until none is left: rows that refer
+///    to each other in a circle stay. An orphan keeps its claims.
+///
+/// Hidden rows wait in `_sync_shadow`. They are put back in the order of their claims,
+/// and then orphans are taken out. Only tables where something happened are looked at, and
+/// those that refer to them.
+final class Settlement {
+    private let db: Database
+    private let environment: SyncEnvironment
+    private let parking: Parking
+    private let tables: [SyncedTable]
+    private let references: [ForeignKey]
+    private let touched: TouchedRows?
+    private var changedTables: Set<Int64> = []
+    private var targets: [Int64: AppliedTable] = [:]
+    /// Whether rows may be taken out of the tables. Not while SQLite enforces foreign
+    /// keys, which would delete or change their children.
+    private let canHide: Bool
+
+    init(_ db: Database, _ environment: SyncEnvironment, _ parking: Parking) throws {
+        self.db = db
+        self.environment = environment
+        self.parking = parking
+        tables = try SyncedTable.loadAll(db)
+        references = try ForeignKey.loadAll(db, tables: tables)
+        touched = references.isEmpty ? nil : try TouchedRows(db)
+        canHide = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == false
+    }
+
+    /// Notes a row that is about to be written.
+    func touch(_ table: Int64, _ key: RowKey) throws {
+        changedTables.insert(table)
+        try touched?.add(table, key)
+    }
+
+    /// Settles all that was touched, and all that waits for it.
+    ///
+    /// - parameter isFull: Whether to try all rows that wait, because the schema changed.
+    func run(isFull: Bool) throws {
+        defer { touched?.finish() }
+        let mark = try SettlementMark.load(db)
+        try touchNewReferences(mark)
+        if parking.isInUse {
+            let waking = WakingRows(
+                db: db, tables: tables, references: references, policies: try OrphanPolicies(db, environment))
+            let isNewSchema = try mark?.schemaVersion != SettlementMark.schemaVersion(db)
+            if isFull || isNewSchema {
+                try enter(waking.all())
+            } else {
+                try enter(waking.rows(changed: changedTables.union(mark?.changedTables(db) ?? [])))
+            }
+        }
+        if canHide { try removeOrphans() }
+    }
+
+    /// Remembers what was settled, at the end of the transaction.
+    func finish() throws {
+        if canHide {
+            try SettlementMark.save(db, references: references.map(\.signature), isInUse: parking.isInUse)
+        } else {
+            try SettlementMark.remove(db)
+        }
+    }
+
+    /// A foreign key that the schema did not have is one for all rows.
+    private func touchNewReferences(_ mark: SettlementMark?) throws {
+        guard let mark, canHide else { return }
+        let known = Set(mark.references)
+        for reference in references where !known.contains(reference.signature) {
+            try touched?.addAll(of: reference.child)
+        }
+    }
+
+    private func target(_ table: SyncedTable) throws -> AppliedTable {
+        if let target = targets[table.number] { return target }
+        let target = try AppliedTable(db, table, columns: table.columns)
+        targets[table.number] = target
+        return target
+    }
+
+    // MARK: Rows that wait
+
+    private func enter(_ woken: [Int64: [OwnedValue]]) throws {
+        let orders = try ClaimOrderLookup(db)
+        var hasMoved = true
+        while hasMoved {
+            hasMoved = false
+            for table in tables where table.hasRows {
+                guard let keys = woken[table.number], !keys.isEmpty else { continue }
+                let claims = UniqueClaims(db, try target(table), parking, orders, canEvict: canHide)
+                let count = try claims.settle(keys)
+                for key in claims.moved {
+                    try withExtendedLifetime(key) { try touched?.add(table.number, RowKey(key.value)) }
+                }
+                // While SQLite enforces foreign keys, a parent makes room for its children.
+                if count > 0, !canHide { hasMoved = true }
+            }
+        }
+    }
+
+    // MARK: Orphans
+
+    /// Takes orphans out until there are none: taking one out can orphan another.
+    private func removeOrphans() throws {
+        guard let touched else { return }
+        let policies = try OrphanPolicies(db, environment)
+        while true {
+            let found = try references.map { ($0, try touched.orphans(of: $0)) }.filter { !$0.1.isEmpty }
+            try touched.removeAll()
+            if found.isEmpty { return }
+            for (reference, orphans) in found {
+                let child = try target(reference.child)
+                for orphan in orphans {
+                    try withExtendedLifetime(orphan) { try remove(orphan, child, reference, policies) }
+                }
+            }
+        }
+    }
+
+    private func remove(
+        _ orphan: TouchedRows.Orphan, _ child: AppliedTable, _ reference: ForeignKey,
+        _ policies: OrphanPolicies
+    ) throws {
+        let key = RowKey(orphan.key.value)
+        try touched?.add(child.table.number, key)
+        // Another of its parents may be missing too.
+        guard try child.hasRow(key) else { return }
+        guard try !policies.carryOut(on: child, orphan, reference) else { return }
+        try parking.hide(
+            child, key,
+            because: ConstraintFailure(
+                .missingParent, "no parent in \(reference.parent.name)",
+                other: orphan.parent.map { .init(table: reference.parent.number, key: $0) }))
+    }
+}
+
+extension Database {
+    /// Runs a block outside of a transaction while SQLite does not enforce foreign keys:
+    /// it would delete the children of rows that are only hidden.
+    func withoutForeignKeys(_ body: () throws -> Void) throws {
+        // This has no effect inside of a transaction.
+        let enforced = try Bool.fetchOne(self, sql: "PRAGMA foreign_keys") ?? false
+        try execute(sql: "PRAGMA foreign_keys = OFF")
+        defer { if enforced { try? execute(sql: "PRAGMA foreign_keys = ON") } }
+        try body()
+    }
+}
+
+extension DatabaseWriter {
+    /// Settles what the tables show, when something happened since that was done last.
+    func settleIfDue(_ environment: SyncEnvironment) throws {
+        guard try write({ try SettlementMark.isDue($0) }) else { return }
+        try settle(environment, isFull: false)
+    }
+
+    /// Settles what the tables show.
+    ///
+    /// - returns: How many rows that waited found their place.
+    @discardableResult
+    func settle(_ environment: SyncEnvironment, isFull: Bool) throws -> Int64 {
+        var count: Int64 = 0
+        try writeWithoutTransaction { db in
+            try db.withoutForeignKeys {
+                try db.inTransaction(.immediate) {
+                    try Fold(db: db, environment: environment).run()
+                    count = try TableTracking(db: db, environment: environment).settle(isFull: isFull)
+                    return .commit
+                }
+            }
+        }
+        return count
+    }
+}

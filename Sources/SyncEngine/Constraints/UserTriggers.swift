@@ -1,0 +1,99 @@
+import CipherStore
+
+/// The user's triggers while a peer's changes are written.
+///
+/// What a trigger wrote to a tracked table where the change was made comes from
+/// there as a change of its own, as the deletes of a cascade do. If it ran here as
+/// well, each replica would write it again, and a row that is only hidden would
+/// take others with it. So such triggers are taken out of the way, in the same
+/// transaction. Triggers that write to other tables, such as search indexes, run.
+struct UserTriggers {
+    private struct Trigger {
+        let name: String
+        let table: String
+        let sql: String
+    }
+
+    private let db: Database
+    private let suspended: [Trigger]
+
+    /// Takes the triggers that write to tracked tables out of the way.
+    static func suspend(_ db: Database, tables: [SyncedTable]) throws -> UserTriggers {
+        let tracked = Set(tables.filter(\.isTracked).map { $0.name.lowercased() })
+        let triggers = try all(db).filter { writes($0.sql, toOneOf: tracked) }
+        for trigger in triggers { try drop(db, trigger) }
+        return UserTriggers(db: db, suspended: triggers)
+    }
+
+    /// Puts them back, as they were.
+    func restore() throws {
+        for trigger in suspended { try Self.create(db, trigger) }
+    }
+
+    /// Returns whether the user has triggers on a table.
+    static func exist(_ db: Database, on table: SyncedTable) throws -> Bool {
+        try all(db).contains { $0.table.lowercased() == table.storageName.lowercased() }
+    }
+
+    /// Runs a block without the user's triggers of a table.
+    static func withoutTriggers(_ db: Database, on table: SyncedTable, _ body: () throws -> Void) throws {
+        let triggers = try all(db).filter { $0.table.lowercased() == table.storageName.lowercased() }
+        for trigger in triggers { try drop(db, trigger) }
+        try body()
+        for trigger in triggers { try create(db, trigger) }
+    }
+
+    private static func all(_ db: Database) throws -> [Trigger] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, tbl_name, sql FROM main.sqlite_master
+                WHERE type = 'trigger' AND substr(name, 1, 6) <> '_sync_' ORDER BY rowid
+                """
+        ).map {
+            Trigger(
+                name: try $0.decode(atIndex: 0), table: try $0.decode(atIndex: 1),
+                sql: try $0.decode(atIndex: 2))
+        }
+    }
+
+    private static func drop(_ db: Database, _ trigger: Trigger) throws {
+        try db.execute(sql: "DROP TRIGGER main.\(trigger.name.quotedDatabaseIdentifier)")
+    }
+
+    private static func create(_ db: Database, _ trigger: Trigger) throws {
+        // The stored text names no schema, and a temporary table could have the name of the trigger's.
+        var sql = SQLTokens(trigger.sql)
+        if let keyword = sql.tokens.firstIndex(where: { $0.isKeyword("trigger") }),
+            keyword + 1 < sql.tokens.count
+        {
+            let start = sql.tokens[keyword + 1].range.lowerBound
+            sql.replace(bytes: start..<start, with: "main.")
+        }
+        try db.execute(sql: sql.sql)
+    }
+
+    /// Returns whether the statements of a trigger write to one of some tables.
+    ///
+    /// - parameter tables: Their names, in lower case.
+    static func writes(_ sql: String, toOneOf tables: Set<String>) -> Bool {
+        let tokens = SQLTokens(sql).tokens
+        guard let begin = tokens.firstIndex(where: { $0.isKeyword("begin") }) else { return false }
+        // With this condition it does not run anyway.
+        guard !tokens[..<begin].contains(where: { $0.isName("_sync_state") }) else { return false }
+        for index in tokens[begin...].indices {
+            var target = index + 1
+            switch true {
+            case tokens[index].isKeyword("into"): break
+            case tokens[index].isKeyword("update"):
+                if target < tokens.count, tokens[target].isKeyword("or") { target += 2 }
+            case tokens[index].isKeyword("delete"):
+                guard target < tokens.count, tokens[target].isKeyword("from") else { continue }
+                target += 1
+            default: continue
+            }
+            if target < tokens.count, tables.contains(tokens[target].text.lowercased()) { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,118 @@
+import CipherStore
+import Foundation
+import Testing
+
+@testable import SyncEngine
+
+/// What happens to rows whose parent was deleted elsewhere, where the app says so.
+@Suite struct OrphanPolicyTests {
+    private static let schema = """
+        CREATE TABLE p (id BLOB PRIMARY KEY, name);
+        CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p, name);
+        CREATE TABLE d (id BLOB PRIMARY KEY, c NOT NULL REFERENCES c);
+        """
+
+    private func scenario(_ policies: [String: OrphanPolicy]) -> ConstraintScenario {
+        ConstraintScenario(
+            schema: Self.schema, tables: ["p", "c", "d"],
+            start: ["INSERT INTO p VALUES (\(k(1)), 'one')", "INSERT INTO p VALUES (\(k(2)), 'two')"],
+            phases: [
+                [
+                    (0, "DELETE FROM p WHERE id = \(k(1))"),
+                    (1, "INSERT INTO c VALUES (\(k(3)), \(k(1)), 'three')"),
+                    (1, "INSERT INTO d VALUES (\(k(4)), \(k(3)))"),
+                    (2, "INSERT INTO c VALUES (\(k(5)), \(k(1)), 'five')"),
+                ], [],
+            ],
+            prepare: { replica in
+                for (table, policy) in policies {
+                    try replica.synchronizer.setOrphanPolicy(policy, for: table)
+                }
+            })
+    }
+
+    /// Stamps depend on who was first; what is shown does not.
+    private func shown(_ scenario: ConstraintScenario) throws -> [String] {
+        let outcomes = try scenario.playEach(orders: 3)
+        for outcomes in outcomes {
+            for outcome in outcomes {
+                #expect(outcome.shown == outcomes[0].shown)
+                #expect(outcome.hidden == outcomes[0].hidden)
+                #expect(outcome.versions == outcomes[0].versions)
+                #expect(outcome.shown == outcomes[0].shown)
+            }
+        }
+        #expect(Set(outcomes.map { $0[0].shown }).count == 1)
+        return outcomes[0][0].shown
+    }
+
+    @Test func orphansAreHeldUnlessSomethingElseIsSaid() throws {
+        #expect(try shown(scenario([:])) == ["p #2 \"two\""])
+    }
+
+    @Test func orphansAreDeletedWithTheirOwnChildren() throws {
+        let scenario = scenario(["c": .delete, "d": .delete])
+        #expect(try shown(scenario) == ["p #2 \"two\""])
+        #expect(try scenario.playEach(orders: 2).allSatisfy { $0.allSatisfy { $0.hidden.isEmpty } })
+    }
+
+    @Test func orphansLoseTheirReference() throws {
+        let expected = ["p #2 \"two\"", "c #3 NULL \"three\"", "c #5 NULL \"five\"", "d #4 #3"]
+        #expect(try shown(scenario(["c": .setNull])) == expected)
+    }
+
+    @Test func whatMustNotBeNullIsHeld() throws {
+        let stores = try TestStores()
+        let a = try stores.create(schema: Self.schema, tables: ["p", "c", "d"])
+        try a.execute("INSERT INTO c VALUES (?, NULL, 'x')", [key(1)])
+        let b = try stores.clone(a, as: "b.db")
+        for replica in [a, b] { try replica.synchronizer.setOrphanPolicy(.setNull, for: "d") }
+        try a.execute("DELETE FROM c")
+        try b.execute("INSERT INTO d VALUES (?, ?)", [key(2), key(1)])
+        try a.sync(b)
+        #expect(try a.synchronizer.parkedRows().map(\.reason) == [.missingParent])
+        #expect(try b.dump(["d"]).isEmpty)
+    }
+
+    @Test func aParentThatHasNotComeYetIsNoDeletedOne() throws {
+        let stores = try TestStores()
+        let a = try stores.create(
+            schema: "CREATE TABLE p (id BLOB PRIMARY KEY, u UNIQUE); CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p)",
+            tables: ["p", "c"])
+        let b = try stores.clone(a, as: "b.db")
+        for replica in [a, b] { try replica.synchronizer.setOrphanPolicy(.delete, for: "c") }
+        // The parent only waits: another row has its value.
+        try a.execute("INSERT INTO p VALUES (?, 'x')", [key(1)])
+        try b.execute("INSERT INTO p VALUES (?, 'x')", [key(2)])
+        try b.execute("INSERT INTO c VALUES (?, ?)", [key(3), key(2)])
+        try a.sync(b)
+        try a.execute("UPDATE p SET u = 'y'")
+        try a.sync(b)
+        #expect(try a.dump(["p", "c"]).count == 3)
+        #expect(try a.dump(["p", "c"]) == b.dump(["p", "c"]))
+    }
+
+    @Test func aPolicyMeetsTheRowsThatAreHeldAlready() throws {
+        let stores = try TestStores()
+        let a = try stores.create(schema: Self.schema, tables: ["p", "c", "d"])
+        try a.execute("INSERT INTO p VALUES (?, 'one')", [key(1)])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("DELETE FROM p")
+        try b.execute("INSERT INTO c VALUES (?, ?, 'x')", [key(2), key(1)])
+        try a.sync(b)
+        #expect(try a.synchronizer.status().parkedCount == 1)
+        try a.synchronizer.setOrphanPolicy(.setNull, for: "c")
+        #expect(try a.synchronizer.orphanPolicy(for: "c") == .setNull)
+        #expect(try a.dump(["c"]).count == 1)
+        try a.sync(b)
+        #expect(try a.dump(["c"]) == b.dump(["c"]))
+    }
+
+    @Test func aTableThatIsNotTrackedHasNoPolicy() throws {
+        let a = try TestStores().create()
+        let error = #expect(throws: SyncError.self) {
+            try a.synchronizer.setOrphanPolicy(.delete, for: "nothing")
+        }
+        #expect(error?.code == .noSuchTable)
+    }
+}
