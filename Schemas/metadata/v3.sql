@@ -205,3 +205,26 @@ CREATE TABLE _sync_part (
     val,
     PRIMARY KEY (r, col)
 ) WITHOUT ROWID;
+
+-- What other replicas were last known to know: their version vectors.
+CREATE TABLE _sync_peer_vector (
+    rid BLOB NOT NULL,                     -- the replica
+    origin BLOB NOT NULL,                  -- whose changes
+    oseq INTEGER NOT NULL,                 -- the last of them that it has
+    PRIMARY KEY (rid, origin)
+) WITHOUT ROWID;
+
+-- Bundles of which parts are missing.
+CREATE TABLE _sync_inbox (
+    id INTEGER PRIMARY KEY,
+    bundle BLOB NOT NULL UNIQUE,           -- the SHA-256 of its header
+    sender BLOB NOT NULL,                  -- the replica that made it
+    bytes INTEGER NOT NULL,                -- the size of its parts that are here
+    at INTEGER NOT NULL                    -- when the last one came, Unix milliseconds
+);
+
+-- Their parts, each as its frame.
+CREATE TABLE _sync_inbox_part (
+    id INTEGER PRIMARY KEY,                -- _sync_inbox.id << 34, plus: the header 0, chunk n n + 1, the end 1 << 33
+    frame BLOB NOT NULL
+);

@@ -99,6 +99,9 @@ public final class Synchronizer: Sendable {
         try await detached(.push, transport)
     }
 
+    /// This store, as one side of a synchronization.
+    var peer: StorePeer { StorePeer(database, environment, closes: false, policies: mergePolicies) }
+
     /// The work blocks its thread, so it has one of its own.
     private func detached(_ direction: SyncDirection, _ transport: any Transport) async throws -> SyncReport {
         try await withCheckedThrowingContinuation { continuation in
@@ -120,7 +123,7 @@ public final class Synchronizer: Sendable {
         try SyncObservation(synchronizer: self, direction: direction, remote: transport.name).run {
             let remote = try transport.connect(environment)
             defer { remote.close() }
-            let local = StorePeer(database, environment, closes: false, policies: mergePolicies)
+            let local = peer
             return try SessionDriver(
                 local: local, remote: remote, remoteName: transport.name, progress: progress
             ).run(direction)

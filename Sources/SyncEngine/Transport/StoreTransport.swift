@@ -116,12 +116,19 @@ final class StorePeer: SyncPeer {
     func receive(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
+        try receiveStored { _, sink in try frames(sink) }
+    }
+
+    /// Applies the frames that `frames` hands out, which may read them from the store itself.
+    func receiveStored(
+        _ frames: (Database, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> ApplySummary {
         try database.writeWithoutTransaction { db in
             var summary = ApplySummary()
             try db.withoutForeignKeys {
                 try db.inTransaction(.immediate) {
                     let applier = try BundleApplier(db, environment, policies: policies)
-                    try frames { try applier.consume($0) }
+                    try frames(db) { try applier.consume($0) }
                     summary = try applier.finish()
                     return .commit
                 }
@@ -135,14 +142,23 @@ final class StorePeer: SyncPeer {
     }
 
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
+        try remember(peer, name: name, knowing: vector, at: environment.milliseconds())
+    }
+
+    /// Remembers what another replica said at some time, unless a later contact is known.
+    func remember(
+        _ peer: ReplicaID, name: String, knowing vector: VersionVector, at milliseconds: Int64
+    ) throws {
         try database.write { db in
             let own = try StoreMetadata.require(db).replicaID()
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO _sync_peer (rid, name, at, acked)
-                    VALUES (?1, coalesce(nullif(?2, ''), (SELECT name FROM _sync_peer WHERE rid = ?1), ''), ?3, ?4)
+                    VALUES (?1, coalesce(nullif(?2, ''), (SELECT name FROM _sync_peer WHERE rid = ?1), ''),
+                        max(?3, coalesce((SELECT at FROM _sync_peer WHERE rid = ?1), 0)), ?4)
                     """,
-                arguments: [peer.data, name, environment.milliseconds(), vector[own]])
+                arguments: [peer.data, name, milliseconds, vector[own]])
+            try PeerKnowledge.note(db, of: peer, vector)
         }
     }
 
