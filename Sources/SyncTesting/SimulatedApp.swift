@@ -1,5 +1,13 @@
 import CipherStore
 
+/// The device on which an edit is made.
+public struct SimulatedDevice: Sendable {
+    /// Its number, from 0.
+    public let number: Int
+    /// The version of the app that it runs, from 0.
+    public let version: Int
+}
+
 /// An app as the simulator sees it: a schema, and a way to edit its tables.
 ///
 /// ```swift
@@ -22,7 +30,7 @@ public struct SimulatedApp: Sendable {
     /// can't be replayed. It returns what it did, for the trace.
     public typealias Edit =
         @Sendable (
-            _ db: Database, _ random: inout SimulationRandom, _ version: Int
+            _ db: Database, _ random: inout SimulationRandom, _ device: SimulatedDevice
         ) throws -> String
 
     /// The tables that are synchronized.

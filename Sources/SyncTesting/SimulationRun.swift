@@ -71,13 +71,14 @@ final class SimulationRun {
         guard let replica = random.element(of: replicas) else { return }
         switch random.number(below: 100) {
         case 0..<52: try edit(replica, &random)
-        case 52..<84: try synchronize(replica, &random)
+        case 52..<82: try synchronize(replica, &random)
         case 84..<89 where features.contains(.network): try deliverLate(replica, &random)
         case 89..<91 where features.contains(.network): changeLinks(&random)
         case 91..<93 where features.contains(.crashes): try crashInTransaction(replica, &random)
         case 93..<95 where features.contains(.clocks): changeClock(replica, &random)
         case 95..<97 where features.contains(.clones): try clone(&random)
         case 97 where features.contains(.copies): try meetCopy(replica, &random)
+        case 82..<84 where features.contains(.migrations): try migrate(replica)
         case 98:
             note("replica \(replica.name) starts again")
             try replica.restart()
@@ -139,11 +140,11 @@ final class SimulationRun {
             var text = ""
             if isNested {
                 try db.inSavepoint {
-                    text = try world.app.edit(db, &generator, replica.appVersion)
+                    text = try world.app.edit(db, &generator, replica.device)
                     return isUndone ? .rollback : .commit
                 }
             } else {
-                text = try world.app.edit(db, &generator, replica.appVersion)
+                text = try world.app.edit(db, &generator, replica.device)
             }
             note("    \(text)\(isUndone ? "  -- undone by a savepoint" : "")")
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
@@ -196,6 +197,14 @@ final class SimulationRun {
             try replica.observe(now: world.clock.now(replica.number))
             try replica.markCommitted()
         }
+    }
+
+    /// Brings a replica to the next version of the app.
+    private func migrate(_ replica: SimulatedReplica) throws {
+        guard replica.appVersion + 1 < world.app.versionCount else { return }
+        note("replica \(replica.name) migrates to version \(replica.appVersion + 1)")
+        try replica.migrate(to: replica.appVersion + 1)
+        try replica.checkAgainstModel()
     }
 
     private func changeClock(_ replica: SimulatedReplica, _ random: inout SimulationRandom) {
@@ -353,6 +362,11 @@ final class SimulationRun {
 
     private func end() throws {
         guard let first = replicas.first else { return }
+        if features.contains(.migrations) {
+            for replica in replicas {
+                while replica.appVersion + 1 < world.app.versionCount { try migrate(replica) }
+            }
+        }
         for _ in 0..<2 {
             for replica in replicas.dropFirst() { try exchange(first, replica, .both, SyncFaults()) }
         }

@@ -38,16 +38,16 @@ final class Reporter {
                     seed: result.seed, rule: violation.rule.rawValue, message: violation.message,
                     steps: result.stepsTaken, replay: replay, trace: result.trace))
         } else {
-            print(result)
-            print("replay: \(replay)")
+            emit("\(result)")
+            emit("replay: \(replay)")
         }
     }
 
     func passed(_ result: SimulationResult) {
         guard showsTrace, !isJSON else { return }
         clear()
-        for line in result.trace { print(line) }
-        print("seed \(result.seed): no violation")
+        for line in result.trace { emit(line) }
+        emit("seed \(result.seed): no violation")
     }
 
     func progress(_ done: UInt64, of total: UInt64, _ failureCount: Int, since start: Date) {
@@ -68,9 +68,12 @@ final class Reporter {
         if isJSON {
             write(Summary(runs: runCount, failures: failureCount, runsPerSecond: rate(since: start)))
         } else {
-            print("\(runCount) runs, \(failureCount) failures, \(rate(since: start)) runs/s")
+            emit("\(runCount) runs, \(failureCount) failures, \(rate(since: start)) runs/s")
         }
     }
+
+    /// Prints a line at once, so that it is there when the process is killed.
+    private func emit(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
     private func clear() {
         if isTerminal { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
@@ -80,6 +83,6 @@ final class Reporter {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { return }
-        print(String(decoding: data, as: UTF8.self))
+        emit(String(decoding: data, as: UTF8.self))
     }
 }

@@ -98,6 +98,9 @@ struct FileReplacement {
         _ = chown(temporary, information.st_uid, information.st_gid)
     }
 
+    /// Lets other users read the file once it has its name.
+    func allowReading() { chmod(temporary, 0o644) }
+
     private static var lastError: String { StoreError.systemText }
 
     private static func lastWriteError(_ what: String, path: String) -> StoreError {

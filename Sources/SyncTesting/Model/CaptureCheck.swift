@@ -31,7 +31,7 @@ struct CaptureCheck {
         }
         guard !isTurned else { return nil }
         var columns: Set<String> = []
-        for entry in entries { if case .update(let names) = entry.operation { columns.formUnion(names) } }
+        for entry in entries { columns.formUnion(entry.operation.columns) }
         let changed = Set(after.filter { before[$0.key] != $0.value }.keys)
         guard changed.isSubset(of: columns) else {
             return "changed in \(changed.subtracting(columns).sorted()), and the log does not know it"

@@ -12,7 +12,17 @@ struct ModelReplica {
         enum Operation: Equatable {
             case insert
             case update(Set<String>)
+            /// An update by a migration, which is stamped just above what it replaces.
+            case rewrite(Set<String>)
             case delete
+
+            /// The columns that were written, when the row was there before and after.
+            var columns: Set<String> {
+                switch self {
+                case .update(let names), .rewrite(let names): names
+                default: []
+                }
+            }
         }
 
         let sequence: Int64
@@ -93,13 +103,15 @@ struct ModelReplica {
             }
             var writes: [String: Entry] = [:]
             for entry in entries {
-                if case .update(let names) = entry.operation { for name in names { writes[name] = entry } }
+                for name in entry.operation.columns { writes[name] = entry }
             }
             for (name, entry) in writes.sorted(by: { $0.key < $1.key }) {
                 let replaced =
                     max(row.base.timestamp.rawValue, row.cells[name]?.stamp.timestamp.rawValue ?? 0) + 1
                 let value = rows[key]?[name] ?? .null
-                add(key, row.life, max(timestamp(entry), replaced), entry.sequence, .column(name, value))
+                let isRewrite = entry.operation == .rewrite(entry.operation.columns)
+                let time = isRewrite ? replaced : max(timestamp(entry), replaced)
+                add(key, row.life, time, entry.sequence, .column(name, value))
             }
         }
         let newest = pending.map(\.milliseconds).max() ?? 0

@@ -49,6 +49,9 @@ final class SimulatedReplica {
         StoreTransport(path: world.factory.path(name), configuration: world.factory.configuration)
     }
 
+    /// What an edit knows of it.
+    var device: SimulatedDevice { SimulatedDevice(number: number, version: appVersion) }
+
     /// What its vector covers.
     func state() -> MergedState { world.state(covering: model.vector) }
 
@@ -173,6 +176,30 @@ final class SimulatedReplica {
         if end > first { model.append(written) }
         try readRows()
         if marks { try markCommitted() }
+    }
+
+    /// Brings it to a version of the app.
+    ///
+    /// What was pending is folded with the values of before. What the migration itself writes is
+    /// folded with those of after.
+    func migrate(to version: Int) throws {
+        try world.app.migrate(queue, version)
+        appVersion = version
+        let now = environment.milliseconds()
+        let last = model.pending.last?.sequence ?? model.folded
+        let (folded, entries) = try queue.read { db in
+            let observation = try StoreObservation(db)
+            return (observation.folded, try observation.entries(db, after: last))
+        }
+        if folded >= last {
+            let changes = model.fold(state(), rows, columns: columns, now: now)
+            world.changes += changes
+        }
+        try readSchema()
+        try readRows()
+        model.append(entries)
+        try observe(now: now)
+        try markCommitted()
     }
 
     // MARK: Dying and coming back

@@ -100,12 +100,12 @@ struct StoreObservation {
             switch operation & 15 {
             case 1: change = .insert
             case 3: change = .delete
-            case 2:
+            case 2, 4:
                 let mask: Int64 = row[4]
                 let columns = (columnNames[row[1]] ?? [:]).filter { number, _ in
                     number / 60 == Int(operation >> 4) && mask >> Int64(number % 60) & 1 == 1
                 }
-                change = .update(Set(columns.values))
+                change = operation & 15 == 4 ? .rewrite(Set(columns.values)) : .update(Set(columns.values))
             default: throw SimulationViolation(.capture, "the log holds operation \(operation)")
             }
             return .init(

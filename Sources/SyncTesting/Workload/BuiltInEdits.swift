@@ -6,6 +6,11 @@ struct BuiltInEdits: Sendable {
     let schema: BuiltInSchema
     /// How many keys there are for each table: few, so that replicas meet in the same rows.
     let keyCount: Int
+    /// Whether each key is inserted by one device only: what a column has of which one of two
+    /// writers of a whole row does not know is not determined.
+    let hasOwners: Bool
+    /// Who edits.
+    var device = SimulatedDevice(number: 0, version: 0)
 
     func run(_ db: Database, _ random: inout SimulationRandom) throws -> String {
         guard let table = random.element(of: schema.tables) else { return "nothing" }
@@ -56,6 +61,15 @@ struct BuiltInEdits: Sendable {
         Self.key(random.number(below: keyCount), isText: table.hasTextKey)
     }
 
+    /// A key that this device may insert.
+    private func newKey(
+        _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
+    ) -> DatabaseValue? {
+        guard hasOwners else { return key(table, &random) }
+        let number = random.element(of: (0..<keyCount).filter { $0 % 2 == device.number })
+        return number.map { Self.key($0, isText: table.hasTextKey) }
+    }
+
     private func value(
         _ db: Database, _ content: BuiltInSchema.Content, _ random: inout SimulationRandom
     ) throws -> DatabaseValue {
@@ -78,9 +92,10 @@ struct BuiltInEdits: Sendable {
     private func insert(
         _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom, _ verb: String
     ) throws -> String {
+        guard let key = newKey(table, &random) else { return "nothing" }
         var names = ["id"]
-        var values = [key(table, &random)]
-        for column in table.columns where !random.oneIn(3) {
+        var values = [key]
+        for column in table.columns(version: device.version) where !random.oneIn(3) {
             names.append(column.name)
             values.append(try value(db, column.content, &random))
         }
@@ -92,8 +107,9 @@ struct BuiltInEdits: Sendable {
     private func assignments(
         _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
     ) throws -> (sql: String, values: [DatabaseValue]) {
-        var columns = table.columns.filter { _ in random.oneIn(2) }
-        if columns.isEmpty { columns = [random.element(of: table.columns)].compactMap { $0 } }
+        let all = table.columns(version: device.version)
+        var columns = all.filter { _ in random.oneIn(2) }
+        if columns.isEmpty { columns = [random.element(of: all)].compactMap { $0 } }
         return (
             columns.map { "\($0.name) = ?" }.joined(separator: ", "),
             try columns.map { try value(db, $0.content, &random) }
@@ -130,10 +146,11 @@ struct BuiltInEdits: Sendable {
     private func rekey(
         _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
     ) throws -> String {
-        let verb =
-            try replacement(db) == "INSERT OR REPLACE" && random.oneIn(3) ? "UPDATE OR REPLACE" : "UPDATE"
+        guard let newKey = newKey(table, &random) else { return "nothing" }
+        let allowsReplace = try replacement(db) == "INSERT OR REPLACE"
+        let verb = allowsReplace && random.oneIn(3) ? "UPDATE OR REPLACE" : "UPDATE"
         return try execute(
-            db, "\(verb) \(table.name) SET id = ? WHERE id = ?", [key(table, &random), key(table, &random)])
+            db, "\(verb) \(table.name) SET id = ? WHERE id = ?", [newKey, key(table, &random)])
     }
 }
 
@@ -142,17 +159,37 @@ extension SimulatedApp {
     static func builtIn(_ features: Set<SimulationFeature>, seed: UInt64) -> SimulatedApp {
         var random = SimulationRandom(seed: seed, part: 2)
         let schema = BuiltInSchema(features, &random)
-        let edits = BuiltInEdits(schema: schema, keyCount: 3 + random.number(below: 5))
+        let isMigrated = features.contains(.migrations)
+        let edits = BuiltInEdits(
+            schema: schema, keyCount: 3 + random.number(below: 5), hasOwners: isMigrated)
         return SimulatedApp(
-            tables: schema.tables.map(\.name), versionCount: 1, hasSingleStatements: true,
-            allowsPlainTriggers: true,
-            migrate: { database, _ in
-                try database.write { db in
-                    for table in schema.tables {
-                        for sql in [table.sql] + table.indexes { try db.execute(sql: sql) }
-                    }
-                }
-            },
-            edit: { db, random, _ in try edits.run(db, &random) })
+            tables: schema.tables.map(\.name), versionCount: isMigrated ? BuiltInSchema.versionCount : 1,
+            hasSingleStatements: true, allowsPlainTriggers: true,
+            migrate: { try schema.migrate($0, to: $1) },
+            edit: { db, random, device in
+                var edits = edits
+                edits.device = device
+                return try edits.run(db, &random)
+            })
+    }
+}
+
+extension BuiltInSchema {
+    /// Brings a database to a version of the schema.
+    func migrate(_ database: any DatabaseWriter, to version: Int) throws {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("0") { db in
+            for table in tables {
+                for sql in [table.sql] + table.indexes { try db.execute(sql: sql) }
+            }
+        }
+        migrator.registerMigration("1") { db in
+            try db.execute(
+                sql: "ALTER TABLE note ADD COLUMN extra; ALTER TABLE tag ADD COLUMN weight INTEGER DEFAULT 7")
+        }
+        migrator.registerMigration("2") { db in
+            try db.alter(table: "note") { $0.drop(column: "score") }
+        }
+        try migrator.migrate(database, upTo: String(version))
     }
 }

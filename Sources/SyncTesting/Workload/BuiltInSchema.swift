@@ -14,6 +14,8 @@ struct BuiltInSchema: Sendable {
     struct Column: Sendable {
         let name: String
         let content: Content
+        /// The versions of the app that have it.
+        var versions = 0...2
     }
 
     struct Table: Sendable {
@@ -22,7 +24,13 @@ struct BuiltInSchema: Sendable {
         let columns: [Column]
         let sql: String
         var indexes: [String] = []
+
+        /// The columns that a version of the app has.
+        func columns(version: Int) -> [Column] { columns.filter { $0.versions.contains(version) } }
     }
+
+    /// How many versions of the app there are.
+    static let versionCount = 3
 
     private(set) var tables: [Table]
     /// Whether an INSERT OR REPLACE can remove another row than the one of its key.
@@ -46,7 +54,9 @@ struct BuiltInSchema: Sendable {
         name: "note", hasTextKey: false,
         columns: [
             Column(name: "title", content: .text), Column(name: "body", content: .any),
-            Column(name: "stars", content: .integer), Column(name: "score", content: .real),
+            Column(name: "stars", content: .integer),
+            Column(name: "score", content: .real, versions: 0...1),
+            Column(name: "extra", content: .any, versions: 1...2),
         ],
         sql: """
             CREATE TABLE note (
@@ -56,7 +66,10 @@ struct BuiltInSchema: Sendable {
     private static func tag(isUnique: Bool, withoutRowID: Bool) -> Table {
         Table(
             name: "tag", hasTextKey: true,
-            columns: [Column(name: "name", content: .name), Column(name: "color", content: .any)],
+            columns: [
+                Column(name: "name", content: .name), Column(name: "color", content: .any),
+                Column(name: "weight", content: .integer, versions: 1...2),
+            ],
             sql: """
                 CREATE TABLE tag (
                     id TEXT PRIMARY KEY, name TEXT COLLATE NOCASE\(isUnique ? " UNIQUE" : ""), color NUMERIC\
