@@ -111,9 +111,10 @@ struct StatefulStore {
         for (id, body) in rows {
             let known = (0..<stateCount).map { Self.body(id, $0) }
             guard body.count == known[0].count else { return .invented("row \(id) has \(body.count) bytes") }
-            let end = body.lastIndex { $0 != 0 } ?? -1
-            hasZeros = hasZeros || end < body.count - 1
-            for (index, byte) in body.prefix(end + 1).enumerated() {
+            // A freed page that lists other ones has a few numbers between its zeros.
+            let end = body.firstIndex(of: 0) ?? body.count
+            hasZeros = hasZeros || end < body.count
+            for (index, byte) in body.prefix(end).enumerated() {
                 guard let state = known.firstIndex(where: { $0[index] == byte }) else {
                     return .invented("byte \(index) of row \(id) is \(byte)")
                 }
