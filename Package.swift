@@ -19,6 +19,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     ],
     targets: [
         .systemLibrary(
@@ -36,7 +38,14 @@ let package = Package(
             name: "SyncWire",
             dependencies: [.product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
-        .target(name: "SyncEngine", dependencies: ["CipherStore", "SyncWire"], swiftSettings: settings),
+        .target(
+            name: "SyncEngine",
+            dependencies: [
+                "CipherStore", "SyncWire",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "syncctl",
             dependencies: [
@@ -65,7 +74,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "SyncWireTests", dependencies: ["SyncWire"], swiftSettings: settings),
         .testTarget(
-            name: "SyncEngineTests", dependencies: ["CipherStore", "SyncEngine", "SyncWire"],
+            name: "SyncEngineTests",
+            dependencies: [
+                "CipherStore", "SyncEngine", "SyncWire",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SyncTestingTests", dependencies: ["CipherStore", "SyncEngine", "SyncTesting", "SyncWire"],

@@ -166,3 +166,65 @@ CREATE TABLE _sync_orphan_policy (
     tbl INTEGER PRIMARY KEY,
     policy TEXT NOT NULL                   -- 'delete' or 'setNull'
 );
+
+-- What became of the synchronizations with each remote that this store asked for.
+CREATE TABLE _sync_attempt (
+    name TEXT PRIMARY KEY,                 -- the remote, as its transport names it
+    at INTEGER NOT NULL,                   -- when it was last tried, Unix milliseconds
+    done INTEGER,                          -- when it last succeeded
+    failures INTEGER NOT NULL,             -- how often it failed since then
+    error TEXT,                            -- why, the last time; NULL when it succeeded
+    skew INTEGER NOT NULL                  -- how far stamps that came were ahead of the clock here, milliseconds
+);
+
+-- What becomes of concurrent values of columns. Columns without an entry: the last writer wins.
+CREATE TABLE _sync_policy (
+    tbl INTEGER NOT NULL,
+    col INTEGER NOT NULL,
+    kind TEXT NOT NULL,                    -- 'last writer', 'counter' or 'custom'
+    name TEXT NOT NULL,                    -- the name of the function of a custom policy
+    hlc INTEGER NOT NULL,                  -- when it was declared: of two, a counter stands, or else the later one
+    rid BLOB NOT NULL,                     -- by which replica: its 16 bytes
+    PRIMARY KEY (tbl, col)
+) WITHOUT ROWID;
+
+-- The columns that hold shares of counters: what one replica has added. No table has
+-- them; each has its cells in _sync_cell, written by its replica only.
+CREATE TABLE _sync_share (
+    tbl INTEGER NOT NULL,
+    col INTEGER NOT NULL,                  -- the column of the shares, in _sync_column
+    counter INTEGER NOT NULL,              -- the column of the counter
+    rid BLOB NOT NULL,                     -- whose shares they are
+    PRIMARY KEY (tbl, col)
+) WITHOUT ROWID;
+
+-- Bases and shares of counters. The table of the user shows their sum, modulo 2^64.
+CREATE TABLE _sync_part (
+    r INTEGER NOT NULL,                    -- _sync_row.r
+    col INTEGER NOT NULL,                  -- the counter's column: its base; a column of shares: the share
+    val,
+    PRIMARY KEY (r, col)
+) WITHOUT ROWID;
+
+-- What other replicas were last known to know: their version vectors.
+CREATE TABLE _sync_peer_vector (
+    rid BLOB NOT NULL,                     -- the replica
+    origin BLOB NOT NULL,                  -- whose changes
+    oseq INTEGER NOT NULL,                 -- the last of them that it has
+    PRIMARY KEY (rid, origin)
+) WITHOUT ROWID;
+
+-- Bundles of which parts are missing.
+CREATE TABLE _sync_inbox (
+    id INTEGER PRIMARY KEY,
+    bundle BLOB NOT NULL UNIQUE,           -- the SHA-256 of its header
+    sender BLOB NOT NULL,                  -- the replica that made it
+    bytes INTEGER NOT NULL,                -- the size of its parts that are here
+    at INTEGER NOT NULL                    -- when the last one came, Unix milliseconds
+);
+
+-- Their parts, each as its frame.
+CREATE TABLE _sync_inbox_part (
+    id INTEGER PRIMARY KEY,                -- _sync_inbox.id << 34, plus: the header 0, chunk n n + 1, the end 1 << 33
+    frame BLOB NOT NULL
+);

@@ -40,7 +40,8 @@ struct Syncctl: ParsableCommand {
                 name: "SYNC",
                 subcommands: [
                     TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self,
-                    StatusCommand.self, ConflictsCommand.self, ParkedCommand.self, LogCommand.self,
+                    BundleCommand.self, StatusCommand.self, ConflictsCommand.self, ParkedCommand.self,
+                    LogCommand.self,
                 ]),
             CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
         ])

@@ -5,8 +5,14 @@ import Foundation
 final class TemporaryFolder: Sendable {
     let path: String
 
-    init() throws {
-        path = NSTemporaryDirectory() + "cipherstore-" + UUID().uuidString
+    /// - parameter isInMemory: Whether to make it where nothing waits for a disk, if the system has
+    ///   such a place: for tests that open hundreds of files.
+    init(isInMemory: Bool = false) throws {
+        let memory = "/dev/shm/"
+        let parent =
+            isInMemory && FileManager.default.isWritableFile(atPath: memory)
+            ? memory : NSTemporaryDirectory()
+        path = parent + "cipherstore-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 

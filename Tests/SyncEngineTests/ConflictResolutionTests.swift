@@ -188,9 +188,13 @@ import Testing
                     DROP TABLE old;
                     UPDATE _sync_state SET format = 2;
                     """)
+            let kept = [
+                "state", "replica", "table", "column", "log", "row", "cell", "shadow", "conflict", "peer",
+                "alias",
+            ]
             for table in try String.fetchAll(
-                db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ('_sync_setting')")
-            { try db.execute(sql: "DROP TABLE \(table)") }
+                db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB '_sync_*'")
+            where !kept.contains(String(table.dropFirst(6))) { try db.execute(sql: "DROP TABLE \(table)") }
         }
         let opened = try Synchronizer(existing: a.queue, environment: a.stores.clock.environment)
         #expect(try opened.status().conflictCount == 1)

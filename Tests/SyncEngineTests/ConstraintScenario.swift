@@ -47,7 +47,8 @@ struct ConstraintScenario {
                     first = outcome
                     continue
                 }
-                #expect(outcome.shown == expected.shown, "\(order), \(number)", sourceLocation: sourceLocation)
+                #expect(
+                    outcome.shown == expected.shown, "\(order), \(number)", sourceLocation: sourceLocation)
                 #expect(
                     outcome.hidden == expected.hidden, "\(order), \(number)", sourceLocation: sourceLocation)
                 #expect(

@@ -190,7 +190,10 @@ import Testing
         // A table that is not here is not judged.
         #expect(try c.dump(["c"]).count == 1)
         try a.queue.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA foreign_keys = OFF; INSERT INTO c VALUES (x'05050505050505050505050505050505', x'06'); PRAGMA foreign_keys = ON")
+            try db.execute(
+                sql:
+                    "PRAGMA foreign_keys = OFF; INSERT INTO c VALUES (x'05050505050505050505050505050505', x'06'); PRAGMA foreign_keys = ON"
+            )
         }
         try a.sync(c)
         #expect(try c.dump(["c"]).count == 2)

@@ -199,6 +199,10 @@ import Testing
         #expect(try definition(a, "remark").contains("REFERENCES note_tag (\"note\", \"tag\")"))
         #expect(try a.value("SELECT count(DISTINCT id) FROM loose", as: Int.self) == 2)
         #expect(try a.value("SELECT typeof(name) FROM tag LIMIT 1") == "blob")
+        // A text may mean something, and stays.
+        #expect(
+            try a.value("SELECT group_concat(old_name) FROM (SELECT old_name FROM tag ORDER BY colour)")
+                == "red,Green")
         #expect(try a.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
     }
 

@@ -77,7 +77,8 @@ import Testing
     @Test func aParentThatHasNotComeYetIsNoDeletedOne() throws {
         let stores = try TestStores()
         let a = try stores.create(
-            schema: "CREATE TABLE p (id BLOB PRIMARY KEY, u UNIQUE); CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p)",
+            schema:
+                "CREATE TABLE p (id BLOB PRIMARY KEY, u UNIQUE); CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p)",
             tables: ["p", "c"])
         let b = try stores.clone(a, as: "b.db")
         for replica in [a, b] { try replica.synchronizer.setOrphanPolicy(.delete, for: "c") }
@@ -106,6 +107,21 @@ import Testing
         #expect(try a.dump(["c"]).count == 1)
         try a.sync(b)
         #expect(try a.dump(["c"]) == b.dump(["c"]))
+    }
+
+    @Test func anOrphanThatIsDeletedFreesItsUniqueValue() throws {
+        let scenario = ConstraintScenario(
+            schema: """
+                CREATE TABLE p (id BLOB PRIMARY KEY);
+                CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p, name UNIQUE);
+                """, tables: ["p", "c"], start: ["INSERT INTO p VALUES (\(k(1)))"],
+            phases: [
+                [
+                    (0, "DELETE FROM p"), (1, "INSERT INTO c VALUES (\(k(2)), \(k(1)), 'x')"),
+                    (2, "INSERT INTO c VALUES (\(k(3)), NULL, 'x')"),
+                ], [],
+            ], prepare: { try $0.synchronizer.setOrphanPolicy(.delete, for: "c") })
+        #expect(try shown(scenario) == ["c #3 NULL \"x\""])
     }
 
     @Test func aTableThatIsNotTrackedHasNoPolicy() throws {

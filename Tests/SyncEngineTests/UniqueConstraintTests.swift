@@ -166,7 +166,9 @@ import Testing
     @Test func anUpdateIntoATakenValueHidesTheYoungerRowWhole() throws {
         let outcome = try play(
             "name UNIQUE, note);",
-            start: ["INSERT INTO t VALUES (\(k(1)), 'x', 'old')", "INSERT INTO t VALUES (\(k(2)), 'y', 'old')"],
+            start: [
+                "INSERT INTO t VALUES (\(k(1)), 'x', 'old')", "INSERT INTO t VALUES (\(k(2)), 'y', 'old')",
+            ],
             [
                 [
                     (0, "UPDATE t SET name = 'z', note = 'new' WHERE id = \(k(1))"),

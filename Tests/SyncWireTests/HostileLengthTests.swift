@@ -83,6 +83,19 @@ import Testing
         }
     }
 
+    /// A header of 16 MiB could hold 16 million empty names, which take 256 MiB of memory.
+    @Test func tablesWithTooManyColumnsTogetherAreRefused() {
+        let limits = WireLimits()
+        let start = Array("CSBN\u{1}".utf8) + Array(repeating: 1, count: 32)
+        let columns = FrameForge.unsigned(UInt64(limits.columnCountMax))
+        let table = [0, 0] + columns + [UInt8](repeating: 0, count: limits.columnCountMax)
+        let count = limits.columnTotalMax / limits.columnCountMax + 1
+        let tables = (0..<count).flatMap { _ in table }
+        let payload = start + [0, 0, 0] + FrameForge.unsigned(UInt64(count)) + tables
+        #expect(payload.count < limits.headerByteCountMax)
+        expectRefusal([FrameForge.frame(1, payload)], [.tooLarge])
+    }
+
     @Test func countsWithinTheirLimitsReserveNothing() {
         let limits = WireLimits()
         let start = Array("CSBN\u{1}".utf8) + Array(repeating: 1, count: 32)

@@ -90,6 +90,37 @@ import Testing
         #expect(rows == ["Groceriesof b5", "Holidayssea of a12"])
     }
 
+    @Test func aColumnIsMadeACounterAndCounts() throws {
+        try makeConflicts()
+        let wrong = try place.run(["track", place.path("a.db"), "note", "--counter", "stars"] + own("a"))
+        #expect(wrong.status == 64)
+        let missing = try place.run(
+            ["track", place.path("a.db"), "note", "--counter", "note.nope"] + own("a"))
+        #expect(missing.status == 1)
+        #expect(missing.errors.contains("has no column nope"))
+        let track = try place.succeed(
+            ["track", place.path("a.db"), "note", "--counter", "note.stars"] + own("a"))
+        #expect(track.output == "tracking note  (1 row)  counting in stars\n")
+        let sync =
+            [
+                "sync", place.path("a.db"), "--remote", place.path("b.db"), "--remote-passphrase-file",
+                place.secret("b"),
+            ]
+            + own("a")
+        try execute("a.db", "a", "UPDATE note SET stars = stars + 1")
+        try place.succeed(sync)
+        try execute("a.db", "a", "UPDATE note SET stars = stars + 1")
+        try execute("b.db", "b", "UPDATE note SET stars = stars + 1")
+        try place.succeed(sync)
+        for name in ["a", "b"] {
+            let queue = try place.open("\(name).db", name)
+            #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT stars FROM note") } == 8)
+            try queue.close()
+        }
+        let again = try place.succeed(["track", place.path("b.db"), "note", "--json"] + own("b"))
+        #expect(try again.document()["counters"] as? [String] == ["note.stars"])
+    }
+
     @Test func whatCannotBeIsRefusedAndChangesNothing() throws {
         try makeConflicts()
         let before = try conflicts(["--resolved"]).count

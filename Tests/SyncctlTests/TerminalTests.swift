@@ -241,6 +241,7 @@ struct PassphraseOptionsTests {
     private static let groups: [any PassphraseOptions.Type] = [
         StorePassphraseOptions.self, RemotePassphraseOptions.self, NewPassphraseOptions.self,
         TargetPassphraseOptions.self, ClonePassphraseOptions.self, ArchivePassphraseOptions.self,
+        BundlePassphraseOptions.self,
     ]
 
     private func source(
@@ -267,7 +268,7 @@ struct PassphraseOptionsTests {
 
     @Test func withoutASourceTheStoreTheArchiveAndWhatIsNewAreAskedFor() throws {
         let fallbacks = try Self.groups.map { try source([], of: $0) }
-        #expect(fallbacks == [.prompt, nil, .prompt, .prompt, nil, .prompt])
+        #expect(fallbacks == [.prompt, nil, .prompt, .prompt, nil, .prompt, .prompt])
     }
 
     @Test func aFlagWinsOverVariablesAndAFileOverACommandOverAValue() throws {

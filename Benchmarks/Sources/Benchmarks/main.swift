@@ -18,6 +18,7 @@ let program = Program(
         case .recordInsert: try measureRecordInsert(folder, options)
         case .poolOpen: try measurePoolOpening(folder, options)
         case .poolRead: try measureReadersBesideWriter(folder, options)
+        case .verifiedRead: try measureVerifiedReads(folder, options)
         case .sync: []
         }
     },

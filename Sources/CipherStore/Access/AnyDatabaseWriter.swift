@@ -143,4 +143,13 @@ public final class AnyDatabaseWriter: DatabaseWriter {
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         base.spawnConcurrentRead(value)
     }
+
+    /// Changes the passphrase of the database, while it is open.
+    ///
+    /// - throws: As that of the base.
+    @_disfavoredOverload public func changePassphrase(
+        _ passphrase: borrowing Passphrase, progress: StoreProgressHandler? = nil
+    ) throws {
+        try base.changePassphrase(passphrase, progress: progress)
+    }
 }

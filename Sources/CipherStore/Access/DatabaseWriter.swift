@@ -55,6 +55,39 @@ public protocol DatabaseWriter: DatabaseReader {
     ///
     /// - parameter value: Called with the connection, or with the reason why there is none.
     func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void)
+
+    /// Changes the passphrase of the database, while it is open.
+    ///
+    /// ```swift
+    /// try dbPool.changePassphrase("correct horse battery staple")
+    /// ```
+    ///
+    /// The database is copied under the new key beside the old file, the copy is verified, and takes
+    /// the old one's place in one step: a kill at any moment leaves a file that opens with the old
+    /// passphrase or with the new one. Accesses wait meanwhile. In a store with a ``Keyring``, only the
+    /// slot changes that the database was opened with, and the file stays.
+    ///
+    /// Afterwards this object works on the new file, with connections that it opens anew: the functions
+    /// given to ``Configuration/prepareDatabase(_:)`` run again, and may still give the old passphrase,
+    /// which this object takes for the new one until it is closed. Who opens the file later has to give
+    /// the new one. Transaction observers and observations stay. Functions, collations and temporary
+    /// tables that were added outside of those functions are gone.
+    ///
+    /// Other connections to the file end: the next access throws a ``StoreError`` of code `replaced`.
+    /// Nothing is changed, and the code is `busy`, while one of them reads or writes, and in WAL mode as
+    /// long as one is open.
+    ///
+    /// - parameters:
+    ///     - passphrase: The new passphrase.
+    ///     - progress: Called while pages are copied and verified. An error that it throws cancels the
+    ///       change.
+    /// - throws: A ``StoreError``: `busy`, `full`, `damaged`, `plaintext` when the database is not
+    ///   encrypted, …; a ``DatabaseError`` of code `SQLITE_MISUSE` inside of a database access or
+    ///   transaction and for a database in memory, `SQLITE_READONLY` for a read-only one, `SQLITE_BUSY`
+    ///   while a statement or cursor lives. The old passphrase goes on then. The one exception is
+    ///   `cannotRead`: the passphrase was changed, but the file could not be opened again.
+    @_disfavoredOverload func changePassphrase(
+        _ passphrase: borrowing Passphrase, progress: StoreProgressHandler?) throws
 }
 
 extension DatabaseWriter {

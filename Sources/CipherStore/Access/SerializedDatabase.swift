@@ -3,11 +3,13 @@ import Foundation
 
 /// A connection that one serial queue owns.
 ///
-/// It is `@unchecked Sendable` because `db` and `outerDatabases` are touched
-/// only in blocks of `queue`, except for the parts of `db` that any thread may
-/// call: `interrupt`, `suspend`, `resume` and `commitCount`.
+/// It is `@unchecked Sendable` because `db`, `fileIdentity` and `outerDatabases`
+/// are touched only in blocks of `queue`, or before anybody else has the object.
+/// What any thread may use of the connection has a lock.
 final class SerializedDatabase: @unchecked Sendable {
-    private let db: Database
+    private var db: Database
+    private let interruption: Lock<Interruption>
+    private let commits: CommitCounter
     private let queue: DispatchQueue
     private let actor: DispatchQueueActor
 
@@ -23,7 +25,7 @@ final class SerializedDatabase: @unchecked Sendable {
     let configuration: Configuration
 
     /// The identity of the file that was opened.
-    let fileIdentity: FileIdentity?
+    private(set) var fileIdentity: FileIdentity?
 
     init(
         path: String, configuration: Configuration, keyCache: KeyCache, label: String, isReader: Bool = false,
@@ -31,13 +33,27 @@ final class SerializedDatabase: @unchecked Sendable {
     ) throws {
         self.path = path
         self.configuration = configuration
-        db = try Database(
-            path: path, configuration: configuration, keyCache: keyCache, label: label,
-            memorySettings: memorySettings)
+        db = try Self.retryingReplaced {
+            try Database(
+                path: path, configuration: configuration, keyCache: keyCache, label: label,
+                memorySettings: memorySettings)
+        }
+        interruption = Lock(db.interruption)
+        commits = db.commits
         fileIdentity = db.fileIdentity
         queue = configuration.makeDispatchQueue(label: label, isReader: isReader)
         actor = DispatchQueueActor(queue)
         queue.setSpecific(key: Self.currentKey, value: Unowned(database: self))
+    }
+
+    /// Opens a file again that somebody replaced meanwhile, as a change of its key does.
+    private static func retryingReplaced(_ open: () throws -> Database) throws -> Database {
+        for _ in 0..<4 {
+            do {
+                return try open()
+            } catch let error as StoreError where error.code == .replaced {}
+        }
+        return try open()
     }
 
     deinit { queue.setSpecific(key: Self.currentKey, value: nil) }
@@ -136,6 +152,20 @@ final class SerializedDatabase: @unchecked Sendable {
         }
     }
 
+    /// Runs a block that may give another connection in the place of the one that it gets, which
+    /// it has closed then. The thread must not hold the connection.
+    func exchange(_ body: (Database) throws -> Database?) throws {
+        try sync { old in
+            guard let new = try body(old) else { return }
+            interruption.withLock { interruption in
+                if interruption.isSuspended { new.interruption.suspend() }
+                interruption = new.interruption
+            }
+            fileIdentity = new.fileIdentity
+            db = new
+        }
+    }
+
     func close() throws {
         try reentrantSync { try $0.close() }
     }
@@ -146,11 +176,11 @@ final class SerializedDatabase: @unchecked Sendable {
     }
 
     /// How often the connection has committed something, from any thread.
-    var commitCount: Int { db.commitCount.load(ordering: .acquiring) }
+    var commitCount: Int { commits.value.load(ordering: .acquiring) }
 
-    func interrupt() { db.interrupt() }
+    func interrupt() { interruption.withLock { $0.interrupt() } }
 
-    func suspend() { db.suspend() }
+    func suspend() { interruption.withLock { $0.suspend() } }
 
-    func resume() { db.resume() }
+    func resume() { interruption.withLock { $0.resume() } }
 }

@@ -4,12 +4,7 @@ extension Database {
     /// Makes the connection ready: what needs no page first, then the key, then
     /// the proof that the key opens the file.
     func setUp() throws {
-        switch configuration.busyMode {
-        case .immediateError: break
-        case .timeout(let seconds):
-            SQLiteHandle.setBusyTimeout(handle, milliseconds: CInt(max(0, min(seconds * 1000, 3_600_000))))
-        case .callback: SQLiteHandle.setBusyCallback(handle, self)
-        }
+        waitForLocks()
         harden()
         addBuiltInFunctions()
         try configuration.setUp(self)
@@ -21,6 +16,20 @@ extension Database {
             try proveKey()
             try useSettingsThatNeedTheKey()
         }
+    }
+
+    /// Waits for locks as the configuration says.
+    func waitForLocks() {
+        switch configuration.busyMode {
+        case .immediateError: waitForLocks(seconds: 0)
+        case .timeout(let seconds): waitForLocks(seconds: seconds)
+        case .callback: SQLiteHandle.setBusyCallback(handle, self)
+        }
+    }
+
+    /// Waits for locks for a time.
+    func waitForLocks(seconds: Double) {
+        SQLiteHandle.setBusyTimeout(handle, milliseconds: CInt(max(0, min(seconds * 1000, 3_600_000))))
     }
 
     /// Settings that keep data out of temporary files and hostile schemas harmless.

@@ -145,8 +145,8 @@ public final class Database {
     var recordedRegion: DatabaseRegion?
 
     /// How often a transaction was committed that wrote something, or somebody
-    /// told of changes. Any thread may read it.
-    let commitCount = Atomic<Int>(0)
+    /// told of changes.
+    var commits = CommitCounter()
 
     /// What statements have to look at when they run.
     let watch = ConnectionWatch()
@@ -181,8 +181,10 @@ public final class Database {
             try setUp()
             if isFile { fileIdentity = try identityOfOpenFile(before: identityBefore) }
         } catch {
+            // A file that was replaced while it was opened has another key, or none.
+            let isReplaced = isFile && SQLiteHandle.hasMoved(handle) && FileIdentity(path: path) != nil
             dispose()
-            throw error
+            throw isReplaced ? Self.replacedFileError(path: path) : error
         }
         observeTransactions()
         stopWhenCancelled()
@@ -278,6 +280,11 @@ public final class Database {
 
     /// Whether a transaction is open.
     public var isInsideTransaction: Bool { !isClosed && SQLiteHandle.isInsideTransaction(handle) }
+}
+
+/// A number of commits, which any thread may read.
+final class CommitCounter: Sendable {
+    let value = Atomic<Int>(0)
 }
 
 extension Database: CustomStringConvertible {

@@ -97,6 +97,17 @@ final class KeyCache: Sendable {
         return remember(try key.encryptionKey(file.settings, slotID: opened.slotID), fingerprint)
     }
 
+    /// Notes that a file was given another key. Who opens it with the passphrase of before, which the
+    /// functions of a configuration may still give, gets the new key.
+    func replace(_ old: EncryptionKey, with new: EncryptionKey, passphrase: SecretBytes) {
+        let fingerprint = KeyDerivation.fingerprint(passphrase, nonce: nonce)
+        entries.withLock { entries in
+            let fingerprints = Set(entries.filter { $0.salt == old.salt }.map(\.fingerprint) + [fingerprint])
+            entries.removeAll { $0.salt == old.salt }
+            entries += fingerprints.map { Entry(fingerprint: $0, salt: new.salt, key: new) }
+        }
+    }
+
     private func known(_ fingerprint: Data, _ salt: [UInt8], iterations: Int?) -> EncryptionKey? {
         // The newest first: a file may have been given other settings.
         entries.withLock { entries in

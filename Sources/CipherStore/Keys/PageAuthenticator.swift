@@ -60,14 +60,40 @@ struct PageAuthenticator {
         }
     }
 
+    /// Gives a page the MAC that its content and its IV need.
+    ///
+    /// - parameter number: The page number, from 1.
+    func authenticate(_ page: UnsafeMutableRawBufferPointer, number: UInt32) {
+        let offset = number == 1 ? CipherSettings.saltByteCount : 0
+        let macStart = settings.pageSize - settings.reservedByteCount + 16
+        let content = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(page)[offset..<macStart])
+        func write<Hash: HashFunction>(_: Hash.Type) {
+            code(Hash.self, content, number).withUnsafeBytes { bytes in
+                UnsafeMutableRawBufferPointer(rebasing: page[macStart..<(macStart + bytes.count)])
+                    .copyMemory(from: bytes)
+            }
+        }
+        switch settings.format {
+        case .version1: break
+        case .version2, .version3: write(Insecure.SHA1.self)
+        case .version4: write(SHA512.self)
+        }
+    }
+
     private func matches<Hash: HashFunction>(
         _: Hash.Type, _ content: UnsafeRawBufferPointer, _ number: UInt32,
         _ page: UnsafeRawBufferPointer, _ macStart: Int
     ) -> Bool {
+        let stored = UnsafeRawBufferPointer(rebasing: page[macStart..<(macStart + Hash.Digest.byteCount)])
+        return code(Hash.self, content, number) == Data(stored)
+    }
+
+    private func code<Hash: HashFunction>(
+        _: Hash.Type, _ content: UnsafeRawBufferPointer, _ number: UInt32
+    ) -> HMAC<Hash>.MAC {
         var code = HMAC<Hash>(key: macKey)
         code.update(data: content)
         withUnsafeBytes(of: number.littleEndian) { code.update(data: Data($0)) }
-        let stored = UnsafeRawBufferPointer(rebasing: page[macStart..<(macStart + Hash.Digest.byteCount)])
-        return code.finalize() == Data(stored)
+        return code.finalize()
     }
 }

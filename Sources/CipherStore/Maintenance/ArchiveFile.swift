@@ -75,7 +75,8 @@ struct ArchiveFile {
             try output.write(chunk)
             written += chunk.count
         } while remaining > 0
-        guard salt.count == CipherSettings.saltByteCount, written.isMultiple(of: header.settings.pageSize)
+        guard case .database(let settings) = header.content, salt.count == CipherSettings.saltByteCount,
+            written.isMultiple(of: settings.pageSize)
         else {
             throw StoreError(.archiveDamaged, "the archive holds no database", path: path)
         }
@@ -84,7 +85,7 @@ struct ArchiveFile {
 }
 
 /// A file that is written from its start to its end.
-private final class OutputDescriptor {
+final class OutputDescriptor {
     private let handle: FileHandle
     private let path: String
 

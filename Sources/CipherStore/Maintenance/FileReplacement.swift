@@ -98,6 +98,9 @@ struct FileReplacement {
         _ = chown(temporary, information.st_uid, information.st_gid)
     }
 
+    /// Lets other users read the file once it has its name.
+    func allowReading() { chmod(temporary, 0o644) }
+
     private static var lastError: String { StoreError.systemText }
 
     private static func lastWriteError(_ what: String, path: String) -> StoreError {
@@ -106,6 +109,9 @@ struct FileReplacement {
         }
         return StoreError(.cannotWrite, "\(what): \(lastError)", path: path)
     }
+
+    /// Waits until what was written into the temporary file is on the disk.
+    func synchronize() throws { try synchronize(temporary) }
 
     private func synchronize(_ path: String) throws {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)

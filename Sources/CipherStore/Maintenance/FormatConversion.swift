@@ -33,7 +33,7 @@ extension StoreCopy {
             let counts = try StoreVerification.rowCounts(source)
             try source.export(to: file.temporary, key: key)
             try StoreVerification.verify(
-                path: file.temporary, key: key, rowCounts: counts, progress: progress)
+                path: file.temporary, key: key, rowCounts: { counts }, progress: progress)
             try file.moveIntoPlace()
         } catch {
             file.discard()

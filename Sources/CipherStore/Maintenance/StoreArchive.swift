@@ -38,7 +38,7 @@ public enum StoreArchive {
             try StoreCopy.fill(inner.temporary, key: key, from: source, progress: progress, finishing: nil)
             try StoreVerification.verify(path: inner.temporary, key: key, rowCounts: nil, progress: progress)
             let header = ArchiveHeader(
-                stanza: try .lock(fileKey, for: lock), settings: key.settings,
+                stanza: try .lock(fileKey, for: lock), content: .database(key.settings),
                 createdMilliseconds: Int64(now.timeIntervalSince1970 * 1000),
                 payloadNonce: SlotKey.randomBytes(ArchiveHeader.nonceByteCount))
             let cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
@@ -128,9 +128,11 @@ public enum StoreArchive {
     ) throws -> Content {
         try StoreFile.requireContent(path)
         let archive = try ArchiveFile(path)
+        guard case .database(let settings) = archive.header.content else {
+            throw StoreError(.archiveDamaged, "the archive holds no database", path: path)
+        }
         let fileKey = try archive.header.stanza.unlock(with: secret, limit: limit, path: path)
         try ArchiveHeader.verify(archive.headerBytes, fileKey: fileKey, path: path)
-        let settings = archive.header.settings
         guard !settings.format.needsVersion4 || EngineFeatures.current.supportsFormat4 else {
             throw StoreError.formatTooNew(path: path)
         }

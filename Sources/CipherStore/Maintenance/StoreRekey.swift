@@ -186,7 +186,7 @@ public enum StoreRekey {
     }
 
     /// Runs an operation on the file that a symbolic link may name; errors tell the path that was given.
-    private static func explainingErrors<Result>(
+    static func explainingErrors<Result>(
         _ path: String, _ body: (String) throws -> Result
     ) throws -> Result {
         let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path

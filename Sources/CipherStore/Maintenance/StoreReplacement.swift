@@ -30,10 +30,7 @@ struct StoreReplacement {
             try lockExclusively()
             try exchange(prepare)
         } catch {
-            // The store is as it was, its journal mode included.
-            if isWAL {
-                _ = try? source.execute(sql: "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL")
-            }
+            restoreSource(isWAL: isWAL)
             throw error
         }
         // The new key stands now. A full disk or a process that was quick to open the store must
@@ -42,7 +39,10 @@ struct StoreReplacement {
     }
 
     private func exchange(_ prepare: () throws -> Void) throws {
-        if let key = source.encryptionKey { try StoreVerification.verifyPages(of: source, key: key) }
+        guard let current = source.encryptionKey else {
+            throw StoreError(.keyRequired, "the store is not encrypted", path: path)
+        }
+        guard current.settings.format.hasPageMACs else { throw StoreError.withoutMACs(path: path) }
         // A copy that was killed just before its end left a second name of this file, which would
         // keep the old passphrase alive.
         for purpose in ["rekey", "copy", "import"] {
@@ -50,10 +50,14 @@ struct StoreReplacement {
         }
         let file = try FileReplacement(destination: path, purpose: "rekey")
         do {
-            try StoreCopy.fill(file.temporary, key: key, from: source, progress: progress, finishing: nil)
+            try RekeyedCopy(of: source, at: file.temporary, from: current, to: key).write(progress: progress)
             try StoreVerification.verify(
-                path: file.temporary, key: key, rowCounts: StoreVerification.rowCounts(source),
-                progress: progress)
+                path: file.temporary, key: key,
+                rowCounts: {
+                    // The disk writes while the processors check.
+                    try file.synchronize()
+                    return try StoreVerification.rowCounts(source)
+                }, progress: progress)
             try prepare()
             try swap(file)
         } catch {
@@ -95,23 +99,27 @@ struct StoreReplacement {
     /// Renames the copy over the store and makes the old file unusable for
     /// processes that still have it open.
     private func swap(_ file: FileReplacement) throws {
-        let old = open(file.destination, O_RDWR | O_CLOEXEC)
-        guard old >= 0 else {
-            throw StoreError(
-                .cannotWrite, "cannot open: \(StoreError.systemText)", path: file.destination)
-        }
-        // Closing this descriptor drops the connection's lock, so it is the last step.
-        defer { close(old) }
         var information = stat()
-        guard fstat(old, &information) == 0 else {
-            throw StoreError(.cannotRead, "cannot look at the file", path: file.destination)
+        guard stat(file.destination, &information) == 0, !SQLiteHandle.hasMoved(source.handle) else {
+            throw Database.replacedFileError(path: file.destination)
         }
         file.copyMode(of: information)
         try file.replaceDestination()
         // A hard link is somebody's backup of the old file: it is left alone.
-        guard fstat(old, &information) == 0, information.st_nlink == 0 else { return }
-        var noise = (0..<key.settings.pageSize).map { _ in UInt8.random(in: 1...255) }
-        _ = pwrite(old, &noise, noise.count, 0)
+        guard information.st_nlink == 1 else { return }
+        // SQLite's own descriptor is used: closing another one would drop the lock.
+        let noise = (0..<key.settings.pageSize).map { _ in UInt8.random(in: 1...255) }
+        try? DatabaseFile(source.handle).write(noise, at: 0)
+    }
+
+    /// Leaves the store as it was, its journal mode included, for a connection that goes on.
+    private func restoreSource(isWAL: Bool) {
+        source.protected {
+            try? source.execute(sql: "PRAGMA locking_mode = NORMAL")
+            if isWAL { try? source.execute(sql: "PRAGMA journal_mode = WAL") }
+            // The lock goes when the next read has ended.
+            try? source.execute(sql: Database.probeSQL)
+        }
     }
 
     private func restoreWAL() throws {

@@ -43,4 +43,16 @@ struct DatabaseFile {
         if code == SQLITE_IOERR | 2 << 8 { return false }
         throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the file can't be read")
     }
+
+    /// Writes over what is in the file.
+    ///
+    /// The caller has SQLite's exclusive lock, and no transaction.
+    ///
+    /// - throws: A ``DatabaseError``.
+    func write(_ bytes: [UInt8], at offset: Int) throws {
+        guard let write = methods.xWrite,
+            bytes.withUnsafeBytes({ write(file, $0.baseAddress, CInt($0.count), sqlite3_int64(offset)) })
+                == SQLITE_OK
+        else { throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the file can't be written") }
+    }
 }

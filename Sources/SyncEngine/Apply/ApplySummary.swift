@@ -8,4 +8,6 @@ public struct ApplySummary: Equatable, Sendable {
     public internal(set) var parkedCount: Int64 = 0
     /// Rows that were parked earlier and could be written now.
     public internal(set) var unparkedCount: Int64 = 0
+    /// How far stamps were ahead of the clock here, where it is more than it goes along with; else zero.
+    public internal(set) var skewMilliseconds: Int64 = 0
 }

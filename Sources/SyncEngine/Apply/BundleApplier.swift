@@ -23,6 +23,9 @@ final class BundleApplier {
     private var records: BundleRecords
     private let triggers: UserTriggers
     private var settlement: Settlement?
+    private var counters: CounterStore?
+    private let policies: MergePolicies?
+    private var merges: CustomMerges?
     /// Whether two columns turned out to be one, so that values may have found their place.
     private var hasUnitedColumns = false
 
@@ -32,8 +35,12 @@ final class BundleApplier {
 
     /// Prepares the application. The log is folded first, so that local edits
     /// have versions to be merged with.
-    init(_ db: Database, _ environment: SyncEnvironment, limits: WireLimits = WireLimits()) throws {
+    init(
+        _ db: Database, _ environment: SyncEnvironment, limits: WireLimits = WireLimits(),
+        policies: MergePolicies? = nil
+    ) throws {
         self.db = db
+        self.policies = policies
         self.environment = environment
         try TableTracking(db: db, environment: environment).refresh()
         try Fold(db: db, environment: environment).run()
@@ -90,6 +97,12 @@ final class BundleApplier {
             }
             try matching.learn(table)
         }
+        try PolicyDeclarations(header).learn(
+            PolicyStore(db: db, environment: environment), named, match: matching.match)
+        try matching.reload()
+        counters = try CounterStore.ifNeeded(db)
+        merges = try CustomMerges.ifNeeded(
+            db, policies, own: metadata.replicaID(), now: environment.milliseconds())
         // What is learnt from one table can concern another, so all are learnt first.
         tables = try named.map {
             let (table, columns) = try matching.match($0)
@@ -99,7 +112,10 @@ final class BundleApplier {
     }
 
     private static func columns(_ db: Database) throws -> Set<String> {
-        Set(try SyncedTable.loadAll(db).flatMap { table in table.columns.map { "\(table.number) \($0.number)" } })
+        Set(
+            try SyncedTable.loadAll(db).flatMap { table in
+                table.columns.map { "\(table.number) \($0.number)" }
+            })
     }
 
     // MARK: Rows
@@ -128,11 +144,16 @@ final class BundleApplier {
         for index in 0..<record.cells.count {
             let cell = record.cells[index]
             try versions.insertCell(
-                row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], records.stamp(cell.stamp))
+                row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], records.stamp(cell.stamp)
+            )
         }
         let isWhole = record.baseValues.count + record.cells.count == table.columnNumbers.count
-        guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert else {
-            return try writer.write(records.values(record, table), table, key)
+        guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert,
+            counters?.tables[table.table.number] == nil
+        else {
+            var values = records.values(record, table)
+            try counters?.absorb(&values, .insert, table.table.number, key)
+            return try writer.write(values, table, key)
         }
         let raw = statement.sqliteStatement
         RawStep.reset(raw)
@@ -161,10 +182,11 @@ final class BundleApplier {
                 known.values[column.number] = value.value
             }
             table.reader.finish()
+            try counters?.uncover(&known.values, &owned, table.table.number, key)
             version = known
         }
         guard
-            let plan = Merge.plan(
+            var plan = Merge.plan(
                 local: version, incoming: records.change(record, table), peer: peer, known: metadata.vector)
         else {
             throw SyncError(
@@ -173,6 +195,8 @@ final class BundleApplier {
         try withExtendedLifetime(owned) {
             try versions.store(plan, row: local?.row, table.table.number, key)
             summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
+            try merges?.merge(plan, local: version, table.table, key)
+            try counters?.absorb(&plan.writes, plan.action, table.table.number, key)
             try writer.carryOut(plan, table, key)
         }
     }
@@ -185,6 +209,9 @@ final class BundleApplier {
         try settlement?.run(isFull: hasUnitedColumns)
         summary.unparkedCount = parking.shownRowCount
         summary.parkedCount = parking.parkedRowCount
+        if records.newestBeyond > 0 {
+            summary.skewMilliseconds = max(0, (records.newestBeyond >> 16) - environment.milliseconds())
+        }
         try triggers.restore()
         try settlement?.finish()
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
@@ -196,6 +223,8 @@ final class BundleApplier {
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
             arguments: [records.newest])
+        // Edits of this replica, which are settled with the next ones.
+        summary.conflictCount -= try merges?.finish() ?? 0
         if summary.rowCount + summary.unparkedCount > 0 { try Self.notifyUntoldChanges(db) }
         return summary
     }

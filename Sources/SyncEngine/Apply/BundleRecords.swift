@@ -7,6 +7,8 @@ struct BundleRecords {
     private(set) var replicas: [(number: Int64, id: ReplicaID)] = []
     /// The newest timestamp that the clock may adopt.
     private(set) var newest: Int64 = 0
+    /// The newest timestamp that it may not adopt, or 0.
+    private(set) var newestBeyond: Int64 = 0
     /// How far the bundle's vector reaches, by the index of the replica.
     private var targetSequences: [Int64] = []
     private let adoptionBound: Int64
@@ -42,7 +44,11 @@ struct BundleRecords {
         guard stamp.sequence <= targetSequences[stamp.replica], stamp.timestamp <= Self.timestampMax else {
             throw SyncError(.invalidBundle, "the bundle holds a change that its own vector does not cover")
         }
-        if stamp.timestamp <= adoptionBound { newest = max(newest, stamp.timestamp) }
+        guard stamp.timestamp > adoptionBound else {
+            newest = max(newest, stamp.timestamp)
+            return
+        }
+        newestBeyond = max(newestBeyond, stamp.timestamp)
     }
 
     /// The stamp with the local number of its replica.

@@ -22,7 +22,8 @@ final class NameMatching {
         aliases = try NameAliases(db)
     }
 
-    private func reload() throws {
+    /// Reads anew what is known.
+    func reload() throws {
         known = try SyncedTable.loadAll(db)
         aliases = try NameAliases(db)
     }

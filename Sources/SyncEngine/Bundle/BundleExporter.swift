@@ -25,7 +25,8 @@ struct BundleExporter {
         tableIndexes = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.number, $0) })
         hasCells = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_cell)") ?? false
         hasParkedValues = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") ?? false
-        readers = try tables.map { try ExportedTable(db, $0) }
+        let counters = try CounterColumns.loadAll(db)
+        readers = try tables.map { try ExportedTable(db, $0, counters: counters[$0.number]) }
     }
 
     /// Writes the bundle.
@@ -41,7 +42,8 @@ struct BundleExporter {
             replicas: metadata.replicas.map(\.id),
             tables: tables.map {
                 BundleHeader.Table(name: $0.name, key: $0.key, columns: $0.columns.map(\.name))
-            } + NameDeclarations.tables(of: tables, try NameAliases(db)))
+            } + NameDeclarations.tables(of: tables, try NameAliases(db))
+                + (try PolicyDeclarations.tables(db, of: tables)))
         var writer = try BundleWriter(header: header, sink: sink)
         try fillKnown()
         defer { try? db.execute(sql: "DROP TABLE temp._sync_known") }

@@ -21,13 +21,27 @@ final class ExportedTable {
     /// Where each column is in the statement, or nil when the table lacks it.
     private let positions: [CInt?]
     private var parked: [Int: OwnedValue] = [:]
+    /// Reads bases and shares, which stand in the place of what the counters show.
+    private let partStatement: Statement?
+    private let isCounted: [Bool]
+    private var parts: [Int: OwnedValue] = [:]
 
-    init(_ db: Database, _ table: SyncedTable) throws {
+    /// - parameter counters: The counters of the table, whose bases and shares are
+    ///   read; nil to read what they show.
+    init(_ db: Database, _ table: SyncedTable, counters: CounterColumns? = nil) throws {
         self.table = table
+        isCounted = table.columns.map { counters?.counter(of: $0.number) != nil }
+        partStatement =
+            try counters == nil
+            ? nil
+            : db.makeStatement(
+                sql: """
+                    SELECT col, val FROM _sync_part WHERE r = (SELECT r FROM _sync_row WHERE tbl = ? AND pk = ?)
+                    """)
         columnCount = table.columns.count
         ordinals = Dictionary(uniqueKeysWithValues: table.columns.enumerated().map { ($1.number, $0) })
         let present = table.hasRows ? table.presentColumns : []
-        hasEveryColumn = present.count == columnCount
+        hasEveryColumn = present.count == columnCount && counters == nil
         var next: CInt = 0
         positions = table.columns.map { column in
             guard table.hasRows, column.isPresent else { return nil }
@@ -57,6 +71,7 @@ final class ExportedTable {
             key.value.bind(statement.sqliteStatement, 1)
             hasRow = try statement.step()
         }
+        if let partStatement { try loadParts(partStatement, key) }
         guard hasParkedValues else { return }
         let raw = parkedStatement.sqliteStatement
         parkedStatement.reset()
@@ -69,8 +84,21 @@ final class ExportedTable {
         parkedStatement.reset()
     }
 
+    private func loadParts(_ statement: Statement, _ key: RowKey) throws {
+        let raw = statement.sqliteStatement
+        statement.reset()
+        _ = RawBinding.int64(raw, 1, table.number)
+        key.value.bind(raw, 2)
+        while try statement.step() {
+            guard let ordinal = ordinals[Int(RawColumn.int64(raw, 0))] else { continue }
+            parts[ordinal] = OwnedValue(copying: WireValue(raw, 1))
+        }
+        statement.reset()
+    }
+
     /// Lets go of the row; its values are no longer valid.
     func finish() {
+        if !parts.isEmpty { parts.removeAll(keepingCapacity: true) }
         statement?.reset()
         hasRow = false
         if !parked.isEmpty { parked.removeAll(keepingCapacity: true) }
@@ -78,7 +106,8 @@ final class ExportedTable {
 
     /// Whether the row has a value for a column.
     func hasValue(_ ordinal: Int) -> Bool {
-        (hasRow && positions[ordinal] != nil) || parked[ordinal] != nil
+        if isCounted[ordinal] { return parts[ordinal] != nil }
+        return (hasRow && positions[ordinal] != nil) || parked[ordinal] != nil
     }
 
     /// Whether a column's value is parked.
@@ -87,6 +116,7 @@ final class ExportedTable {
     /// The value of a column; NULL when there is none.
     @inline(__always)
     func value(_ ordinal: Int) -> WireValue {
+        if isCounted[ordinal] { return parts[ordinal]?.value ?? .null }
         if !parked.isEmpty, let value = parked[ordinal] { return value.value }
         guard hasRow, let position = positions[ordinal], let raw = statement?.sqliteStatement else {
             return .null

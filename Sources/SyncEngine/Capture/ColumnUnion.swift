@@ -24,6 +24,9 @@ struct ColumnUnion {
         try compare(absent, column, named: name ?? column.name, table)
         try journalLosers(absent, column, table)
         try move(absent, column, table)
+        try CounterUnion(
+            db: db, table: table, absent: absent.number, column: column.number, name: name ?? column.name
+        ).run()
         let numbers: StatementArguments = [
             "table": table.number, "absent": absent.number, "column": column.number,
         ]

@@ -43,8 +43,11 @@ struct Fold {
         let newest: Int64 = tail[2]
         var clock = max(stamps.floor, min(newest, stamps.now) << 16)
         let isInsertsOnly = (tail[3] as Double) == 0
-        if try !isInsertsOnly || !foldNewRows(metadata, stamps) {
-            try foldAny(metadata, stamps)
+        let counters = try CounterColumns.loadAll(db)
+        if try isInsertsOnly && foldNewRows(metadata, stamps) {
+            try counterFold(counters, metadata, stamps)?.run(hasUpdates: false)
+        } else {
+            try foldAny(metadata, stamps, counters)
             // An edit of a value from the future must not take the clock there.
             let bound = (stamps.now + BundleApplier.skewMillisecondsMax) << 16
             clock = max(clock, try newestStamp(metadata, upTo: bound))
@@ -88,7 +91,9 @@ struct Fold {
     }
 
     /// Every case, through one temporary row for each row that the tail names.
-    private func foldAny(_ metadata: StoreMetadata, _ stamps: StampRule) throws {
+    private func foldAny(
+        _ metadata: StoreMetadata, _ stamps: StampRule, _ counters: [Int64: CounterColumns]
+    ) throws {
         try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold")
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold") }
         // The types are those of the columns it is compared with, or its key would not be used.
@@ -106,7 +111,15 @@ struct Fold {
                 """)
         try journalShadowedValues(metadata)
         try foldWholeRows(stamps)
-        try foldCells(metadata, stamps)
+        try foldCells(metadata, stamps, hasCounters: !counters.isEmpty)
+        try counterFold(counters, metadata, stamps)?.run(hasUpdates: true)
+    }
+
+    private func counterFold(
+        _ counters: [Int64: CounterColumns], _ metadata: StoreMetadata, _ stamps: StampRule
+    ) -> CounterFold? {
+        guard !counters.isEmpty else { return nil }
+        return CounterFold(db: db, metadata: metadata, tables: counters, stamp: stamps.sql)
     }
 
     /// A row's life after `turns` insertions and deletions: odd while it exists.
@@ -136,8 +149,11 @@ struct Fold {
 
     /// A migration's write is stamped just above the one that it replaces, and loses
     /// against a value that waits to be written.
-    private func foldCells(_ metadata: StoreMetadata, _ stamps: StampRule) throws {
+    private func foldCells(_ metadata: StoreMetadata, _ stamps: StampRule, hasCounters: Bool) throws {
         let rewrite = CaptureTriggers.Operation.rewrite
+        let isCounter = """
+            EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = u.tbl AND y.col = u.col AND y.kind = 'counter')
+            """
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
@@ -151,8 +167,9 @@ struct Fold {
                 JOIN temp._sync_fold AS f ON f.tbl = u.tbl AND f.pk = u.pk AND f.turns = 0 AND f.cl & 1
                 JOIN _sync_row AS r ON r.r = f.r
                 LEFT JOIN _sync_cell AS c ON c.r = f.r AND c.col = u.col
-                WHERE u.kind <> \(rewrite) OR NOT EXISTS (
-                    SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = u.tbl AND s.pk = u.pk AND s.col = u.col);
+                WHERE (u.kind <> \(rewrite) OR NOT EXISTS (
+                    SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = u.tbl AND s.pk = u.pk AND s.col = u.col))
+                  \(hasCounters ? "AND NOT \(isCounter)" : "");
                 """)
     }
 

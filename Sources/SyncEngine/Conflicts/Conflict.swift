@@ -49,7 +49,8 @@ public struct Conflict: Identifiable, Equatable, Sendable {
     public let key: DatabaseValue
     /// The column, by its present name.
     public let column: String
-    /// The value that lost.
+    /// The value that lost. Of a counter whose row was deleted it is what one replica
+    /// had added.
     public let lost: DatabaseValue
     /// Who had written it.
     public let origin: Writer
@@ -101,7 +102,8 @@ extension Conflict: FetchableRecord {
         SELECT j.id, t.name, j.pk, coalesce(c.name, ''), j.val, j.hlc, o.rid, o.sid = s.self,
             j.won_hlc, w.rid, w.sid = s.self, j.why, j.life, j.at, j.resolved, j.how
         FROM _sync_conflict AS j JOIN _sync_state AS s JOIN _sync_table AS t ON t.tbl = j.tbl
-        LEFT JOIN _sync_column AS c ON c.tbl = j.tbl AND c.col = j.col
+        LEFT JOIN _sync_share AS h ON h.tbl = j.tbl AND h.col = j.col
+        LEFT JOIN _sync_column AS c ON c.tbl = j.tbl AND c.col = coalesce(h.counter, j.col)
         JOIN _sync_replica AS o ON o.sid = j.sid JOIN _sync_replica AS w ON w.sid = j.won
         """
 

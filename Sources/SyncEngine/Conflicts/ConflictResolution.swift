@@ -135,32 +135,72 @@ private struct ConflictResolver {
             db, sql: "SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) WHERE \(match))", arguments: [key])
         let present = Dictionary(
             table.presentColumns.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
+        var shown: Row?
+        var ids = conflicts.map(\.id)
         if isThere == true {
-            let entries = try newest(conflicts.map(\.id)).filter { present[$0.column] != nil }
-            guard !entries.isEmpty else {
-                throw unrestorable(table, key, "the column is not here; add it first")
-            }
-            let assignments = entries.map {
-                "\((present[$0.column] ?? "").quotedDatabaseIdentifier) = \(value($0))"
-            }
-            try write(
-                table, key,
-                "UPDATE \(table.qualifiedName) SET \(assignments.joined(separator: ", ")) WHERE \(match)")
-            result.restoredValueCount += entries.count
-            try close(entries.map(\.id), .restored)
+            shown = try Row.fetchOne(
+                db, sql: "SELECT * FROM \(table.qualifiedName) WHERE \(match)", arguments: [key])
         } else {
-            let life = conflicts.map(\.life).max() ?? 0
-            let entries = try newest(try openIDs(table, key, life)).filter { present[$0.column] != nil }
-            try insert(entries, table, key, present)
+            ids = try openIDs(table, key, conflicts.map(\.life).max() ?? 0)
+        }
+        let values = try values(newest(ids), table, present, shown, key)
+        guard isThere == true else {
+            try insert(values, table, key)
             result.restoredRowCount += 1
-            result.restoredValueCount += entries.count
-            try close(entries.map(\.id), .restored)
+            result.restoredValueCount += values.count
+            return try close(values.flatMap(\.ids), .restored)
+        }
+        guard !values.isEmpty else {
+            throw unrestorable(table, key, "the column is not here; add it first")
+        }
+        let assignments = values.map { "\($0.column.quotedDatabaseIdentifier) = \($0.sql)" }
+        try write(
+            table, key,
+            "UPDATE \(table.qualifiedName) SET \(assignments.joined(separator: ", ")) WHERE \(match)")
+        result.restoredValueCount += values.count
+        try close(values.flatMap(\.ids), .restored)
+    }
+
+    /// A value to write, and the conflicts that it restores.
+    private struct Value {
+        let column: String
+        let sql: String
+        let ids: [Int64]
+    }
+
+    /// The values of columns that are here. What replicas had added to a counter is added
+    /// to what it shows, or to the base that it had in the row that was deleted.
+    private func values(
+        _ entries: [Entry], _ table: SyncedTable, _ present: [Int: String], _ shown: Row?,
+        _ key: DatabaseValue
+    ) throws -> [Value] {
+        let counters = try CounterColumns.loadAll(db)[table.number]
+        let groups = Dictionary(grouping: entries) { counters?.counter(of: $0.column) ?? $0.column }
+        return try groups.sorted { $0.key < $1.key }.compactMap { (column, entries) -> Value? in
+            guard let name = present[column] else { return nil }
+            let base = entries.first { $0.column == column }
+            let shares = entries.filter { $0.column != column }
+            guard !shares.isEmpty else {
+                return base.map { Value(column: name, sql: value($0), ids: [$0.id]) }
+            }
+            let current: DatabaseValue? = shown?[name]
+            let start: DatabaseValue = try base.map { try lost($0) } ?? current ?? 0.databaseValue
+            guard case .int64(var sum) = start.storage else {
+                throw unrestorable(table, key, "\(name) is no integer, so nothing can be added to it")
+            }
+            for share in shares {
+                if case .int64(let number) = try lost(share).storage { sum &+= number }
+            }
+            return Value(column: name, sql: "\(sum)", ids: entries.map(\.id))
         }
     }
 
-    private func insert(
-        _ entries: [Entry], _ table: SyncedTable, _ key: DatabaseValue, _ present: [Int: String]
-    ) throws {
+    private func lost(_ entry: Entry) throws -> DatabaseValue {
+        try DatabaseValue.fetchOne(
+            db, sql: "SELECT val FROM _sync_conflict WHERE id = ?", arguments: [entry.id]) ?? .null
+    }
+
+    private func insert(_ values: [Value], _ table: SyncedTable, _ key: DatabaseValue) throws {
         let isHidden = try Bool.fetchOne(
             db,
             sql: """
@@ -172,12 +212,12 @@ private struct ConflictResolver {
             throw unrestorable(
                 table, key, "the row is not deleted: it waits until it can be written, see what is parked")
         }
-        let names = [table.key] + entries.map { present[$0.column] ?? "" }
+        let names = ([table.key] + values.map(\.column)).map(\.quotedDatabaseIdentifier)
         try write(
             table, key,
             """
-            INSERT INTO \(table.qualifiedName) (\(names.map(\.quotedDatabaseIdentifier).joined(separator: ", ")))
-            VALUES (\((["?1"] + entries.map(value)).joined(separator: ", ")))
+            INSERT INTO \(table.qualifiedName) (\(names.joined(separator: ", ")))
+            VALUES (\((["?1"] + values.map(\.sql)).joined(separator: ", ")))
             """)
     }
 

@@ -24,6 +24,9 @@ final class Settlement {
     /// Whether rows may be taken out of the tables. Not while SQLite enforces foreign
     /// keys, which would delete or change their children.
     private let canHide: Bool
+    /// The log's end before policies write to it: what they do is settled next time.
+    private let sequence: Int64
+    private var lastTable: Int64?
 
     init(_ db: Database, _ environment: SyncEnvironment, _ parking: Parking) throws {
         self.db = db
@@ -33,11 +36,15 @@ final class Settlement {
         references = try ForeignKey.loadAll(db, tables: tables)
         touched = references.isEmpty ? nil : try TouchedRows(db)
         canHide = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == false
+        sequence = try SettlementMark.lastSequence(db)
     }
 
     /// Notes a row that is about to be written.
     func touch(_ table: Int64, _ key: RowKey) throws {
-        changedTables.insert(table)
+        if table != lastTable {
+            changedTables.insert(table)
+            lastTable = table
+        }
         try touched?.add(table, key)
     }
 
@@ -64,7 +71,8 @@ final class Settlement {
     /// Remembers what was settled, at the end of the transaction.
     func finish() throws {
         if canHide {
-            try SettlementMark.save(db, references: references.map(\.signature), isInUse: parking.isInUse)
+            try SettlementMark.save(
+                db, sequence, references: references.map(\.signature), isInUse: parking.isInUse)
         } else {
             try SettlementMark.remove(db)
         }
@@ -155,12 +163,6 @@ extension Database {
 }
 
 extension DatabaseWriter {
-    /// Settles what the tables show, when something happened since that was done last.
-    func settleIfDue(_ environment: SyncEnvironment) throws {
-        guard try write({ try SettlementMark.isDue($0) }) else { return }
-        try settle(environment, isFull: false)
-    }
-
     /// Settles what the tables show.
     ///
     /// - returns: How many rows that waited found their place.

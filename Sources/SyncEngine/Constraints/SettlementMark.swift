@@ -36,17 +36,17 @@ struct SettlementMark {
         try Int64.fetchOne(db, sql: "PRAGMA main.schema_version") ?? 0
     }
 
-    private static func lastSequence(_ db: Database) throws -> Int64 {
+    static func lastSequence(_ db: Database) throws -> Int64 {
         try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0
     }
 
-    /// Notes that the store is settled. The log counts only while rows wait.
-    static func save(_ db: Database, references: [String], isInUse: Bool) throws {
+    /// Notes that the store is settled up to an entry of the log. The log counts only while rows wait.
+    static func save(_ db: Database, _ sequence: Int64, references: [String], isInUse: Bool) throws {
         let version = try schemaVersion(db)
         let mark = try load(db)
         try set(db, referencesName, references.sorted().joined(separator: ";"))
         guard isInUse || mark?.schemaVersion != version else { return }
-        try set(db, name, "\(lastSequence(db)) \(version)")
+        try set(db, name, "\(sequence) \(version)")
     }
 
     /// Notes that the store is to be settled as soon as it can be.

@@ -1,7 +1,9 @@
+import CoreMetrics
 import Foundation
+import Logging
 import SyncWire
 
-/// Where the engine gets time and randomness from. Tests give their own.
+/// Where the engine gets time and randomness from, and where it tells what it does. Tests give their own.
 public struct SyncEnvironment: Sendable {
     /// The Unix time in milliseconds.
     public let milliseconds: @Sendable () -> Int64
@@ -9,12 +11,28 @@ public struct SyncEnvironment: Sendable {
     /// Sixty-four random bits.
     public let random: @Sendable () -> UInt64
 
-    /// Makes an environment.
+    /// Where events are logged (``SyncEvent``).
+    public let logger: Logger
+
+    /// What makes metrics (``SyncMetric``); nil for none.
+    public let metrics: (any MetricsFactory)?
+
+    /// Makes an environment. It is silent unless it is given a logger or metrics.
     public init(
-        milliseconds: @escaping @Sendable () -> Int64, random: @escaping @Sendable () -> UInt64
+        milliseconds: @escaping @Sendable () -> Int64, random: @escaping @Sendable () -> UInt64,
+        logger: Logger? = nil, metrics: (any MetricsFactory)? = nil
     ) {
         self.milliseconds = milliseconds
         self.random = random
+        self.logger = logger ?? Logger(label: "SyncEngine") { _ in SwiftLogNoOpLogHandler() }
+        self.metrics = metrics
+    }
+
+    /// The same time and randomness, with events and metrics.
+    public func with(logger: Logger? = nil, metrics: (any MetricsFactory)? = nil) -> SyncEnvironment {
+        SyncEnvironment(
+            milliseconds: milliseconds, random: random, logger: logger ?? self.logger,
+            metrics: metrics ?? self.metrics)
     }
 
     /// The system's clock and random numbers.

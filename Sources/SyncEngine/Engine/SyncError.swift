@@ -22,12 +22,20 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case sameReplica
         /// The remote sent something that can't be right.
         case invalidBundle
+        /// The column can't have the policy.
+        case unsuitablePolicy
         /// There is no such conflict in the journal.
         case noSuchConflict
         /// The conflict was resolved before.
         case conflictResolved
         /// The lost value can't be written: its table, column or place is not there.
         case unrestorable
+        /// A bundle builds on changes that are not here.
+        case missingChanges
+        /// A folder holds no snapshot that a new replica could begin with.
+        case snapshotMissing
+        /// The replica was never heard of.
+        case noSuchReplica
         /// The synchronization was cancelled; nothing was applied.
         case cancelled
     }

@@ -12,6 +12,10 @@ public struct SyncReport: Equatable, Sendable {
         public let conflictCount: Int64
         /// Rows that the receiver could not write yet.
         public let parkedCount: Int64
+        /// Rows that the receiver could not write before, and could now.
+        public let unparkedCount: Int64
+        /// How far times were ahead of the receiver's clock, where it is more than it goes along with; else zero.
+        public let skewMilliseconds: Int64
     }
 
     /// This replica.
@@ -30,6 +34,8 @@ public struct SyncReport: Equatable, Sendable {
 
     /// The conflicts of both directions.
     public var conflictCount: Int64 { (pulled?.conflictCount ?? 0) + (pushed?.conflictCount ?? 0) }
+    /// How far the times of what came were ahead of the clock here, where it is more than some minutes; else zero.
+    public var skewMilliseconds: Int64 { pulled?.skewMilliseconds ?? 0 }
     /// The parked rows of both directions.
     public var parkedCount: Int64 { (pulled?.parkedCount ?? 0) + (pushed?.parkedCount ?? 0) }
 }

@@ -51,6 +51,8 @@ public struct SyncStatus: Sendable {
     public let tables: [Table]
     /// The replicas that the store was synchronized with, last one first.
     public let peers: [Peer]
+    /// How the synchronizations with remotes went, the last one first.
+    public let remotes: [Remote]
     /// The local changes in the log, all of which a new peer would get.
     public let logEntryCount: Int64
     /// The conflicts in the journal that are open.
@@ -65,27 +67,27 @@ public struct SyncStatus: Sendable {
 
 extension Synchronizer {
     /// Reads how the store stands.
-    public func status() throws -> SyncStatus {
-        try database.read { db in
-            let metadata = try StoreMetadata.require(db)
-            return SyncStatus(
-                store: metadata.store, replica: try metadata.replicaID(), tables: try tables(db),
-                peers: try peers(db),
-                logEntryCount: try count(db, "SELECT count(*) FROM _sync_log WHERE op <> 0"),
-                conflictCount: try ConflictJournal.openCount(db, metadata),
-                parkedCount: try count(
-                    db,
-                    "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow WHERE why <> '\(Parking.droppedReason)')"
-                ),
-                parked: try parked(db), schemaRemarks: try SchemaInspection(db: db).remarks())
-        }
+    public func status() throws -> SyncStatus { try database.read { try Self.status($0) } }
+
+    static func status(_ db: Database) throws -> SyncStatus {
+        let metadata = try StoreMetadata.require(db)
+        return SyncStatus(
+            store: metadata.store, replica: try metadata.replicaID(), tables: try tables(db),
+            peers: try peers(db), remotes: try SyncAttempts.load(db),
+            logEntryCount: try count(db, "SELECT count(*) FROM _sync_log WHERE op <> 0"),
+            conflictCount: try ConflictJournal.openCount(db, metadata),
+            parkedCount: try count(
+                db,
+                "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow WHERE why <> '\(Parking.droppedReason)')"
+            ),
+            parked: try parked(db), schemaRemarks: try SchemaInspection(db: db).remarks())
     }
 
-    private func count(_ db: Database, _ sql: String) throws -> Int64 {
+    private static func count(_ db: Database, _ sql: String) throws -> Int64 {
         try Int64.fetchOne(db, sql: sql) ?? 0
     }
 
-    private func tables(_ db: Database) throws -> [SyncStatus.Table] {
+    private static func tables(_ db: Database) throws -> [SyncStatus.Table] {
         try SchemaInspection(db: db).tables().map { table in
             let name = table.qualifiedName
             let isUUID = TableDefinition.isUUID(table.key.quotedDatabaseIdentifier)
@@ -95,7 +97,7 @@ extension Synchronizer {
         }
     }
 
-    private func parked(_ db: Database) throws -> [SyncStatus.Parked] {
+    private static func parked(_ db: Database) throws -> [SyncStatus.Parked] {
         try Row.fetchAll(
             db,
             sql: """
@@ -109,7 +111,7 @@ extension Synchronizer {
         }
     }
 
-    private func peers(_ db: Database) throws -> [SyncStatus.Peer] {
+    private static func peers(_ db: Database) throws -> [SyncStatus.Peer] {
         try Row.fetchAll(db, sql: "SELECT rid, name, at, acked FROM _sync_peer ORDER BY at DESC").map { row in
             SyncStatus.Peer(
                 replica: try StoreMetadata.identifier(row.decode(atIndex: 0)),

@@ -14,6 +14,7 @@ import SyncWire
 public final class Synchronizer: Sendable {
     let database: any DatabaseWriter
     let environment: SyncEnvironment
+    let mergePolicies = MergePolicies()
 
     /// Prepares a database for synchronization. The first time, it becomes a
     /// new store with a replica id of its own.
@@ -21,10 +22,13 @@ public final class Synchronizer: Sendable {
     /// - parameters:
     ///     - database: An encrypted database.
     ///     - tables: Tables to track, which have one UUID column as their key.
+    ///     - policies: What becomes of concurrent values of columns; the later write
+    ///       stands in all others. See ``setPolicies(_:)``.
     ///     - environment: Where time and randomness come from.
     /// - throws: ``SyncError``, for a table that can't be tracked; ``DatabaseError``.
     public init(
-        _ database: any DatabaseWriter, tables: [String] = [], environment: SyncEnvironment = .system
+        _ database: any DatabaseWriter, tables: [String] = [], policies: [ColumnPolicy] = [],
+        environment: SyncEnvironment = .system
     ) throws {
         self.database = database
         self.environment = environment
@@ -39,6 +43,7 @@ public final class Synchronizer: Sendable {
                 try tracking.refresh()
                 try tracking.track(tables)
             }
+            try setPolicies(policies, in: db)
         }
     }
 
@@ -54,9 +59,14 @@ public final class Synchronizer: Sendable {
 
     /// Tracks tables. Rows that are there already count as inserted now.
     ///
-    /// - throws: ``SyncError`` for a table that can't be tracked; no table is tracked then.
-    public func track(_ tables: [String]) throws {
-        try database.write { try TableTracking(db: $0, environment: environment).track(tables) }
+    /// - parameter policies: What becomes of concurrent values, see ``setPolicies(_:)``.
+    /// - throws: ``SyncError`` for a table that can't be tracked, or a policy that a column
+    ///   can't have; no table is tracked then.
+    public func track(_ tables: [String], policies: [ColumnPolicy] = []) throws {
+        try database.write { db in
+            try TableTracking(db: db, environment: environment).track(tables)
+            try setPolicies(policies, in: db)
+        }
     }
 
     /// Tracks tables in the transaction that is open, so that a table can be
@@ -89,6 +99,9 @@ public final class Synchronizer: Sendable {
         try await detached(.push, transport)
     }
 
+    /// This store, as one side of a synchronization.
+    var peer: StorePeer { StorePeer(database, environment, closes: false, policies: mergePolicies) }
+
     /// The work blocks its thread, so it has one of its own.
     private func detached(_ direction: SyncDirection, _ transport: any Transport) async throws -> SyncReport {
         try await withCheckedThrowingContinuation { continuation in
@@ -107,12 +120,14 @@ public final class Synchronizer: Sendable {
         _ direction: SyncDirection, _ transport: any Transport,
         progress: ((SyncProgress) throws -> Void)? = nil
     ) throws -> SyncReport {
-        let remote = try transport.connect(environment)
-        defer { remote.close() }
-        let local = StorePeer(database, environment, closes: false)
-        return try SessionDriver(
-            local: local, remote: remote, remoteName: transport.name, progress: progress
-        ).run(direction)
+        try SyncObservation(synchronizer: self, direction: direction, remote: transport.name).run {
+            let remote = try transport.connect(environment)
+            defer { remote.close() }
+            let local = peer
+            return try SessionDriver(
+                local: local, remote: remote, remoteName: transport.name, progress: progress
+            ).run(direction)
+        }
     }
 }
 
@@ -186,7 +201,8 @@ struct SessionDriver {
         }
         return SyncReport.Transfer(
             rowCount: sent.rowCount, byteCount: sent.byteCount, conflictCount: applied.conflictCount,
-            parkedCount: applied.parkedCount)
+            parkedCount: applied.parkedCount, unparkedCount: applied.unparkedCount,
+            skewMilliseconds: applied.skewMilliseconds)
     }
 
     /// Each side notes what the other knows now.

@@ -154,7 +154,11 @@ struct KeyConversionPlanner {
     private func oldKey(
         _ table: ConversionSchema.Table, _ origin: UUIDKeyPlan.Origin, _ refusals: inout [String]
     ) throws -> (name: String, type: String)? {
-        guard migration.keepsOldKeys else { return nil }
+        // A number means nothing but the row; a text may mean something.
+        let isData =
+            origin == .column
+            && table.key.first.flatMap(table.column).map { ColumnAffinity(type: $0.type) } != .integer
+        guard migration.keepsOldKeys || isData else { return nil }
         let key: (name: String, type: String)
         switch origin {
         case .column, .shared:

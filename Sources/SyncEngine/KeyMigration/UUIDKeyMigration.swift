@@ -66,7 +66,8 @@ public struct UUIDKeyMigration: Sendable {
     /// The name of the column for tables whose key stays what it is beside the new one, or that have none.
     public var newKeyColumn = "id"
 
-    /// Whether the old key stays, in a column `old_` and its name.
+    /// Whether the old key stays, in a column `old_` and its name. One that is no integer always does, for it may
+    /// mean something.
     public var keepsOldKeys = false
 
     /// Whether triggers, views, checks and indexes that seem to depend on what the keys were

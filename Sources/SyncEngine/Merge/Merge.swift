@@ -76,17 +76,21 @@ enum Merge {
     }
 
     private static func mergeDeletes(_ local: RowVersion, _ incoming: RowChange) -> MergePlan {
-        guard let base = incoming.base, base.isNewer(than: local.base) else {
-            return MergePlan(life: local.life, base: local.base)
-        }
-        return MergePlan(life: local.life, base: base)
+        MergePlan(life: local.life, base: newest(local.base, incoming.base))
+    }
+
+    /// The newer of two stamps. Of one moment, which copies of one file can have twice, the
+    /// greater sequence stands, so that the result is the same on both sides.
+    private static func newest(_ stamp: Stamp, _ other: Stamp?) -> Stamp {
+        guard let other else { return stamp }
+        if other.isNewer(than: stamp) { return other }
+        return !stamp.isNewer(than: other) && other.sequence > stamp.sequence ? other : stamp
     }
 
     private static func mergeColumns(
         _ local: RowVersion, _ incoming: RowChange, _ peer: VersionVector, _ known: VersionVector
     ) -> MergePlan {
-        var base = local.base
-        if let other = incoming.base, other.isNewer(than: base) { base = other }
+        let base = newest(local.base, incoming.base)
         var plan = MergePlan(life: local.life, base: base)
         plan.lostLife = local.life
         for column in Set(local.values.keys).union(local.cells.keys).union(incoming.writes.keys) {
@@ -102,7 +106,8 @@ enum Merge {
             let isNewer = isUnknown || write.stamp.isNewer(than: own)
             let isSameMoment = !isNewer && !own.isNewer(than: write.stamp)
             let incomingWins = isNewer || (isSameMoment && order > 0)
-            let winner = incomingWins ? write.stamp : own
+            let winner =
+                isSameMoment && order == 0 ? newest(own, write.stamp) : incomingWins ? write.stamp : own
             if winner != base { plan.cells[column] = winner }
             if incomingWins && (order != 0 || isUnknown) { plan.writes[column] = write.value }
             let isConcurrent = incomingWins ? !peer.contains(own) : !known.contains(write.stamp)

@@ -32,30 +32,49 @@ final class StorePeer: SyncPeer {
     private let database: any DatabaseWriter
     private let environment: SyncEnvironment
     private let closes: Bool
+    private let policies: MergePolicies?
 
-    init(_ database: any DatabaseWriter, _ environment: SyncEnvironment, closes: Bool) {
+    /// - parameter policies: The functions of custom merge policies.
+    init(
+        _ database: any DatabaseWriter, _ environment: SyncEnvironment, closes: Bool,
+        policies: MergePolicies? = nil
+    ) {
+        self.policies = policies
         self.database = database
         self.environment = environment
         self.closes = closes
     }
 
     func greet() throws -> Greeting {
-        let before = try database.write { db in
-            let metadata = try StoreMetadata.require(db)
-            let tracking = TableTracking(db: db, environment: environment)
-            try tracking.refresh()
-            try Fold(db: db, environment: environment).run()
-            return metadata
+        var events: [SyncEvent] = []
+        let (first, isDue) = try database.write { db in
+            let before = try StoreMetadata.require(db)
+            if try TableTracking(db: db, environment: environment).refresh() { events.append(.schemaChanged) }
+            let folded = try Fold(db: db, environment: environment).run()
+            if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
+            let ownSequence = before.vector[try before.replicaID()]
+            return (try Self.greeting(db, ownSequence), try SettlementMark.isDue(db))
         }
-        try database.settleIfDue(environment)
+        let greeting = isDue ? try settle(first) : first
+        for event in events { environment.log(event, ["replica": "\(greeting.replica)"]) }
+        return greeting
+    }
+
+    /// Settles what the fold or a schema change left to be decided, and greets anew.
+    private func settle(_ greeting: Greeting) throws -> Greeting {
+        try database.settle(environment, isFull: false)
         return try database.write { db in
             // What the settlement wrote by a policy has no versions yet.
             try Fold(db: db, environment: environment).run()
-            let metadata = try StoreMetadata.require(db)
-            return Greeting(
-                store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
-                ownSequence: before.vector[try before.replicaID()])
+            return try Self.greeting(db, greeting.ownSequence)
         }
+    }
+
+    private static func greeting(_ db: Database, _ ownSequence: Int64) throws -> Greeting {
+        let metadata = try StoreMetadata.require(db)
+        return Greeting(
+            store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
+            ownSequence: ownSequence)
     }
 
     func send(
@@ -97,12 +116,19 @@ final class StorePeer: SyncPeer {
     func receive(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
+        try receiveStored { _, sink in try frames(sink) }
+    }
+
+    /// Applies the frames that `frames` hands out, which may read them from the store itself.
+    func receiveStored(
+        _ frames: (Database, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> ApplySummary {
         try database.writeWithoutTransaction { db in
             var summary = ApplySummary()
             try db.withoutForeignKeys {
                 try db.inTransaction(.immediate) {
-                    let applier = try BundleApplier(db, environment)
-                    try frames { try applier.consume($0) }
+                    let applier = try BundleApplier(db, environment, policies: policies)
+                    try frames(db) { try applier.consume($0) }
                     summary = try applier.finish()
                     return .commit
                 }
@@ -116,14 +142,23 @@ final class StorePeer: SyncPeer {
     }
 
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
+        try remember(peer, name: name, knowing: vector, at: environment.milliseconds())
+    }
+
+    /// Remembers what another replica said at some time, unless a later contact is known.
+    func remember(
+        _ peer: ReplicaID, name: String, knowing vector: VersionVector, at milliseconds: Int64
+    ) throws {
         try database.write { db in
             let own = try StoreMetadata.require(db).replicaID()
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO _sync_peer (rid, name, at, acked)
-                    VALUES (?1, coalesce(nullif(?2, ''), (SELECT name FROM _sync_peer WHERE rid = ?1), ''), ?3, ?4)
+                    VALUES (?1, coalesce(nullif(?2, ''), (SELECT name FROM _sync_peer WHERE rid = ?1), ''),
+                        max(?3, coalesce((SELECT at FROM _sync_peer WHERE rid = ?1), 0)), ?4)
                     """,
-                arguments: [peer.data, name, environment.milliseconds(), vector[own]])
+                arguments: [peer.data, name, milliseconds, vector[own]])
+            try PeerKnowledge.note(db, of: peer, vector)
         }
     }
 

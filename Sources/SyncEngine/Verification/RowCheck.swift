@@ -66,6 +66,9 @@ struct RowCheck {
                     "tbl NOT \(Self.knowsTable) OR sid NOT \(Self.knowsReplica) OR won NOT \(Self.knowsReplica)",
                 meaning: "of unknown tables or replicas"),
             Rule(
+                table: "_sync_part", condition: "r NOT IN (SELECT r FROM _sync_row WHERE cl & 1)",
+                meaning: "of rows that are not there"),
+            Rule(
                 table: "_sync_replica", condition: "length(rid) <> 16 OR oseq < 0", meaning: "that can't be"),
         ]
     }

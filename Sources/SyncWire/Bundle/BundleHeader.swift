@@ -96,10 +96,15 @@ public struct BundleHeader: Equatable, Sendable {
         self.replicas = replicas
         let tableCount = try reader.count(upTo: limits.tableCountMax, "tables")
         var tables: [Table] = []
+        var columnTotal = 0
         for _ in 0..<tableCount {
             let name = try reader.string(upTo: limits.nameByteCountMax)
             let key = try reader.string(upTo: limits.nameByteCountMax)
             let columnCount = try reader.count(upTo: limits.columnCountMax, "columns")
+            columnTotal += columnCount
+            guard columnTotal <= limits.columnTotalMax else {
+                throw WireError(.tooLarge, "the tables have over \(limits.columnTotalMax) columns")
+            }
             var columns: [String] = []
             for _ in 0..<columnCount { columns.append(try reader.string(upTo: limits.nameByteCountMax)) }
             tables.append(Table(name: name, key: key, columns: columns))

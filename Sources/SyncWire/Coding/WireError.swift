@@ -41,6 +41,9 @@ public struct WireLimits: Sendable {
     public var tableCountMax = 10_000
     /// The most columns of a table: SQLite's own limit.
     public var columnCountMax = 32_767
+    /// The most columns of all tables together: an empty name takes one byte of the header, and
+    /// sixteen of memory.
+    public var columnTotalMax = 1 << 20
     /// The most replicas.
     public var replicaCountMax = 100_000
     /// The most bytes of a name.

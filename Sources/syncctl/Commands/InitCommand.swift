@@ -8,7 +8,7 @@ struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Make a new store, or a replica of one.",
-        usage: "syncctl init <store> [--clone <store> | --from <file>] [<options>]",
+        usage: "syncctl init <store> [--clone <store> | --from <file> | --join dir:<folder>] [<options>]",
         discussion: """
             EXAMPLES:
               syncctl init notes.db --passphrase-file secret
@@ -16,8 +16,9 @@ struct InitCommand: ParsableCommand {
                 --clone a.db --clone-passphrase-file pw
               syncctl init notes.db --from plain.sqlite
               syncctl init notes.db --from backup.csa --archive-passphrase-file pw4
+              syncctl init notes.db --join dir:/media/stick/notes --remote-passphrase-file pw3
 
-            A replica made with --clone, and a store made of an archive (a file whose name ends in \
+            A replica made with --clone or --join, and a store made of an archive (a file whose name ends in \
             .csa), have a passphrase of their own, and synchronize with the store that they were made \
             of.
             """)
@@ -38,10 +39,27 @@ struct InitCommand: ParsableCommand {
 
     @OptionGroup var archive: ArchiveSecretOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "Make a replica of the snapshot in a shared folder, and bring what came after it.",
+            valueName: "dir:<folder>"))
+    var join: String?
+
+    @OptionGroup(title: "Passphrase of the folder")
+    var remotePassphrase: RemotePassphraseOptions
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if clone != nil && from != nil { throw ValidationError("--clone and --from exclude each other") }
+        if [clone, from, join].compactMap({ $0 }).count > 1 {
+            throw ValidationError("--clone, --from and --join exclude each other")
+        }
+        if let join, FolderRemote.path(of: join) == nil {
+            throw ValidationError("--join takes a folder: dir:<folder>")
+        }
+        if remotePassphrase.isGiven && join == nil {
+            throw ValidationError("a remote passphrase goes with --join")
+        }
         if archive.isGiven && from.map(ArchiveName.isArchive) != true {
             throw ValidationError(
                 "--identity and an archive passphrase go with --from and a file whose name ends in \(ArchiveName.suffix)"
@@ -67,6 +85,7 @@ struct InitCommand: ParsableCommand {
             if let from {
                 try ArchiveName.isArchive(from) ? StoreFileCheck.requireExisting(from) : checkPlaintext(from)
             }
+            if let folder = join.flatMap(FolderRemote.path) { try FolderRemote.requireFolder(folder) }
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             try create(path, passphrase, context)
             let status = try removingOnFailure(path) {
@@ -74,7 +93,9 @@ struct InitCommand: ParsableCommand {
             }
             let cipher = EngineFeatures.current.cipherVersion ?? ""
             let what =
-                clone.map { "replica of \($0)" } ?? from.map { "made of \($0)" } ?? "new store"
+                clone.map { "replica of \($0)" } ?? join.map { "joined \($0)" } ?? from.map {
+                    "made of \($0)"
+                } ?? "new store"
             try context.print(
                 Document(
                     store: path, replica: status.replica.description, database: status.store.description,
@@ -97,6 +118,8 @@ struct InitCommand: ParsableCommand {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
             }
             progress.finish()
+        } else if let join {
+            try joinFolder(join, path, passphrase, context)
         } else if let from, ArchiveName.isArchive(from) {
             let secret = try context.archiveSecret(archive, for: from)
             Interruption.listen()
@@ -114,6 +137,22 @@ struct InitCommand: ParsableCommand {
         } else {
             try createEmpty(path, passphrase, context)
         }
+    }
+
+    /// Begins from the snapshot, and brings what came after it.
+    private func joinFolder(
+        _ remote: String, _ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext
+    ) throws {
+        let folder = try context.folder(FolderRemote.path(of: remote) ?? "", remotePassphrase)
+        Interruption.listen()
+        let progress = PageProgress(context)
+        try Synchronizer.join(folder, at: path, passphrase: passphrase, progress: progress.update)
+        progress.finish()
+        // The store is whole, whatever becomes of this.
+        let queue = try context.open(path, KeySlotSecret(passphrase))
+        let report = try Synchronizer(existing: queue).run(.both, folder)
+        try queue.close()
+        for remark in report.remarks { context.note(remark) }
     }
 
     /// Says what else to do with a file that is no plain SQLite file.

@@ -13,7 +13,7 @@ struct KeyConversionOptions: ParsableArguments {
     @Flag(help: "Make the new keys text of 36 characters instead of blobs of 16 bytes.")
     var textKeys = false
 
-    @Flag(help: "Keep the old key in a column old_<key>.")
+    @Flag(help: "Keep the old key in a column old_<key>. One that is no integer is always kept.")
     var keepOldKeys = false
 
     @Flag(help: "Convert although triggers, views, checks or indexes may depend on what the keys were.")

@@ -49,6 +49,15 @@ struct StatusCommand: ParsableCommand {
         let waiting: [Waiting]
         let tables: [Table]
         let peers: [Peer]
+        struct Remote: Encodable {
+            let name: String
+            let lastAttempt: String
+            let lastSuccess: String?
+            let failures: Int64
+            let error: String?
+            let clockAheadMs: Int64
+        }
+        let remotes: [Remote]
         let conflicts: Int64
         let parked: Int64
     }
@@ -77,6 +86,12 @@ struct StatusCommand: ParsableCommand {
                 .init(
                     replica: $0.replica.description, name: $0.name,
                     lastContact: HumanFormat.timestamp($0.lastContactMilliseconds), pending: $0.pendingCount)
+            },
+            remotes: status.remotes.map {
+                .init(
+                    name: $0.name, lastAttempt: HumanFormat.timestamp($0.lastAttemptMilliseconds),
+                    lastSuccess: $0.lastSuccessMilliseconds.map { HumanFormat.timestamp($0) },
+                    failures: $0.failureCount, error: $0.lastError, clockAheadMs: $0.clockAheadMilliseconds)
             },
             conflicts: status.conflictCount, parked: status.parkedCount)
     }
@@ -113,6 +128,19 @@ struct StatusCommand: ParsableCommand {
                 ])
             }
             lines += table.lines(style: style)
+        }
+        for remote in status.remotes {
+            if let error = remote.lastError {
+                let age = HumanFormat.age(of: remote.lastAttemptMilliseconds, now: now)
+                lines.append(
+                    "  \(style.yellow("failed"))  \(PrintableText.escaped(remote.name)) (\(age)): \(PrintableText.escaped(error))"
+                )
+            }
+            if remote.clockAheadMilliseconds > 0 {
+                lines.append(
+                    "  \(style.yellow("clock"))   what came of \(PrintableText.escaped(remote.name)) is \(remote.clockAheadMilliseconds / 1000) s ahead of the clock here"
+                )
+            }
         }
         if !status.parked.isEmpty {
             var table = Table([.text("WAITING"), .number("ROWS"), .text("REASON")], indent: 2)

@@ -6,11 +6,17 @@ import SyncEngine
 struct RemoteOptions: ParsableArguments {
     @Option(
         name: [.customShort("r"), .customLong("remote")],
-        help: ArgumentHelp("The file of the other store.", valueName: "store"), completion: .file())
+        help: ArgumentHelp(
+            "The file of the other store, or dir:<folder> for a shared folder.", valueName: "store"),
+        completion: .file())
     var remote: String
 
-    @OptionGroup(title: "Passphrase of the remote (default: the store's)")
+    @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder needs one of its own)")
     var passphrase: RemotePassphraseOptions
+
+    func validate() throws {
+        if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
+    }
 }
 
 /// Sends changes to a remote.
@@ -63,16 +69,34 @@ struct SyncCommand: ParsableCommand {
             Each direction is applied as a whole or not at all. Exits with 3 when rows could not \
             be written yet; they are kept and tried again.
 
-            EXAMPLE:
+            A folder that files go through, on a stick or kept equal on several machines by a program \
+            such as Syncthing, connects any number of replicas. Its files are encrypted under a \
+            passphrase of the folder. --snapshot adds a copy of the whole store, tables that are not \
+            tracked too, from which new replicas begin with: syncctl init <store> --join dir:<folder>
+
+            EXAMPLES:
               syncctl sync a.db --remote b.db --remote-passphrase-file pw2
+              syncctl sync a.db --remote dir:/media/stick/notes --remote-passphrase-file pw3
             """)
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var remote: RemoteOptions
+
+    @Flag(help: "Put a snapshot into the folder, from which new replicas can begin.")
+    var snapshot = false
+
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        if snapshot && FolderRemote.path(of: remote.remote) == nil {
+            throw ValidationError("--snapshot goes with a folder: --remote dir:<folder>")
+        }
+    }
+
     func run() throws {
-        try Exchange(direction: .both, options: options, remote: remote, global: global).run()
+        try Exchange(
+            direction: .both, options: options, remote: remote, global: global, addsSnapshot: snapshot
+        ).run()
     }
 }
 
@@ -82,6 +106,7 @@ private struct Exchange {
     let options: StoreOptions
     let remote: RemoteOptions
     let global: GlobalOptions
+    var addsSnapshot = false
 
     private struct Document: Encodable {
         let store: String
@@ -96,6 +121,12 @@ private struct Exchange {
     }
 
     func run() throws {
+        if let folder = FolderRemote.path(of: remote.remote) {
+            return try FolderExchange(
+                direction: direction, options: options, remote: remote, folder: folder,
+                addsSnapshot: addsSnapshot
+            ).run(global)
+        }
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireExisting(options.store)
             try StoreFileCheck.requireReplica(remote.remote, of: options.store)

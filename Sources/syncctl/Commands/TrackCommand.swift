@@ -7,11 +7,16 @@ struct TrackCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "track",
         abstract: "Track tables, so that their rows are synchronized.",
-        usage: "syncctl track <store> <table> ... [--convert-keys [--all]] [<options>]",
+        usage:
+            "syncctl track <store> <table> ... [--counter <table.column>] ... [--convert-keys [--all]] [<options>]",
         discussion: """
             A table needs one UUID column as its primary key: blobs of 16 bytes, or text of 36 \
             characters. From then on every program's writes are tracked, also those of the plain \
             sqlcipher shell.
+
+            Of two values of a column that were written apart, the later one stands. A column that counts \
+            can be declared a counter: then what each replica adds is summed up. That holds for all \
+            replicas, and can't be taken back.
 
             With --convert-keys, integer keys, other text keys, keys of several columns and bare rowids \
             become UUIDs before, and all that refers to them follows. Replicas that convert \
@@ -24,6 +29,7 @@ struct TrackCommand: ParsableCommand {
 
             EXAMPLES:
               syncctl track notes.db note tag
+              syncctl track notes.db note --counter note.stars
               syncctl track notes.db --convert-keys --all --dry-run
               syncctl track notes.db note tag --convert-keys --backup before.db
               syncctl track notes.db comment --orphans delete
@@ -40,7 +46,23 @@ struct TrackCommand: ParsableCommand {
     @Option(help: "What happens to rows whose parent was deleted elsewhere: hold, delete or set-null.")
     var orphans: OrphanChoice?
 
+    @Option(
+        name: .customLong("counter"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "A column of integers that counts; may be given several times.", valueName: "table.column"))
+    var counters: [String] = []
+
     @OptionGroup var global: GlobalOptions
+
+    /// The table is what stands before the last dot.
+    private func policies() throws -> [ColumnPolicy] {
+        try counters.map { text in
+            guard let dot = text.lastIndex(of: "."), dot != text.startIndex,
+                text.index(after: dot) != text.endIndex
+            else { throw ValidationError("--counter takes a table and a column, such as note.stars") }
+            return .counter(String(text[..<dot]), String(text[text.index(after: dot)...]))
+        }
+    }
 
     /// The policies, as options are spelled.
     enum OrphanChoice: String, ExpressibleByArgument, CaseIterable {
@@ -60,6 +82,7 @@ struct TrackCommand: ParsableCommand {
     private struct Document: Encodable {
         let store: String
         let tracked: [String]
+        let counters: [String]
         let conversion: KeyConversionReport?
     }
 
@@ -71,6 +94,8 @@ struct TrackCommand: ParsableCommand {
                 "--backup copies the store under its passphrase, and a key file is none; use syncctl export before"
             )
         }
+        if conversion.dryRun && !counters.isEmpty { throw ValidationError("--dry-run excludes --counter") }
+        _ = try policies()
     }
 
     func run() throws {
@@ -79,9 +104,10 @@ struct TrackCommand: ParsableCommand {
             let synchronizer: Synchronizer
             if conversion.convertKeys {
                 (synchronizer, report) = try convert(context)
+                try synchronizer.setPolicies(policies())
             } else {
                 synchronizer = try Synchronizer(existing: context.open(options))
-                try synchronizer.track(tables)
+                try synchronizer.track(tables, policies: policies())
             }
             let status = try synchronizer.status()
             if let orphans, !conversion.dryRun {
@@ -89,12 +115,20 @@ struct TrackCommand: ParsableCommand {
                     try synchronizer.setOrphanPolicy(orphans.policy, for: table)
                 }
             }
-            let tracked = status.tables.map {
-                "tracking \($0.name)  (\(HumanFormat.count(Int($0.rowCount), "row")))"
+            let counters =
+                try conversion.dryRun ? [] : synchronizer.policies().filter { $0.kind == .counter }
+            let tracked = status.tables.map { table in
+                let columns = counters.filter { $0.table == table.name }.map(\.column)
+                let remark =
+                    columns.isEmpty
+                    ? "" : "  counting in \(columns.map(PrintableText.escaped).joined(separator: ", "))"
+                return "tracking \(table.name)  (\(HumanFormat.count(Int(table.rowCount), "row")))\(remark)"
             }
             let lines = [report?.text(style: context.terminal.outputStyle)].compactMap { $0 }
             try context.print(
-                Document(store: options.store, tracked: status.tables.map(\.name), conversion: report),
+                Document(
+                    store: options.store, tracked: status.tables.map(\.name),
+                    counters: counters.map { "\($0.table).\($0.column)" }, conversion: report),
                 text: (lines + (conversion.dryRun ? [] : tracked)).joined(separator: "\n"))
             if let advice = report?.advice { context.note(advice) }
             return .success

@@ -96,6 +96,21 @@ extension Failure {
         case .metadataTooNew:
             self.init(error.message, hints: ["install a newer syncctl"], status: .versionMismatch)
         case .damagedMetadata: self.init(error.message, status: .integrityFailed)
+        case .missingChanges:
+            self.init(
+                error.message,
+                hints: [
+                    "say what is known here: syncctl bundle request <store> --to <file>",
+                    "the sender then makes one that fits: syncctl bundle create <store> --known-by <file>, or one of everything with --since-nothing",
+                ])
+        case .snapshotMissing:
+            self.init(
+                error.message,
+                hints: [
+                    "a replica puts one there with: syncctl sync <store> --remote dir:<folder> --snapshot"
+                ])
+        case .noSuchReplica:
+            self.init(error.message, hints: ["the replicas that were heard of: syncctl status <store>"])
         case .unsuitableKey:
             self.init(
                 error.message,

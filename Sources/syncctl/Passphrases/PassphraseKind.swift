@@ -12,6 +12,8 @@ enum PassphraseKind: String, CaseIterable, Sendable {
     case clone
     /// The passphrase of the archive that is read.
     case archive
+    /// The passphrase of the bundle file that is read or written.
+    case bundle
 
     /// The flag that names a file: `--remote-passphrase-file`.
     var fileFlag: String { "--\(prefix)passphrase-file" }
@@ -40,6 +42,7 @@ enum PassphraseKind: String, CaseIterable, Sendable {
         case .target: "target passphrase"
         case .clone: "clone passphrase"
         case .archive: "archive passphrase"
+        case .bundle: "bundle passphrase"
         }
     }
 
@@ -47,7 +50,7 @@ enum PassphraseKind: String, CaseIterable, Sendable {
     /// typing error in it, so it is asked for twice.
     var isNew: Bool {
         switch self {
-        case .store, .remote, .clone, .archive: false
+        case .store, .remote, .clone, .archive, .bundle: false
         case .new, .target: true
         }
     }
@@ -60,6 +63,7 @@ enum PassphraseKind: String, CaseIterable, Sendable {
         case .target: "to-"
         case .clone: "clone-"
         case .archive: "archive-"
+        case .bundle: "bundle-"
         }
     }
 }

@@ -185,3 +185,25 @@ struct ArchivePassphraseOptions: PassphraseOptions {
         help: .init("Read the archive's passphrase from a file descriptor.", valueName: "number"))
     var descriptor: Int32?
 }
+
+/// The passphrase of the bundle file that a command reads or writes; asked for if nothing names a
+/// source.
+struct BundlePassphraseOptions: PassphraseOptions {
+    static let kind = PassphraseKind.bundle
+    static let fallback: PassphraseSource? = .prompt
+
+    @Option(
+        name: .customLong("bundle-passphrase-file"),
+        help: .init("Read the bundle's passphrase from a file.", valueName: "file"))
+    var file: String?
+
+    @Option(
+        name: .customLong("bundle-passphrase-command"),
+        help: .init("Run a command that prints the bundle's passphrase.", valueName: "command"))
+    var command: String?
+
+    @Option(
+        name: .customLong("bundle-passphrase-fd"),
+        help: .init("Read the bundle's passphrase from a file descriptor.", valueName: "number"))
+    var descriptor: Int32?
+}

@@ -32,4 +32,21 @@ enum StoreFileCheck {
             throw Failure("\(path): there is no such folder", hints: ["make the folder first"])
         }
     }
+
+    /// Throws when there is no bundle file.
+    static func requireBundle(_ path: String) throws {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw Failure(
+                "\(path): there is no such file",
+                hints: ["bundles are made with: syncctl bundle create, requests with: syncctl bundle request"]
+            )
+        }
+    }
+
+    /// Throws when a file is there already, before anybody is asked for a passphrase.
+    static func requireFree(_ path: String) throws {
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+    }
 }

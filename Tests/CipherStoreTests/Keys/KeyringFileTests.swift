@@ -90,6 +90,16 @@ import Testing
         #expect(error?.code == .formatTooNew)
     }
 
+    /// Who has the keys can write any number; the next change would add one to it.
+    @Test func aGenerationThatCannotGrowIsRefused() throws {
+        let store = try KeyringStore()
+        var content = Array(try store.keyring.content().dropLast(48))
+        content.replaceSubrange(28..<36, with: [UInt8](repeating: 0xFF, count: 8))
+        let bytes = content + KeyringFile.checksum(of: content) + [UInt8](repeating: 0, count: 32)
+        let error = #expect(throws: StoreError.self) { try KeyringFile(parsing: bytes, path: "x") }
+        #expect(error?.code == .keyringDamaged)
+    }
+
     @Test func aCostThatExhaustsTheMemoryIsRefused() throws {
         let store = try KeyringStore()
         let content = Array(try store.keyring.content().dropLast(48))

@@ -175,31 +175,3 @@ import Testing
         #expect(report.problems.contains { $0.kind == .wal })
     }
 }
-
-/// Computes the checksums of a WAL anew.
-private enum WALForger {
-    static func repair(_ wal: inout [UInt8], pageSize: Int) {
-        let isBigEndian = wal[3] & 1 == 1
-        var sum: (UInt32, UInt32) = (wal.bigEndian(at: 24), wal.bigEndian(at: 28))
-        func add(_ bytes: ArraySlice<UInt8>) {
-            let bytes = Array(bytes)
-            for offset in stride(from: 0, to: bytes.count, by: 8) {
-                let words = [offset, offset + 4].map { start -> UInt32 in
-                    let word = bytes.bigEndian(at: start)
-                    return isBigEndian ? word : word.byteSwapped
-                }
-                sum.0 = sum.0 &+ words[0] &+ sum.1
-                sum.1 = sum.1 &+ words[1] &+ sum.0
-            }
-        }
-        for start in stride(from: 32, to: wal.count, by: pageSize + 24) {
-            add(wal[start..<(start + 8)])
-            add(wal[(start + 24)..<(start + 24 + pageSize)])
-            for (index, word) in [sum.0, sum.1].enumerated() {
-                for byte in 0..<4 {
-                    wal[start + 16 + index * 4 + byte] = UInt8(truncatingIfNeeded: word >> (24 - 8 * byte))
-                }
-            }
-        }
-    }
-}

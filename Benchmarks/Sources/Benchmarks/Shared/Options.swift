@@ -14,6 +14,8 @@ enum Figure: String, CaseIterable, Sendable {
     case poolOpen = "pool-open"
     /// Reads beside a writer.
     case poolRead = "pool-read"
+    /// Reads that end with a check, and reads that do not.
+    case verifiedRead = "verified-read"
     /// Rows from one store to another, folds, small pulls, and what the metadata take.
     case sync
 
@@ -24,6 +26,7 @@ enum Figure: String, CaseIterable, Sendable {
         case .insert, .tracked, .recordInsert: 50_000
         case .poolOpen: 6
         case .poolRead: 8000
+        case .verifiedRead: 20_000
         case .sync: 336_776
         }
     }

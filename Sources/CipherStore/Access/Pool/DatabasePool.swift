@@ -20,7 +20,6 @@ public final class DatabasePool: DatabaseWriter {
     let readerPool: ReaderPool
     let readerConfiguration: Configuration
     let keyCache = KeyCache()
-    private let fileIdentity: FileIdentity?
     private let suspension: SuspensionObserver?
     private let counters = Lock(Counters())
 
@@ -28,6 +27,8 @@ public final class DatabasePool: DatabaseWriter {
         var reader = 0
         var snapshot = 0
         var isClosed = false
+        /// The identity of the writer's file.
+        var fileIdentity: FileIdentity?
     }
 
     /// The configuration of the pool.
@@ -58,10 +59,10 @@ public final class DatabasePool: DatabaseWriter {
             path: path, configuration: writerConfiguration, keyCache: keyCache,
             label: Self.label(configuration, "writer"))
         if !configuration.readonly { try writer.sync { try $0.requireWAL() } }
-        fileIdentity = writer.fileIdentity
         readerConfiguration = configuration.ofReader
         readerPool = ReaderPool(capacity: configuration.maximumReaderCount)
         suspension = Self.observeSuspension(configuration, writer, readerPool)
+        counters.withLock { $0.fileIdentity = writer.fileIdentity }
     }
 
     // The writer is the last connection to close, see `close()`.
@@ -116,7 +117,9 @@ public final class DatabasePool: DatabaseWriter {
             path: path, configuration: configuration, keyCache: keyCache,
             label: Self.label(configuration, label), isReader: true)
         // A reader of another file than the writer's would read something else.
-        guard fileIdentity == reader.fileIdentity else { throw Database.replacedFileError(path: path) }
+        guard counters.withLock({ $0.fileIdentity }) == reader.fileIdentity else {
+            throw Database.replacedFileError(path: path)
+        }
         return reader
     }
 
@@ -160,6 +163,19 @@ public final class DatabasePool: DatabaseWriter {
             }
         }
         if let firstError { throw firstError }
+    }
+
+    /// Changes the key of the file, and goes on with connections to the new file.
+    func changeKey(_ passphrase: SecretBytes, _ progress: StoreProgressHandler?) throws {
+        if writer.isHeld || readerPool.heldReader != nil { throw Database.changeInAccessError }
+        try writer.exchange { db in
+            try withBarrier {
+                readerPool.closeReaders()
+                let new = try OpenStoreRekey(db: db, passphrase: passphrase, progress: progress).run()
+                if let new { counters.withLock { $0.fileIdentity = new.fileIdentity } }
+                return new
+            }
+        }
     }
 
     /// Runs a closure on the writer while no reader is in use.

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 
 /// The reading connections of a pool, and the queue of those who wait for one.
 ///
@@ -179,6 +180,22 @@ final class ReaderPool: Sendable {
             return state.idle
         }
         withExtendedLifetime(old) {}
+    }
+
+    /// Closes the connections that nobody uses. Within a barrier, that is all of them.
+    ///
+    /// The block that has used a connection last may still be letting go of it.
+    func closeReaders() {
+        final class WeakReader {
+            weak var reader: SerializedDatabase?
+            init(_ reader: SerializedDatabase) { self.reader = reader }
+        }
+        let closing = state.withLock { state in
+            state.generation += 1
+            defer { state.idle = [] }
+            return state.idle.map(WeakReader.init)
+        }
+        for _ in 0..<1000 where closing.contains(where: { $0.reader != nil }) { usleep(1000) }
     }
 
     /// The open connections.

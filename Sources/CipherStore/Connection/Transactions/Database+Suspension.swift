@@ -11,17 +11,11 @@ extension Database {
     /// Post this notification to end a suspension.
     public static let resumeNotification = Notification.Name("CipherStore.Database.Resume")
 
-    /// Refuses statements that take a lock until ``resume()``, and interrupts
-    /// the one that runs. It may be called from any thread.
-    func suspend() {
-        interruption.insert([.suspended, .stopping])
-        interruption.interrupt()
-    }
+    /// Refuses statements that take a lock. It may be called from any thread.
+    func suspend() { interruption.suspend() }
 
     /// Ends a suspension. It may be called from any thread.
-    func resume() {
-        interruption.remove(.suspended)
-    }
+    func resume() { interruption.resume() }
 
     /// Throws when a statement would take or keep a lock. What ends a
     /// transaction is always allowed, because it gives the locks up; in WAL
@@ -46,4 +40,19 @@ extension Database {
     private var isWAL: Bool {
         SQLiteHandle.text(handle, "PRAGMA journal_mode") == "wal"
     }
+}
+
+extension Interruption {
+    /// Refuses statements that take a lock until ``resume()``, and interrupts
+    /// the one that runs. It may be called from any thread.
+    func suspend() {
+        insert([.suspended, .stopping])
+        interrupt()
+    }
+
+    /// Ends a suspension. It may be called from any thread.
+    func resume() { remove(.suspended) }
+
+    /// Whether statements that take a lock are refused.
+    var isSuspended: Bool { restrictions.contains(.suspended) }
 }

@@ -104,7 +104,7 @@ extension Database {
     }
 
     /// Counts a commit, after it was made and before anybody is told.
-    func countCommit() { commitCount.add(1, ordering: .releasing) }
+    func countCommit() { commits.value.add(1, ordering: .releasing) }
 
     /// Tells everybody how the transaction ended. They may begin another one.
     private func endTransaction(_ completion: TransactionCompletion, isObserved: Bool) {

@@ -16,8 +16,8 @@ struct ArchiveHeader: Equatable {
     /// How the file key is locked.
     let stanza: ArchiveStanza
 
-    /// The format and page size of the database file inside.
-    let settings: CipherSettings
+    /// What is inside.
+    let content: ArchiveContent
 
     /// When the archive was made, in milliseconds since 1970.
     let createdMilliseconds: Int64
@@ -26,11 +26,11 @@ struct ArchiveHeader: Equatable {
     let payloadNonce: [UInt8]
 
     /// The bytes before the MAC.
-    private var content: [UInt8] {
+    private var bytes: [UInt8] {
         var writer = KeyringWriter()
         writer.append(Self.magic)
         writer.append(Self.version)
-        writer.append(settings)
+        content.append(to: &writer)
         writer.append(createdMilliseconds)
         writer.append(stanza.encoded)
         writer.append(payloadNonce)
@@ -39,8 +39,8 @@ struct ArchiveHeader: Equatable {
 
     /// The header's bytes, with the MAC under the file key.
     func encoded(fileKey: ArchiveFileKey) -> [UInt8] {
-        let content = content
-        return content + fileKey.headerMAC(of: content)
+        let bytes = bytes
+        return bytes + fileKey.headerMAC(of: bytes)
     }
 
     /// Reads a header. Nothing is known about who wrote it until ``verify(_:fileKey:path:)``.
@@ -62,11 +62,11 @@ struct ArchiveHeader: Equatable {
                 .formatTooNew, "the archive has format \(version); this program knows \(Self.version)",
                 path: path)
         }
-        let settings = try reader.takeSettings()
+        let content = try ArchiveContent(from: &reader)
         let created = Int64(bitPattern: try reader.takeUInt64())
         let stanza = try ArchiveStanza(from: &reader)
         let header = ArchiveHeader(
-            stanza: stanza, settings: settings, createdMilliseconds: created,
+            stanza: stanza, content: content, createdMilliseconds: created,
             payloadNonce: try reader.take(nonceByteCount))
         _ = try reader.take(macByteCount)
         return (header, bytes.count - reader.remainingByteCount)
@@ -83,6 +83,35 @@ struct ArchiveHeader: Equatable {
         else {
             throw StoreError(
                 .archiveDamaged, "the head of the archive was changed; use another copy of it", path: path)
+        }
+    }
+}
+
+/// What an archive holds.
+enum ArchiveContent: Equatable {
+    /// A database file of this format and page size.
+    case database(CipherSettings)
+    /// Bytes of a kind that the program which wrote them knows.
+    case stream(SealedFileKind)
+
+    init(from reader: inout KeyringReader) throws {
+        // The byte of a database is the major version of its format, which is never 0.
+        if try reader.peekByte() == 0 {
+            _ = try reader.takeByte()
+            let kind = try reader.takeByte()
+            guard kind > 0 else { throw reader.damaged("there is no kind of content 0") }
+            self = .stream(SealedFileKind(rawValue: kind))
+        } else {
+            self = .database(try reader.takeSettings())
+        }
+    }
+
+    func append(to writer: inout KeyringWriter) {
+        switch self {
+        case .database(let settings): writer.append(settings)
+        case .stream(let kind):
+            writer.append(UInt8(0))
+            writer.append(kind.rawValue)
         }
     }
 }

@@ -3,6 +3,7 @@ public struct ArchiveLock: Sendable {
     enum Kind: Sendable {
         case passphrase(SecretBytes, ScryptCost)
         case recipient(ArchiveRecipient)
+        case shared(SharedPassphrase, salt: [UInt8])
     }
 
     let kind: Kind
@@ -14,6 +15,14 @@ public struct ArchiveLock: Sendable {
 
     /// Who has the identity of a recipient. Whoever makes the archive needs no secret for it.
     public init(recipient: ArchiveRecipient) { kind = .recipient(recipient) }
+
+    /// Who knows a passphrase that many files share.
+    ///
+    /// - parameter group: What the files have in common, such as the identifier of a database.
+    ///   All files of a group have one salt, so that the passphrase is derived once for them.
+    public init(_ passphrase: SharedPassphrase, group: [UInt8]) {
+        kind = .shared(passphrase, salt: SharedPassphrase.salt(of: group))
+    }
 }
 
 /// What opens an archive.
@@ -21,6 +30,7 @@ public struct ArchiveSecret: Sendable {
     enum Kind: Sendable {
         case passphrase(SecretBytes)
         case identity(ArchiveIdentity)
+        case shared(SharedPassphrase)
     }
 
     let kind: Kind
@@ -30,4 +40,7 @@ public struct ArchiveSecret: Sendable {
 
     /// The identity of the recipient.
     public init(_ identity: ArchiveIdentity) { kind = .identity(identity) }
+
+    /// The passphrase that many files share.
+    public init(_ passphrase: SharedPassphrase) { kind = .shared(passphrase) }
 }

@@ -16,16 +16,9 @@ enum ArchiveStanza: Equatable {
         switch lock.kind {
         case .passphrase(let secret, let cost):
             let salt = SlotKey.randomBytes(SlotKey.saltByteCount)
-            let key = try cost.derive(from: secret, salt: salt)
-            let nonce = SlotKey.randomBytes(SlotKey.nonceByteCount)
-            let box = try fileKey.secret.withUnsafeBytes { bytes in
-                try ChaChaPoly.seal(
-                    BorrowedBytes(bytes), using: sealingKey(key), nonce: ChaChaPoly.Nonce(data: nonce),
-                    authenticating: associatedData(cost: cost, salt: salt))
-            }
-            return .passphrase(
-                cost: cost, salt: salt,
-                sealed: SealedDataKey(nonce: nonce, box: Array(box.ciphertext) + Array(box.tag)))
+            return try seal(fileKey, cost, salt, cost.derive(from: secret, salt: salt))
+        case .shared(let passphrase, let salt):
+            return try seal(fileKey, passphrase.cost, salt, passphrase.key(cost: passphrase.cost, salt: salt))
         case .recipient(let recipient):
             var sender = try HPKE.Sender(
                 recipientKey: recipient.publicKey, ciphersuite: ArchiveRecipient.ciphersuite,
@@ -35,6 +28,20 @@ enum ArchiveStanza: Equatable {
         }
     }
 
+    private static func seal(
+        _ fileKey: ArchiveFileKey, _ cost: ScryptCost, _ salt: [UInt8], _ key: SecretBytes
+    ) throws -> ArchiveStanza {
+        let nonce = SlotKey.randomBytes(SlotKey.nonceByteCount)
+        let box = try fileKey.secret.withUnsafeBytes { bytes in
+            try ChaChaPoly.seal(
+                BorrowedBytes(bytes), using: sealingKey(key), nonce: ChaChaPoly.Nonce(data: nonce),
+                authenticating: associatedData(cost: cost, salt: salt))
+        }
+        return .passphrase(
+            cost: cost, salt: salt,
+            sealed: SealedDataKey(nonce: nonce, box: Array(box.ciphertext) + Array(box.tag)))
+    }
+
     /// Unlocks the file key.
     ///
     /// - throws: A ``StoreError``: `wrongPassphrase`, `costOutOfRange`, or `encryptionMismatch` when
@@ -42,26 +49,12 @@ enum ArchiveStanza: Equatable {
     func unlock(with secret: ArchiveSecret, limit: ScryptCost, path: String) throws -> ArchiveFileKey {
         switch (self, secret.kind) {
         case (.passphrase(let cost, let salt, let sealed), .passphrase(let passphrase)):
-            guard cost.logN <= limit.logN else {
-                throw StoreError(
-                    .costOutOfRange,
-                    "the passphrase of the archive needs \(cost.memoryByteCount >> 20) MiB of memory to try, more than allowed",
-                    path: path)
-            }
-            let key = Self.sealingKey(try cost.derive(from: passphrase, salt: salt))
-            guard
-                let box = try? ChaChaPoly.SealedBox(
-                    nonce: ChaChaPoly.Nonce(data: sealed.nonce),
-                    ciphertext: sealed.box.dropLast(SlotKey.tagByteCount),
-                    tag: sealed.box.suffix(SlotKey.tagByteCount)),
-                var opened = try? ChaChaPoly.open(
-                    box, using: key, authenticating: Self.associatedData(cost: cost, salt: salt))
-            else {
-                throw StoreError(
-                    .wrongPassphrase, "the passphrase does not open the archive, or its head is damaged",
-                    path: path)
-            }
-            return try Self.take(&opened)
+            try Self.check(cost, limit: limit, path: path)
+            return try Self.open(
+                sealed, cost, salt, cost.derive(from: passphrase, salt: salt), path: path)
+        case (.passphrase(let cost, let salt, let sealed), .shared(let passphrase)):
+            try Self.check(cost, limit: limit, path: path)
+            return try Self.open(sealed, cost, salt, passphrase.key(cost: cost, salt: salt), path: path)
         case (.recipient(let encapsulated, let sealed), .identity(let identity)):
             let key = try identity.privateKey()
             guard
@@ -71,19 +64,46 @@ enum ArchiveStanza: Equatable {
                 var opened = try? recipient.open(sealed)
             else {
                 throw StoreError(
-                    .wrongPassphrase, "the archive is for another recipient, or its head is damaged",
+                    .wrongPassphrase, "the file is for another recipient, or its head is damaged",
                     path: path)
             }
             return try Self.take(&opened)
         case (.passphrase, .identity):
             throw StoreError(
-                .encryptionMismatch, "the archive is locked by a passphrase, not for a recipient", path: path)
-        case (.recipient, .passphrase):
+                .encryptionMismatch, "the file is locked by a passphrase, not for a recipient", path: path)
+        case (.recipient, .passphrase), (.recipient, .shared):
             throw StoreError(
                 .encryptionMismatch,
-                "the archive is locked for a recipient, not by a passphrase; give the identity's file",
+                "the file is locked for a recipient, not by a passphrase; give the identity's file",
                 path: path)
         }
+    }
+
+    private static func check(_ cost: ScryptCost, limit: ScryptCost, path: String) throws {
+        guard cost.logN <= limit.logN else {
+            throw StoreError(
+                .costOutOfRange,
+                "the passphrase of the file needs \(cost.memoryByteCount >> 20) MiB of memory to try, more than allowed",
+                path: path)
+        }
+    }
+
+    private static func open(
+        _ sealed: SealedDataKey, _ cost: ScryptCost, _ salt: [UInt8], _ key: SecretBytes, path: String
+    ) throws -> ArchiveFileKey {
+        guard
+            let box = try? ChaChaPoly.SealedBox(
+                nonce: ChaChaPoly.Nonce(data: sealed.nonce),
+                ciphertext: sealed.box.dropLast(SlotKey.tagByteCount),
+                tag: sealed.box.suffix(SlotKey.tagByteCount)),
+            var opened = try? ChaChaPoly.open(
+                box, using: sealingKey(key), authenticating: associatedData(cost: cost, salt: salt))
+        else {
+            throw StoreError(
+                .wrongPassphrase, "the passphrase does not open the file, or its head is damaged",
+                path: path)
+        }
+        return try take(&opened)
     }
 
     /// Takes a secret out of memory that nobody else zeroes.

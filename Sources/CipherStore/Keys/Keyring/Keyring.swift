@@ -108,7 +108,8 @@ public struct Keyring: Sendable {
 
     /// Changes a passphrase. The store is not touched.
     ///
-    /// The new slot is on the disk, and was read back, before the old one is removed.
+    /// The new slot is on the disk, and was read back, before the old one is removed. In a keyring that
+    /// has no room for one more, the new slot takes the old one's place in one step.
     ///
     /// - parameters:
     ///     - current: The passphrase of the slot.
@@ -146,10 +147,12 @@ public struct Keyring: Sendable {
         var keyring = opened
         try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
         let old = keyring.file.slots.first { $0.id == id }
+        let isFull = keyring.file.slots.count >= KeyringFile.slotCountMax
         let slot = try keyring.add(
-            secret, label: old?.label ?? "", cost: cost ?? old?.cost ?? .standard, now: Date())
+            secret, label: old?.label ?? "", cost: cost ?? old?.cost ?? .standard, now: Date(),
+            replacing: isFull ? old?.id : nil)
         try access.replace(with: keyring.encodedNext())
-        guard let old else { return slot }
+        guard let old, !isFull else { return slot }
         do {
             var proven = try UnlockedKeyring(
                 bytes: access.bytes, active: keyring.active, slotID: slot.id, path: path)

@@ -66,6 +66,12 @@ struct KeyringReader {
 
     mutating func takeByte() throws -> UInt8 { try take(1)[0] }
 
+    /// The next byte, which stays the next one.
+    func peekByte() throws -> UInt8 {
+        var copy = self
+        return try copy.takeByte()
+    }
+
     mutating func takeUInt16() throws -> UInt16 {
         try take(2).reversed().reduce(0) { $0 << 8 | UInt16($1) }
     }

@@ -115,6 +115,8 @@ struct KeyringFile: Equatable {
         settings = try reader.takeSettings()
         storeID = try reader.take(Self.storeIDByteCount)
         generation = try reader.takeUInt64()
+        // Nobody counts so far, and a change adds one.
+        guard generation < .max else { throw reader.damaged("its generation can't grow") }
         activeSalt = try reader.take(CipherSettings.saltByteCount)
         pendingSalt = try reader.takeFlag() ? try reader.take(CipherSettings.saltByteCount) : nil
         let count = Int(try reader.takeByte())

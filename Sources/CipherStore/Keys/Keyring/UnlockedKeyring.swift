@@ -93,13 +93,16 @@ struct UnlockedKeyring {
 
     /// Adds a slot.
     ///
+    /// - parameter replaced: A slot that ends with that; it may be the one that was opened.
     /// - returns: Its description.
     /// - throws: A ``StoreError``: `tooManySlots`, `labelInvalid`, `outOfMemory`.
     @discardableResult
     mutating func add(
-        _ secret: KeySlotSecret, label: String, cost: ScryptCost, now: Date
+        _ secret: KeySlotSecret, label: String, cost: ScryptCost, now: Date,
+        replacing replaced: KeySlot.ID? = nil
     ) throws -> KeySlot {
-        guard file.slots.count < KeyringFile.slotCountMax else {
+        let others = file.slots.filter { $0.id != replaced }
+        guard others.count < KeyringFile.slotCountMax else {
             throw StoreError(
                 .tooManySlots, "a keyring has at most \(KeyringFile.slotCountMax) slots; remove one first")
         }
@@ -120,7 +123,7 @@ struct UnlockedKeyring {
         guard let proof, proof.matches(active.secret) else {
             throw StoreError(.damaged, "the new slot does not open; nothing was changed")
         }
-        file.slots.append(slot)
+        file.slots = others + [slot]
         return slot
     }
 

@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// The check of a whole store: its pages, their structure, and what is beside it.
 ///
 /// ```swift
@@ -154,9 +162,17 @@ private struct StoreCheckRun {
 
     /// Removes the empty WAL that a read-only connection leaves: SQLite does it when the last
     /// connection closes that could write.
+    ///
+    /// One in which somebody has written meanwhile stays, for that connection would copy it into the
+    /// file. Nothing of this writes to the database: a WAL without frames has nothing to copy.
     func removeEmptyWAL(_ key: EncryptionKey) {
-        guard !hadWAL, FileIdentity(path: path + "-wal") != nil else { return }
+        guard !hadWAL, hasEmptyWAL else { return }
         try? connect(key, readonly: false).dispose()
+    }
+
+    private var hasEmptyWAL: Bool {
+        var information = stat()
+        return stat(path + "-wal", &information) == 0 && information.st_size == 0
     }
 
     private func connect(_ key: EncryptionKey, readonly: Bool = true) throws -> Database {

@@ -14,25 +14,36 @@ final class StorePages {
     let key: EncryptionKey
     private let file: DatabaseFile
     private let walPath: String
+    private let journalPath: String
     private let authenticator: PageAuthenticator
     private let cipher: PageCipher
     private let buffer: UnsafeMutableRawBufferPointer
     private(set) var wal: WALFile
 
-    /// Nobody writes to a file that has neither a WAL nor a journal while a reader has it locked.
-    private let attemptCount: Int
+    /// Waits for some microseconds.
+    private let pause: (UInt32) -> Void
+
+    /// Nobody writes to a file that has neither a WAL nor a journal while a reader has it locked. Where
+    /// no reader could lock it, a writer may come at any time.
+    private var attemptCount: Int {
+        let isInUse = [walPath, journalPath].contains { FileIdentity(path: $0) != nil }
+        return isInUse ? Self.attemptCountMax : 1
+    }
 
     private var pageSize: Int { key.settings.pageSize }
 
     /// - throws: A ``StoreError`` of code `encryptionMismatch` for a file of a format without MACs.
-    init(handle: SQLiteConnection, path: String, key: EncryptionKey) throws {
+    init(
+        handle: SQLiteConnection, path: String, key: EncryptionKey,
+        pause: @escaping (UInt32) -> Void = { usleep($0) }
+    ) throws {
         guard key.settings.format.hasPageMACs else { throw StoreError.withoutMACs(path: path) }
         self.key = key
         self.file = try DatabaseFile(handle)
         let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         walPath = file + "-wal"
-        let isInUse = [walPath, file + "-journal"].contains { FileIdentity(path: $0) != nil }
-        attemptCount = isInUse ? Self.attemptCountMax : 1
+        journalPath = file + "-journal"
+        self.pause = pause
         authenticator = PageAuthenticator(key: key)
         cipher = PageCipher(key: key)
         buffer = .allocate(byteCount: key.settings.pageSize, alignment: 16)
@@ -79,8 +90,10 @@ final class StorePages {
     /// Reads pages again, and the WAL before that.
     private func rechecked(_ pages: [Int]) throws -> [Int] {
         var bad = pages
-        for attempt in 0..<attemptCount where !bad.isEmpty || wal.hasProblem {
-            usleep(UInt32(10_000 << attempt))
+        var attempt = 0
+        while attempt < attemptCount && (!bad.isEmpty || wal.hasProblem) {
+            pause(UInt32(10_000 << attempt))
+            attempt += 1
             try readWAL()
             bad = try bad.filter { try !isAuthentic($0) }
         }
@@ -109,14 +122,16 @@ final class StorePages {
     /// Compares the size of the file with what the database says about itself.
     private func checkSize(_ report: inout StoreCheckReport) throws -> StoreProblem? {
         var problem: StoreProblem?
-        for attempt in 0..<attemptCount {
+        var attempt = 0
+        while attempt < attemptCount {
             let byteCount = try file.byteCount()
             let stored = wal.pageCount ?? headerPageCount()
             pageCount = stored ?? byteCount / pageSize
             problem = sizeProblem(byteCount, isKnown: stored != nil)
             if problem == nil { break }
             // A commit or a checkpoint may have come between.
-            usleep(UInt32(10_000 << attempt))
+            pause(UInt32(10_000 << attempt))
+            attempt += 1
             try readWAL()
         }
         return problem

@@ -4,30 +4,48 @@ import Foundation
 enum StoreVerification {
     /// Opens a file anew with its key, and checks every page and every row count.
     ///
-    /// - parameter rowCounts: What each table must hold.
+    /// Nobody else may know of the file yet.
+    ///
+    /// - parameter rowCounts: Says what each table must hold.
     static func verify(
-        path: String, key: EncryptionKey, rowCounts: [String: Int]?, progress: StoreProgressHandler?
+        path: String, key: EncryptionKey, rowCounts: (() throws -> [String: Int])?,
+        progress: StoreProgressHandler?
     ) throws {
-        try verifyPages(path: path, key: key, progress: progress)
-        let db = try Database.open(path: path, key: key)
-        defer { db.dispose() }
-        try verifyContent(db, rowCounts: rowCounts)
-        // The file must stand alone when it is renamed.
-        try db.execute(sql: "PRAGMA journal_mode = DELETE")
+        let content = ContentCheck(path: path, key: key, countsRows: rowCounts != nil)
+        let expected: [String: Int]?
+        do {
+            try verifyPages(path: path, key: key, progress: progress)
+            expected = try rowCounts?()
+        } catch {
+            content.cancel()
+            _ = try? content.result()
+            throw error
+        }
+        let counts = try content.result()
+        if let expected { try compare(counts, with: expected, path: path) }
     }
 
     /// Runs SQLite's integrity check and compares row counts.
     static func verifyContent(_ db: Database, rowCounts: [String: Int]?) throws {
+        try verifyStructure(db)
+        if let rowCounts { try compare(self.rowCounts(db), with: rowCounts, path: db.path) }
+    }
+
+    /// Runs SQLite's integrity check.
+    static func verifyStructure(_ db: Database) throws {
         let problems = try String.fetchAll(db, sql: "PRAGMA integrity_check(10)")
         guard problems == ["ok"] else {
             throw StoreError(.damaged, "integrity check: " + problems.joined(separator: "; "), path: db.path)
         }
-        guard let rowCounts else { return }
-        let copied = try self.rowCounts(db)
-        for (table, count) in rowCounts where copied[table] != count {
+    }
+
+    private static func compare(
+        _ counts: [String: Int], with expected: [String: Int], path: String
+    ) throws {
+        for (table, count) in expected where counts[table] != count {
             throw StoreError(
-                .damaged, "the copy of table \(table) has \(copied[table] ?? 0) rows instead of \(count)",
-                path: db.path)
+                .damaged, "the copy of table \(table) has \(counts[table] ?? 0) rows instead of \(count)",
+                path: path)
         }
     }
 
@@ -46,13 +64,6 @@ enum StoreVerification {
                 db, sql: "SELECT count(*) FROM \(table.quotedDatabaseIdentifier)")
         }
         return counts
-    }
-
-    /// Checks the MAC of every page of an open store, which has no WAL and is locked.
-    static func verifyPages(of db: Database, key: EncryptionKey) throws {
-        if let number = try unauthenticPages(of: db, key: key).min() {
-            throw unauthentic(page: number, path: db.path)
-        }
     }
 
     /// The numbers of the pages of an open store's file whose MAC is wrong.

@@ -87,7 +87,8 @@ struct ParkedListCommand: ParsableCommand {
             let synchronizer = try Synchronizer(existing: context.open(options))
             let rows = try synchronizer.parkedRows(table: table, limit: limit)
             try context.print(
-                Document(store: options.store, rows: rows.map { ParkedDocument($0) }), text: text(rows, context))
+                Document(store: options.store, rows: rows.map { ParkedDocument($0) }),
+                text: text(rows, context))
             return .success
         }
     }

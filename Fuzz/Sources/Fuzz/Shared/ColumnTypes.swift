@@ -1,0 +1,1 @@
+../../../../Sources/syncctl/Import/ColumnTypes.swift

@@ -1,0 +1,1 @@
+../../../../Tests/SyncWireTests/FrameForge.swift

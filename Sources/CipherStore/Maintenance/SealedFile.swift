@@ -1,0 +1,225 @@
+import Foundation
+
+/// What a sealed file holds, as a number in its authenticated head. A reader refuses a file of
+/// another kind than it expects. `Schemas/archive/v1.md` lists the kinds.
+public struct SealedFileKind: RawRepresentable, Equatable, Sendable {
+    /// The number, from 1.
+    public let rawValue: UInt8
+
+    /// Makes a kind.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+}
+
+/// Writes a file of any bytes, encrypted in the format of archives: authenticated as a whole, and
+/// locked by a passphrase or for the holder of a private key.
+///
+/// ```swift
+/// let file = try SealedFileWriter(path: "changes.bundle", kind: kind, lock: .init(passphrase: p))
+/// try file.write(bytes)
+/// try file.finish()      // only now the file has its name
+/// ```
+public final class SealedFileWriter {
+    private let path: String
+    private let file: FileReplacement
+    private let output: OutputDescriptor
+    private var cipher: ArchiveChunkCipher?
+    private var buffer = Data()
+    private var isOpen = true
+
+    /// The bytes that were written so far, encrypted.
+    public private(set) var byteCount = 0
+
+    /// Begins a file under a temporary name beside its destination.
+    ///
+    /// - parameters:
+    ///     - path: Where the file goes.
+    ///     - kind: What it holds.
+    ///     - lock: Who can open it; nil writes the bytes as they are, **not encrypted**.
+    ///     - now: What the file says about when it was made.
+    /// - throws: A ``StoreError``: `cannotWrite`, `full`.
+    public init(path: String, kind: SealedFileKind, lock: ArchiveLock?, now: Date) throws {
+        self.path = path
+        file = try FileReplacement(destination: path, purpose: "sealed")
+        do {
+            output = try OutputDescriptor(file.temporary, for: path)
+            guard let lock else { return }
+            let fileKey = try ArchiveFileKey.random()
+            let header = ArchiveHeader(
+                stanza: try .lock(fileKey, for: lock), content: .stream(kind),
+                createdMilliseconds: Int64(now.timeIntervalSince1970 * 1000),
+                payloadNonce: SlotKey.randomBytes(ArchiveHeader.nonceByteCount))
+            cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
+            try emit(Data(header.encoded(fileKey: fileKey)))
+        } catch {
+            file.discard()
+            throw error
+        }
+    }
+
+    deinit { if isOpen { file.discard() } }
+
+    private func emit(_ data: Data) throws {
+        try output.write(data)
+        byteCount += data.count
+    }
+
+    /// Writes bytes.
+    ///
+    /// - throws: A ``StoreError``: `cannotWrite`, `full`.
+    public func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard cipher != nil else { return try emit(Data(bytes)) }
+        buffer.append(contentsOf: bytes)
+        // A chunk is sealed when something comes after it, because the last one is marked.
+        var start = buffer.startIndex
+        while buffer.endIndex - start > ArchiveChunkCipher.chunkByteCount {
+            let end = start + ArchiveChunkCipher.chunkByteCount
+            if let sealed = try cipher?.seal(Data(buffer[start..<end]), isLast: false) { try emit(sealed) }
+            start = end
+        }
+        if start > buffer.startIndex { buffer = Data(buffer[start...]) }
+    }
+
+    /// Ends the file, and gives it its name.
+    ///
+    /// - parameters:
+    ///     - replacing: Whether it takes the place of a file that has the name. Otherwise that is an error.
+    ///     - isShared: Whether other users of the machine may read it, as the file mode says. What is
+    ///       encrypted can lie in a folder that several users share.
+    /// - throws: A ``StoreError``: `exists`, `cannotWrite`, `full`. No new file is left then.
+    public func finish(replacing: Bool = false, isShared: Bool = false) throws {
+        precondition(isOpen, "a sealed file is finished once")
+        isOpen = false
+        do {
+            if let sealed = try cipher?.seal(buffer, isLast: true) { try emit(sealed) }
+            buffer = Data()
+            if isShared { file.allowReading() }
+            try replacing ? file.replaceDestination() : file.moveIntoPlace()
+        } catch {
+            file.discard()
+            throw error
+        }
+    }
+
+    /// Leaves no file.
+    public func discard() {
+        if isOpen { file.discard() }
+        isOpen = false
+    }
+}
+
+/// Reads a file that ``SealedFileWriter`` wrote, piece by piece.
+///
+/// Each piece is authentic when it is handed out; that none is missing at the end is known when
+/// ``next()`` returns nil. Whoever acts on pieces before must be able to undo it.
+public final class SealedFileReader {
+    /// When the file was made, in milliseconds since 1970; nil for one that is not encrypted.
+    public let createdMilliseconds: Int64?
+    /// The size of the file.
+    public let byteCount: Int
+    /// How much of the file was read.
+    public private(set) var completedByteCount: Int
+
+    private let path: String
+    private let handle: FileHandle
+    private var cipher: ArchiveChunkCipher?
+
+    /// Whether a file says that it is a sealed one. This reads its first bytes.
+    ///
+    /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`.
+    public static func isSealed(_ path: String) throws -> Bool {
+        let start = try PlainFile.open(path).read(upToCount: ArchiveHeader.magic.count)
+        return start.map { Array($0) } == ArchiveHeader.magic
+    }
+
+    /// Opens a file.
+    ///
+    /// - parameters:
+    ///     - kind: What it must hold.
+    ///     - secret: What opens it; nil reads a file that is not encrypted.
+    ///     - limit: The most that is paid for trying a passphrase.
+    /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`, `wrongPassphrase`, `archiveDamaged`,
+    ///   `formatTooNew`, `encryptionMismatch`, `costOutOfRange`.
+    public init(
+        path: String, kind: SealedFileKind, opening secret: ArchiveSecret?,
+        limit: ScryptCost = .defaultLimit
+    ) throws {
+        self.path = path
+        handle = try PlainFile.open(path)
+        byteCount = Int(try handle.seekToEnd())
+        try handle.seek(toOffset: 0)
+        guard let secret else {
+            createdMilliseconds = nil
+            completedByteCount = 0
+            return
+        }
+        let start = [UInt8](try handle.read(upToCount: ArchiveHeader.byteCountMax) ?? Data())
+        guard start.starts(with: ArchiveHeader.magic) else {
+            throw StoreError(.archiveDamaged, "the file is not an encrypted one of this program", path: path)
+        }
+        let (header, count) = try ArchiveHeader.parse(start, path: path)
+        guard header.content == .stream(kind) else {
+            throw StoreError(
+                .archiveDamaged, "the file holds something else than what was asked for", path: path)
+        }
+        let fileKey = try header.stanza.unlock(with: secret, limit: limit, path: path)
+        try ArchiveHeader.verify(Array(start.prefix(count)), fileKey: fileKey, path: path)
+        cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
+        createdMilliseconds = header.createdMilliseconds
+        completedByteCount = count
+        try handle.seek(toOffset: UInt64(count))
+    }
+
+    deinit { try? handle.close() }
+
+    /// Reads the next piece; nil after the last one.
+    ///
+    /// - throws: A ``StoreError``: `archiveDamaged` when a piece was changed, or the file was cut off; `cannotRead`.
+    public func next() throws -> Data? {
+        let remaining = byteCount - completedByteCount
+        guard remaining > 0 else {
+            guard cipher == nil || hasEnded else { throw damaged }
+            return nil
+        }
+        let size = cipher == nil ? ArchiveChunkCipher.chunkByteCount : ArchiveChunkCipher.sealedChunkByteCount
+        let count = min(remaining, size)
+        let read = try handle.read(upToCount: count) ?? Data()
+        guard read.count == count else { throw damaged }
+        guard cipher != nil else {
+            completedByteCount += count
+            return read
+        }
+        let isLast = remaining == count
+        guard let chunk = try cipher?.open(read, isLast: isLast) else { throw damaged }
+        completedByteCount += count
+        hasEnded = isLast
+        return chunk
+    }
+
+    private var hasEnded = false
+
+    private var damaged: StoreError {
+        StoreError(
+            .archiveDamaged,
+            "the file is damaged or not complete at byte \(completedByteCount); use another copy of it",
+            path: path)
+    }
+}
+
+/// Opens regular files only: a pipe or a device could block for ever.
+private enum PlainFile {
+    static func open(_ path: String) throws -> FileHandle {
+        let attributes = try? FileManager.default.attributesOfItem(
+            atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
+        guard let attributes else { throw StoreError(.missing, "there is no such file", path: path) }
+        guard attributes[.type] as? FileAttributeType == .typeRegular else {
+            throw StoreError(.cannotRead, "not a regular file", path: path)
+        }
+        guard (attributes[.size] as? NSNumber)?.intValue != 0 else {
+            throw StoreError(.empty, "the file is empty", path: path)
+        }
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw StoreError(.cannotRead, "cannot open: \(StoreError.systemText)", path: path)
+        }
+        return handle
+    }
+}

@@ -1,0 +1,156 @@
+import CipherStore
+import SyncWire
+
+/// What the receiver of a bundle file knows already.
+public enum BundleBase: Sendable {
+    /// Nothing: the bundle holds all changes, and anybody can apply it.
+    case nothing
+    /// What a replica knew when it was last heard of. It is in ``SyncStatus/peers``.
+    case replica(ReplicaID)
+    /// This much, as a request or any other bundle file of the receiver says.
+    case vector(VersionVector)
+}
+
+/// What the application of a bundle file did.
+public struct BundleReport: Equatable, Sendable {
+    /// The replica that made the bundle.
+    public let sender: ReplicaID
+    /// What was applied; nil when all of it was here already.
+    public let applied: ApplySummary?
+    /// The replica id that this store had, when it turned out to be a restored copy and got a new one.
+    public internal(set) var renewedReplica: ReplicaID?
+}
+
+extension Synchronizer {
+    /// Writes changes into a bundle file.
+    ///
+    /// ```swift
+    /// try synchronizer.writeBundle(
+    ///     to: "stick/notes.bundle", since: .nothing, .sealed(ArchiveLock(passphrase: passphrase)))
+    /// ```
+    ///
+    /// - parameters:
+    ///     - path: Where the file goes; no file may be there.
+    ///     - base: What the receiver knows already.
+    ///     - progress: Called with the rows that were written, and about how many there are.
+    /// - returns: The rows and bytes of the bundle.
+    /// - throws: ``SyncError``: `noSuchReplica`; ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    @discardableResult
+    public func writeBundle(
+        to path: String, since base: BundleBase, _ protection: BundleFile.Protection,
+        progress: SyncProgressHandler? = nil
+    ) throws -> TransferSummary {
+        let vector = try vector(of: base)
+        return try writeFile(path, protection) { sink in
+            try peer
+                .send(since: vector, progress: progress, to: sink)
+        }
+    }
+
+    /// Writes a request: a small bundle file without changes, that says what this replica knows.
+    /// Whoever gets it can make a bundle of just what is missing here.
+    ///
+    /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    public func writeRequest(to path: String, _ protection: BundleFile.Protection) throws {
+        let greeting = try peer.greet()
+        let header = BundleHeader(
+            store: greeting.store, sender: greeting.replica, base: greeting.vector, target: greeting.vector,
+            replicas: [], tables: [])
+        try writeFile(path, protection) { sink in
+            var writer = try BundleWriter(header: header, sink: sink)
+            try writer.finish()
+        }
+    }
+
+    private func writeFile<Result>(
+        _ path: String, _ protection: BundleFile.Protection,
+        _ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Result
+    ) throws -> Result {
+        let file = try BundleFile.writer(path, protection, environment)
+        do {
+            let result = try body { try file.write($0) }
+            try file.finish()
+            return result
+        } catch {
+            file.discard()
+            throw error
+        }
+    }
+
+    private func vector(of base: BundleBase) throws -> VersionVector {
+        switch base {
+        case .nothing: VersionVector()
+        case .vector(let vector): vector
+        case .replica(let replica):
+            try database.read { db in
+                guard let vector = try PeerKnowledge.load(db, of: replica) else {
+                    throw SyncError(
+                        .noSuchReplica, "replica \(replica.shortDescription) was never heard of here")
+                }
+                return vector
+            }
+        }
+    }
+
+    /// Applies a bundle file: all of it or nothing. A second application changes nothing.
+    ///
+    /// - parameter progress: Called with the bytes that were read, and their number.
+    /// - throws: ``SyncError``: `otherStore`, and `missingChanges` when the bundle builds on changes that
+    ///   are not here; ``StoreError`` for the file; ``WireError`` for its content; ``DatabaseError``.
+    @discardableResult
+    public func applyBundle(
+        at path: String, _ access: BundleFile.Access, progress: SyncProgressHandler? = nil
+    ) throws -> BundleReport {
+        let header = try BundleFile.header(path, access)
+        return try BundleReception(peer: peer, header: header)
+            .run { sink in
+                let file = try BundleFile.open(path, access)
+                try BundleFile.forEachFrame(of: file, path: path, progress: progress, sink)
+            }
+    }
+}
+
+/// Takes a bundle in that nobody can be asked about.
+struct BundleReception {
+    let peer: StorePeer
+    let header: BundleHeader
+
+    /// Applies the bundle.
+    func run(
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> BundleReport {
+        var greeting = try peer.greet()
+        guard header.store == greeting.store else {
+            throw SyncError(.otherStore, "the bundle belongs to another database")
+        }
+        var renewed: ReplicaID?
+        if header.target[greeting.replica] > greeting.ownSequence {
+            // This file was restored from an older copy; its later changes need a name of their own.
+            renewed = greeting.replica
+            try peer.renewIdentity()
+            greeting = try peer.greet()
+        }
+        guard greeting.vector.covers(header.base) else {
+            throw SyncError(.missingChanges, Self.missing(header.base, in: greeting.vector))
+        }
+        // What is covered is read all the same: a damaged file must not pass for a good one.
+        let summary = try peer.receive(frames)
+        if header.sender != greeting.replica {
+            try peer.remember(header.sender, name: "", knowing: header.target)
+        }
+        var report = BundleReport(
+            sender: header.sender, applied: greeting.vector.covers(header.target) ? nil : summary)
+        report.renewedReplica = renewed
+        return report
+    }
+
+    /// Names the changes that a bundle builds on and that are not here.
+    static func missing(_ base: VersionVector, in vector: VersionVector) -> String {
+        let gaps = base.sequences.filter { vector[$0.key] < $0.value }.sorted { $0.key < $1.key }
+        let names = gaps.prefix(3).map { replica, sequence in
+            "changes \(vector[replica] + 1) to \(sequence) of replica \(replica.shortDescription)"
+        }
+        let more = gaps.count > names.count ? " and of \(gaps.count - names.count) more replicas" : ""
+        return "the bundle builds on \(names.joined(separator: ", "))\(more), which are not here"
+    }
+}

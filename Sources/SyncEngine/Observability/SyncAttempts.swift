@@ -1,0 +1,86 @@
+import CipherStore
+
+/// What became of the synchronizations with each remote: nothing that fails is forgotten before one succeeds.
+enum SyncAttempts {
+    /// A table with rowids: of others, no observation of the database hears.
+    static let schema = """
+        CREATE TABLE _sync_attempt (
+            name TEXT PRIMARY KEY,
+            at INTEGER NOT NULL,
+            done INTEGER,
+            failures INTEGER NOT NULL,
+            error TEXT,
+            skew INTEGER NOT NULL
+        );
+
+        """
+
+    /// The longest text of an error that is kept.
+    private static let errorLengthMax = 2000
+
+    static func record(_ db: Database, success name: String, at: Int64, skew: Int64) throws {
+        try db.execute(
+            sql:
+                "INSERT OR REPLACE INTO _sync_attempt (name, at, done, failures, error, skew) VALUES (?1, ?2, ?2, 0, NULL, ?3)",
+            arguments: [name, at, skew])
+    }
+
+    static func record(_ db: Database, failure error: any Error, name: String, at: Int64) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_attempt (name, at, done, failures, error, skew)
+                VALUES (?1, ?2, (SELECT done FROM _sync_attempt WHERE name = ?1),
+                    1 + coalesce((SELECT failures FROM _sync_attempt WHERE name = ?1), 0), ?3,
+                    coalesce((SELECT skew FROM _sync_attempt WHERE name = ?1), 0))
+                """, arguments: [name, at, String("\(error)".prefix(errorLengthMax))])
+    }
+
+    static func load(_ db: Database) throws -> [SyncStatus.Remote] {
+        // A store of an older program that nobody has written to yet.
+        guard try db.tableExists("_sync_attempt", in: "main") else { return [] }
+        return try Row.fetchAll(
+            db, sql: "SELECT name, at, done, failures, error, skew FROM _sync_attempt ORDER BY at DESC, name"
+        ).map { row in
+            SyncStatus.Remote(
+                name: try row.decode(atIndex: 0), lastAttemptMilliseconds: try row.decode(atIndex: 1),
+                lastSuccessMilliseconds: try row.decodeIfPresent(atIndex: 2),
+                failureCount: try row.decode(atIndex: 3),
+                lastError: try row.decodeIfPresent(atIndex: 4),
+                clockAheadMilliseconds: try row.decode(atIndex: 5))
+        }
+    }
+}
+
+extension SyncStatus {
+    /// How the synchronizations with a remote went, as this store asked for them.
+    public struct Remote: Sendable, Equatable {
+        /// Its name: that of the transport.
+        public let name: String
+        /// When it was last tried, in milliseconds of Unix time.
+        public let lastAttemptMilliseconds: Int64
+        /// When it last succeeded; nil when it never did.
+        public let lastSuccessMilliseconds: Int64?
+        /// How often it failed since then.
+        public let failureCount: Int64
+        /// Why it failed the last time; nil when it succeeded.
+        public let lastError: String?
+        /// How far the times of what came were ahead of the clock here, where it is more than some minutes; else zero.
+        public let clockAheadMilliseconds: Int64
+    }
+}
+
+extension Synchronizer {
+    /// The status now, and again after each change that this program's connections commit.
+    ///
+    /// ```swift
+    /// for try await status in synchronizer.statusUpdates() {
+    ///     label.text = status.remotes.first?.lastError ?? "\(status.parkedCount) rows wait"
+    /// }
+    /// ```
+    ///
+    /// Each status counts the rows of the tables. The sequence ends with an error when the store can't be read.
+    public func statusUpdates() -> AsyncValueObservation<SyncStatus> {
+        ValueObservation.tracking { try Synchronizer.status($0) }
+            .values(in: database, bufferingPolicy: .bufferingNewest(1))
+    }
+}

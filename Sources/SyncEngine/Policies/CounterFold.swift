@@ -1,0 +1,128 @@
+import CipherStore
+import SyncWire
+
+/// Turns local writes of counters into shares.
+///
+/// The log says that a counter was written, and not by how much: the share of this
+/// replica is what the table shows, without the base and the shares of others. So any
+/// program can count, with `SET n = n + 1` or by writing a sum.
+struct CounterFold {
+    let db: Database
+    let metadata: StoreMetadata
+    let tables: [Int64: CounterColumns]
+    /// The stamp of a time, as SQL.
+    let stamp: (String) -> String
+
+    /// What was written to counters of a row.
+    private struct Write {
+        let row: Int64
+        let table: Int64
+        let key: DatabaseValue
+        let column: Int
+        let sequence: Int64
+        let milliseconds: Int64
+        let isRewrite: Bool
+    }
+
+    /// Counts after rows and other columns have their versions.
+    ///
+    /// - parameter hasUpdates: Whether `temp._sync_fold` lists the rows that were written.
+    func run(hasUpdates: Bool) throws {
+        let known = try SyncedTable.loadAll(db)
+        try beginRows(known)
+        guard hasUpdates else { return }
+        let store = try CounterStore.ifNeeded(db)
+        for write in try writes() {
+            guard let table = known.first(where: { $0.number == write.table }),
+                let column = table.presentColumns.first(where: { $0.number == write.column })
+            else { continue }
+            try fold(write, column, table, store)
+        }
+    }
+
+    /// A row that was inserted begins with what it holds now: nobody has seen it before.
+    private func beginRows(_ known: [SyncedTable]) throws {
+        let isNew = "sid = \(metadata.selfNumber) AND oseq > \(metadata.folded)"
+        try db.execute(sql: "DELETE FROM _sync_part WHERE r IN (SELECT r FROM _sync_row WHERE \(isNew))")
+        for table in known where table.hasRows {
+            guard let counters = tables[table.number] else { continue }
+            for column in table.presentColumns where counters.shares[column.number] != nil {
+                try db.execute(
+                    sql: """
+                        INSERT OR REPLACE INTO _sync_part (r, col, val)
+                        SELECT r.r, \(column.number), t.\(column.name.quotedDatabaseIdentifier) FROM _sync_row AS r
+                        JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk
+                        WHERE r.\(isNew) AND r.tbl = \(table.number) AND r.cl & 1
+                        """)
+            }
+        }
+    }
+
+    private func writes() throws -> [Write] {
+        let rewrite = CaptureTriggers.Operation.rewrite
+        return try Row.fetchAll(
+            db,
+            sql: """
+                SELECT f.r, u.tbl, u.pk, u.col, u.seq, u.ms, u.kind
+                FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms, l.op & 15 AS kind
+                      FROM _sync_log AS l JOIN _sync_policy AS c ON c.tbl = l.tbl AND c.kind = 'counter'
+                          AND l.op IN (2 | ((c.col / 60) << 4), \(rewrite) | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                      WHERE l.seq > \(metadata.folded) GROUP BY l.tbl, l.pk, c.col) AS u
+                JOIN temp._sync_fold AS f ON f.tbl = u.tbl AND f.pk = u.pk AND f.turns = 0 AND f.cl & 1
+                ORDER BY u.seq
+                """
+        ).map { row in
+            Write(
+                row: try row.decode(atIndex: 0), table: try row.decode(atIndex: 1),
+                key: try row.decode(atIndex: 2), column: try row.decode(atIndex: 3),
+                sequence: try row.decode(atIndex: 4), milliseconds: try row.decode(atIndex: 5),
+                isRewrite: try row.decode(Int.self, atIndex: 6) == rewrite)
+        }
+    }
+
+    private func fold(
+        _ write: Write, _ column: SyncedTable.Column, _ table: SyncedTable, _ store: CounterStore?
+    ) throws {
+        let shown = try DatabaseValue.fetchOne(
+            db,
+            sql:
+                "SELECT \(column.name.quotedDatabaseIdentifier) FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))",
+            arguments: [write.key])
+        guard let shown, let store else { return }
+        let owned = (key: OwnedValue.make(write.key), shown: OwnedValue.make(shown))
+        defer { withExtendedLifetime(owned) {} }
+        let key = RowKey(owned.key.value)
+        let parts = try store.values(table.number, key)
+        let own = try CounterStore.shareColumn(
+            db, of: column, in: table.number, replica: metadata.replicaID())
+        let shares = tables[table.number]?.shares[column.number] ?? []
+        let others = shares.filter { $0 != own }.reduce(Int64(0)) {
+            $0 &+ CounterStore.integer(parts[$1]?.value)
+        }
+        let before = CounterStore.integer(parts[own]?.value)
+        // A migration writes the same on each replica, and must not count on each.
+        if !write.isRewrite, case .integer(let shown) = owned.shown.value,
+            case .integer(let base)? = parts[column.number]?.value
+        {
+            let share = shown &- base &- others
+            guard share != before else { return }
+            try store.write(.integer(share), column: own, table.number, key)
+            return try setVersion(write, column: own)
+        }
+        var base = owned.shown.value
+        if case .integer(let shown) = base { base = .integer(shown &- others &- before) }
+        try store.write(base, column: column.number, table.number, key)
+        try setVersion(write, column: column.number)
+    }
+
+    private func setVersion(_ write: Write, column: Int) throws {
+        let stamp = write.isRewrite ? "0" : stamp("\(write.milliseconds)")
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
+                SELECT r.r, \(column), max(\(stamp), r.hlc + 1, coalesce(c.hlc + 1, 0)), \(metadata.selfNumber), \(write.sequence)
+                FROM _sync_row AS r LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = \(column)
+                WHERE r.r = \(write.row)
+                """)
+    }
+}

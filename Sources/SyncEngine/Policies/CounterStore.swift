@@ -1,0 +1,232 @@
+import CipherStore
+import SyncWire
+
+/// The counters of a table: which columns they are, and whose shares are where.
+///
+/// A counter is the sum of a base, which is what the row was inserted with, and of a
+/// share for each replica that added to it. A share is a column of its own in the
+/// metadata, that only its replica writes: so it is merged, sent and forwarded like any
+/// other column, also by programs that know nothing of counters. Base and shares are in
+/// `_sync_part`; the user's table shows their sum.
+struct CounterColumns {
+    /// The columns of the shares by the column of the counter.
+    var shares: [Int: [Int]] = [:]
+    /// The owner of each column of shares.
+    var owners: [Int: ReplicaID] = [:]
+
+    /// The counter that a column belongs to, as itself or as a share.
+    func counter(of column: Int) -> Int? {
+        shares[column] != nil ? column : shares.first { $0.value.contains(column) }?.key
+    }
+
+    /// Reads the counters of all tables that have some.
+    static func loadAll(_ db: Database) throws -> [Int64: CounterColumns] {
+        guard try StoreMetadata.load(db)?.format ?? 0 >= 3 else { return [:] }
+        var tables: [Int64: CounterColumns] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT tbl, col FROM _sync_policy WHERE kind = 'counter'") {
+            tables[try row.decode(atIndex: 0), default: CounterColumns()].shares[try row.decode(atIndex: 1)] =
+                []
+        }
+        guard !tables.isEmpty else { return tables }
+        for row in try Row.fetchAll(
+            db, sql: "SELECT tbl, col, counter, rid FROM _sync_share ORDER BY tbl, col")
+        {
+            let table: Int64 = try row.decode(atIndex: 0)
+            let column: Int = try row.decode(atIndex: 1)
+            tables[table]?.shares[try row.decode(atIndex: 2)]?.append(column)
+            tables[table]?.owners[column] = try StoreMetadata.identifier(row.decode(atIndex: 3))
+        }
+        return tables
+    }
+}
+
+/// Reads and writes the bases and shares of counters.
+final class CounterStore {
+    let tables: [Int64: CounterColumns]
+    private let db: Database
+    private let selection: Statement
+    private let writing: Statement
+    private let deletion: Statement
+
+    /// - returns: nil when the store has no counter.
+    static func ifNeeded(_ db: Database) throws -> CounterStore? {
+        let tables = try CounterColumns.loadAll(db)
+        return tables.isEmpty ? nil : try CounterStore(db, tables)
+    }
+
+    private init(_ db: Database, _ tables: [Int64: CounterColumns]) throws {
+        self.db = db
+        self.tables = tables
+        let row = "(SELECT r FROM _sync_row WHERE tbl = ?1 AND pk = ?2)"
+        selection = try db.makeStatement(sql: "SELECT col, val FROM _sync_part WHERE r = \(row)")
+        writing = try db.makeStatement(
+            sql:
+                "INSERT OR REPLACE INTO _sync_part (r, col, val) SELECT r, ?3, ?4 FROM _sync_row WHERE tbl = ?1 AND pk = ?2"
+        )
+        deletion = try db.makeStatement(sql: "DELETE FROM _sync_part WHERE r = \(row)")
+    }
+
+    /// The bases and shares of a row, by column.
+    func values(_ table: Int64, _ key: RowKey) throws -> [Int: OwnedValue] {
+        let raw = bind(selection, table, key)
+        defer { selection.reset() }
+        var values: [Int: OwnedValue] = [:]
+        while try selection.step() {
+            values[Int(RawColumn.int64(raw, 0))] = OwnedValue(copying: WireValue(raw, 1))
+        }
+        return values
+    }
+
+    /// Writes a base or a share.
+    func write(_ value: WireValue, column: Int, _ table: Int64, _ key: RowKey) throws {
+        let raw = bind(writing, table, key)
+        _ = RawBinding.int64(raw, 3, Int64(column))
+        value.bind(raw, 4)
+        while try writing.step() {}
+        writing.reset()
+    }
+
+    private func remove(_ table: Int64, _ key: RowKey) throws {
+        _ = bind(deletion, table, key)
+        while try deletion.step() {}
+        deletion.reset()
+    }
+
+    private func bind(_ statement: Statement, _ table: Int64, _ key: RowKey) -> SQLiteStatement {
+        statement.reset()
+        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+        key.value.bind(statement.sqliteStatement, 2)
+        return statement.sqliteStatement
+    }
+
+    /// Takes bases and shares out of the values that are about to be written to a row,
+    /// keeps them, and puts the sums in their place.
+    func absorb(
+        _ values: inout [Int: WireValue], _ action: MergePlan.Action, _ table: Int64, _ key: RowKey
+    ) throws {
+        guard let columns = tables[table] else { return }
+        if action == .delete || action == .replace { try remove(table, key) }
+        let own = values.filter { columns.counter(of: $0.key) != nil }
+        guard !own.isEmpty else { return }
+        for (column, value) in own {
+            try write(value, column: column, table, key)
+            values[column] = nil
+        }
+        let parts = try self.values(table, key)
+        for counter in Set(own.keys.compactMap { columns.counter(of: $0) }) {
+            let sum = Self.sum(
+                base: parts[counter]?.value, (columns.shares[counter] ?? []).map { parts[$0]?.value })
+            switch sum {
+            // What is no number is the base itself, and shown already unless it is new.
+            case .text, .blob: values[counter] = own[counter]
+            default: values[counter] = sum
+            }
+        }
+    }
+
+    /// What a counter shows: sums wrap around. A base that is no integer is shown as it
+    /// is; where there is none, it counts as 0.
+    static func sum(base: WireValue?, _ shares: [WireValue?]) -> WireValue {
+        let start: Int64
+        switch base {
+        case nil: start = 0
+        case .integer(let number): start = number
+        case .some(let other): return other
+        }
+        return .integer(shares.reduce(start) { $0 &+ integer($1) })
+    }
+
+    /// A share; what is no integer adds nothing.
+    static func integer(_ value: WireValue?) -> Int64 {
+        if case .integer(let number) = value { number } else { 0 }
+    }
+
+    /// Puts base and shares of each counter in the place of what it shows.
+    func uncover(
+        _ values: inout [Int: WireValue], _ owned: inout [OwnedValue], _ table: Int64, _ key: RowKey
+    ) throws {
+        guard let columns = tables[table] else { return }
+        for column in values.keys where columns.counter(of: column) != nil { values[column] = nil }
+        for (column, value) in try self.values(table, key) {
+            owned.append(value)
+            values[column] = value.value
+        }
+    }
+
+    // MARK: Columns
+
+    /// Takes what the rows of a table hold now for the bases of a new counter.
+    ///
+    /// - parameter present: What the table calls the column, if that is not in the metadata yet.
+    static func begin(
+        _ db: Database, column: Int, named present: String? = nil, in table: SyncedTable
+    ) throws {
+        let known = table.columns.first { $0.number == column && $0.isPresent }?.name
+        let name = known.map { present ?? $0 }
+        if table.hasRows, let name {
+            let shown = "t.\(name.quotedDatabaseIdentifier)"
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO _sync_part (r, col, val)
+                    SELECT r.r, \(column), \(shown) FROM \(table.qualifiedName) AS t
+                    JOIN _sync_row AS r ON r.tbl = \(table.number) AND r.pk = t.\(table.key.quotedDatabaseIdentifier)
+                    WHERE r.cl & 1
+                    """)
+        }
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_part (r, col, val)
+                SELECT r.r, s.col, s.val FROM _sync_shadow AS s JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
+                WHERE s.tbl = ? AND s.col = ? AND r.cl & 1
+                """, arguments: [table.number, column])
+    }
+
+    /// The name of a replica's column of shares: that of the counter, and the replica.
+    static func shareName(_ column: String, _ replica: ReplicaID) -> String { "\(column)+\(replica)" }
+
+    /// What such a name says, or nil for another name.
+    static func parse(shareName name: String) -> (column: String, replica: ReplicaID)? {
+        guard let plus = name.lastIndex(of: "+") else { return nil }
+        let digits = name[name.index(after: plus)...].utf8
+        guard digits.count == 32 else { return nil }
+        var bytes: [UInt8] = []
+        for (index, digit) in digits.enumerated() {
+            let value: UInt8
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if index.isMultiple(of: 2) { bytes.append(value << 4) } else { bytes[bytes.count - 1] |= value }
+        }
+        return bytes.withUnsafeBytes { Identifier128(bytes: $0) }.map { (String(name[..<plus]), $0) }
+    }
+
+    /// The column of a replica's shares, which is made when there is none.
+    static func shareColumn(
+        _ db: Database, of counter: SyncedTable.Column, in number: Int64, replica: ReplicaID
+    ) throws -> Int {
+        let known = try Int.fetchOne(
+            db, sql: "SELECT col FROM _sync_share WHERE tbl = ? AND counter = ? AND rid = ?",
+            arguments: [number, counter.number, replica.data])
+        if let known { return known }
+        let table = try SyncedTable.load(db, number: number)
+        let names = Set(table.columns.map { $0.name.lowercased() })
+        // Another counter may have had the name before it was renamed.
+        var name = shareName(counter.name, replica)
+        while names.contains(name.lowercased()) { name = "+" + name }
+        let added = try table.addingColumns(db, [name], place: .elsewhere)
+        let column = added.columns[added.columns.count - 1].number
+        try register(db, share: column, of: counter.number, in: number, replica: replica)
+        return column
+    }
+
+    /// Notes that a column holds the shares of a replica.
+    static func register(
+        _ db: Database, share column: Int, of counter: Int, in table: Int64, replica: ReplicaID
+    ) throws {
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO _sync_share (tbl, col, counter, rid) VALUES (?, ?, ?, ?)",
+            arguments: [table, column, counter, replica.data])
+    }
+}

@@ -1,0 +1,153 @@
+import CipherStore
+import SyncWire
+
+/// What a bundle says about policies and counters: tables of its header whose names
+/// are reserved and that have no rows.
+struct PolicyDeclarations {
+    /// A policy: the key is the table's name; the columns are the column's name, the kind,
+    /// the name of the function or "", the timestamp in decimal digits, and the replica.
+    static let policies = "_sync_policy"
+    /// The shares of a counter: the key is the table's name; the columns are the
+    /// counter's name, and for each share the name of its column and the replica.
+    static let shares = "_sync_share"
+
+    /// The tables that the header of a bundle needs.
+    static func tables(_ db: Database, of tables: [SyncedTable]) throws -> [BundleHeader.Table] {
+        let entries = try PolicyStore.loadAll(db)
+        guard !entries.isEmpty else { return [] }
+        let counters = try CounterColumns.loadAll(db)
+        let names = Dictionary(
+            tables.flatMap { table in table.columns.map { ([table.number, Int64($0.number)], $0.name) } },
+            uniquingKeysWith: { first, _ in first })
+        return entries.flatMap { entry in
+            let kind = entry.policy.kind
+            let policy = BundleHeader.Table(
+                name: policies, key: entry.policy.table,
+                columns: [
+                    entry.policy.column, kind.word, kind.functionName, "\(entry.timestamp)",
+                    "\(entry.replica)",
+                ])
+            let columns = counters[entry.table]
+            let parts = (columns?.shares[entry.column] ?? []).flatMap { share -> [String] in
+                guard let name = names[[entry.table, Int64(share)]], let owner = columns?.owners[share] else {
+                    return []
+                }
+                return [name, "\(owner)"]
+            }
+            guard !parts.isEmpty else { return [policy] }
+            return [
+                policy,
+                BundleHeader.Table(
+                    name: shares, key: entry.policy.table, columns: [entry.policy.column] + parts),
+            ]
+        }
+    }
+
+    private let groups: [BundleHeader.Table]
+
+    init(_ header: BundleHeader) {
+        groups = header.tables.filter { [Self.policies, Self.shares].contains($0.name) }
+    }
+
+    /// Takes over what a bundle says, and what the names of its columns say: a program
+    /// that knows nothing of counters forwards their shares without these declarations.
+    ///
+    /// - parameter match: Finds a table of the bundle here, with its columns.
+    func learn(
+        _ store: PolicyStore, _ named: some Sequence<BundleHeader.Table>,
+        match: (BundleHeader.Table) throws -> (table: SyncedTable, columns: [SyncedTable.Column])
+    ) throws {
+        for header in named {
+            let (table, columns) = try match(header)
+            let numbers = Dictionary(
+                zip(header.columns, columns.map(\.number)), uniquingKeysWith: { first, _ in first })
+            try learnPolicies(store, header.name, table, numbers)
+            try learnShares(store, header, table, numbers)
+        }
+    }
+
+    private func learnPolicies(
+        _ store: PolicyStore, _ name: String, _ table: SyncedTable, _ numbers: [String: Int]
+    ) throws {
+        for group in groups where group.name == Self.policies && group.key == name && group.columns.count >= 5
+        {
+            let words = group.columns
+            guard let column = numbers[words[0]],
+                let kind = ColumnPolicy.Kind(word: words[1], functionName: words[2]),
+                let timestamp = Int64(words[3]), timestamp >= 0,
+                let replica = CounterStore.parse(shareName: "+\(words[4])")?.replica
+            else { continue }
+            try store.learn(kind, ofColumn: column, in: table, timestamp: timestamp, replica: replica)
+        }
+    }
+
+    private func learnShares(
+        _ store: PolicyStore, _ header: BundleHeader.Table, _ table: SyncedTable, _ numbers: [String: Int]
+    ) throws {
+        var shares: [(column: Int, counter: Int, replica: ReplicaID)] = []
+        var declared: Set<Int> = []
+        for group in groups where group.name == Self.shares && group.key == header.name {
+            guard let first = group.columns.first, let counter = numbers[first] else { continue }
+            for index in stride(from: 1, to: group.columns.count - 1, by: 2) {
+                guard let column = numbers[group.columns[index]], column != counter,
+                    let replica = CounterStore.parse(shareName: "+\(group.columns[index + 1])")?.replica
+                else { continue }
+                declared.insert(column)
+                shares.append((column, counter, replica))
+            }
+        }
+        for (name, column) in numbers where !declared.contains(column) {
+            guard let share = CounterStore.parse(shareName: name),
+                let counter = numbers.first(where: { $0.key.lowercased() == share.column.lowercased() })?
+                    .value
+            else { continue }
+            shares.append((column, counter, share.replica))
+        }
+        let known = try CounterColumns.loadAll(store.db)[table.number]
+        for share in shares.sorted(by: { $0.column < $1.column }) where known?.owners[share.column] == nil {
+            try learn(store, share, table)
+        }
+    }
+
+    private func learn(
+        _ store: PolicyStore, _ share: (column: Int, counter: Int, replica: ReplicaID), _ table: SyncedTable
+    ) throws {
+        // A column of the user's is no share, whatever its name is.
+        guard table.columns.contains(where: { $0.number == share.column && $0.place == .elsewhere }) else {
+            return
+        }
+        let isCounter = try CounterColumns.loadAll(store.db)[table.number]?.shares[share.counter] != nil
+        if !isCounter {
+            try store.learn(
+                .counter, ofColumn: share.counter, in: table, timestamp: 0, replica: share.replica)
+        }
+        try CounterStore.register(
+            store.db, share: share.column, of: share.counter, in: table.number, replica: share.replica)
+        try adoptParked(store.db, share.column, share.counter, table)
+    }
+
+    /// Shares that came before anybody here knew what they are, and are parked.
+    private func adoptParked(_ db: Database, _ share: Int, _ counter: Int, _ table: SyncedTable) throws {
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT pk, val FROM _sync_shadow WHERE tbl = ? AND col = ?",
+            arguments: [table.number, share])
+        guard !rows.isEmpty, let store = try CounterStore.ifNeeded(db) else { return }
+        try db.execute(
+            sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND col = ?", arguments: [table.number, share])
+        let target = try AppliedTable(db, table, columns: table.columns)
+        for row in rows {
+            let owned = (
+                key: OwnedValue.make(try row.decode(atIndex: 0)),
+                value: OwnedValue.make(try row.decode(atIndex: 1))
+            )
+            let key = RowKey(owned.key.value)
+            var values = [share: owned.value.value]
+            try store.absorb(&values, .update, table.number, key)
+            if let name = target.presentNames[counter], let sum = values[counter], try target.hasRow(key) {
+                // What a constraint refuses stays as it is until the row is written the next time.
+                _ = try target.update(key, [(name: name, value: sum)])
+            }
+            withExtendedLifetime(owned) {}
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import CipherStore
+import SyncWire
+
+/// Reads and writes the policies of columns.
+struct PolicyStore {
+    /// The tables of policies and counters, which version 3 of the metadata adds.
+    static let schema = """
+        CREATE TABLE _sync_policy (
+            tbl INTEGER NOT NULL,
+            col INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            name TEXT NOT NULL,
+            hlc INTEGER NOT NULL,
+            rid BLOB NOT NULL,
+            PRIMARY KEY (tbl, col)
+        ) WITHOUT ROWID;
+        CREATE TABLE _sync_share (
+            tbl INTEGER NOT NULL,
+            col INTEGER NOT NULL,
+            counter INTEGER NOT NULL,
+            rid BLOB NOT NULL,
+            PRIMARY KEY (tbl, col)
+        ) WITHOUT ROWID;
+        CREATE TABLE _sync_part (
+            r INTEGER NOT NULL,
+            col INTEGER NOT NULL,
+            val,
+            PRIMARY KEY (r, col)
+        ) WITHOUT ROWID;
+
+        """
+
+    /// A policy with its column's numbers, and when and where it was declared.
+    struct Entry {
+        let table: Int64
+        let column: Int
+        let policy: ColumnPolicy
+        let timestamp: Int64
+        let replica: ReplicaID
+    }
+
+    let db: Database
+    let environment: SyncEnvironment
+
+    /// Reads all policies that this program knows.
+    static func loadAll(_ db: Database) throws -> [Entry] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT p.tbl, p.col, t.name, c.name, p.kind, p.name, p.hlc, p.rid FROM _sync_policy AS p
+                JOIN _sync_table AS t ON t.tbl = p.tbl JOIN _sync_column AS c ON c.tbl = p.tbl AND c.col = p.col
+                ORDER BY p.tbl, p.col
+                """
+        ).compactMap { row in
+            let kind = ColumnPolicy.Kind(
+                word: try row.decode(atIndex: 4), functionName: try row.decode(atIndex: 5))
+            guard let kind else { return nil }
+            return Entry(
+                table: try row.decode(atIndex: 0), column: try row.decode(atIndex: 1),
+                policy: ColumnPolicy(
+                    table: try row.decode(atIndex: 2), column: try row.decode(atIndex: 3), kind: kind),
+                timestamp: try row.decode(atIndex: 6),
+                replica: try StoreMetadata.identifier(row.decode(atIndex: 7)))
+        }
+    }
+
+    /// Declares a policy here.
+    func declare(_ policy: ColumnPolicy) throws {
+        let tables = try SyncedTable.loadAll(db)
+        guard
+            let table = tables.first(where: {
+                $0.isTracked && $0.name.lowercased() == policy.table.lowercased()
+            })
+        else {
+            throw SyncError(.noSuchTable, "no table \(policy.table) is tracked, so it can have no policy")
+        }
+        guard
+            let column = table.presentColumns.first(where: {
+                $0.name.lowercased() == policy.column.lowercased()
+            })
+        else {
+            throw SyncError(
+                .unsuitablePolicy,
+                table.key.lowercased() == policy.column.lowercased()
+                    ? "\(policy.column) is the key of table \(policy.table); a key is never merged"
+                    : "table \(policy.table) has no column \(policy.column)")
+        }
+        let present = try Self.loadAll(db).first { $0.table == table.number && $0.column == column.number }
+        guard present?.policy.kind != policy.kind else { return }
+        if present == nil, policy.kind == .lastWriter { return }
+        guard present?.policy.kind != .counter else {
+            throw SyncError(
+                .unsuitablePolicy,
+                """
+                column \(policy.column) of table \(policy.table) is a counter, which can't become anything else; \
+                use another column
+                """)
+        }
+        let metadata = try StoreMetadata.require(db)
+        let stamp = max(
+            metadata.clock.next.rawValue, environment.milliseconds() << 16, (present?.timestamp ?? 0) + 1)
+        try set(
+            policy.kind, ofColumn: column.number, in: table, timestamp: stamp, replica: metadata.replicaID())
+        try db.execute(sql: "UPDATE _sync_state SET clock = max(clock, ?)", arguments: [stamp])
+    }
+
+    /// Takes over a policy that a peer declares, if it stands above the one that is known.
+    func learn(
+        _ kind: ColumnPolicy.Kind, ofColumn column: Int, in table: SyncedTable, timestamp: Int64,
+        replica: ReplicaID
+    ) throws {
+        let present = try Self.loadAll(db).first { $0.table == table.number && $0.column == column }
+        if let present {
+            guard present.policy.kind != .counter else { return }
+            let isNewer =
+                (timestamp, replica.description) > (present.timestamp, present.replica.description)
+            guard kind == .counter || isNewer else { return }
+        }
+        try set(kind, ofColumn: column, in: table, timestamp: timestamp, replica: replica)
+    }
+
+    private func set(
+        _ kind: ColumnPolicy.Kind, ofColumn column: Int, in table: SyncedTable, timestamp: Int64,
+        replica: ReplicaID
+    ) throws {
+        try db.execute(
+            sql:
+                "INSERT OR REPLACE INTO _sync_policy (tbl, col, kind, name, hlc, rid) VALUES (?, ?, ?, ?, ?, ?)",
+            arguments: [table.number, column, kind.word, kind.functionName, timestamp, replica.data])
+        if kind == .counter { try CounterStore.begin(db, column: column, in: table) }
+    }
+}

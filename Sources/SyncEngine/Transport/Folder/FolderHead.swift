@@ -1,0 +1,206 @@
+import CipherStore
+import Foundation
+import SyncWire
+
+/// What a replica says about its files in a folder. Encrypted, like all of them.
+struct FolderHead: Codable, Equatable {
+    /// A file of the replica's subfolder.
+    struct File: Codable, Equatable {
+        let name: String
+        /// What a receiver has to know already: sequences by replica.
+        let base: [String: Int64]
+        /// What it knows afterwards.
+        let target: [String: Int64]
+        let byteCount: Int
+
+        var baseVector: VersionVector { FolderHead.decode(base) }
+        var targetVector: VersionVector { FolderHead.decode(target) }
+    }
+
+    static let version = 1
+    static let kind = SealedFileKind(rawValue: 2)
+    /// More than any head takes: one of 64 bundles and 1,000 replicas has 6 MB.
+    static let byteCountMax = 16 << 20
+
+    var format = Self.version
+    private let storeID: String
+    private let replicaID: String
+    /// Grows with each head that the replica writes.
+    var generation: Int64 = 0
+    /// What the replica knows.
+    var vector: [String: Int64]
+    /// Its bundles, oldest first.
+    var bundles: [File] = []
+    /// A snapshot of its file.
+    var snapshot: File?
+    /// Bundles of others that are complete by their size and could not be read, as paths in the folder.
+    var unreadable: [String] = []
+
+    /// When it was written, which its file says.
+    private(set) var writtenMilliseconds: Int64 = 0
+
+    private enum CodingKeys: String, CodingKey {
+        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable
+    }
+
+    init(_ greeting: Greeting, vector: VersionVector? = nil) {
+        storeID = greeting.store.description
+        replicaID = greeting.replica.description
+        self.vector = Self.encode(vector ?? greeting.vector)
+    }
+
+    var store: StoreID? { Identifier128(hexadecimal: storeID) }
+    var replica: ReplicaID? { Identifier128(hexadecimal: replicaID) }
+
+    static func encode(_ vector: VersionVector) -> [String: Int64] {
+        Dictionary(vector.sequences.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
+    }
+
+    static func decode(_ vector: [String: Int64]) -> VersionVector {
+        var result = VersionVector()
+        for (text, sequence) in vector {
+            if let replica = Identifier128(hexadecimal: text) { result[replica] = sequence }
+        }
+        return result
+    }
+
+    /// Reads a head.
+    ///
+    /// - throws: ``StoreError`` for the file; ``SyncError`` of code `invalidBundle` for its content.
+    static func read(_ path: String, _ folder: FolderTransport) throws -> FolderHead {
+        let file = try SealedFileReader(path: path, kind: kind, opening: ArchiveSecret(folder.passphrase))
+        guard file.byteCount <= byteCountMax else {
+            throw SyncError(.invalidBundle, "\(path): longer than \(byteCountMax) bytes")
+        }
+        var data = Data()
+        while let piece = try file.next() { data.append(piece) }
+        do {
+            var head = try JSONDecoder().decode(FolderHead.self, from: data)
+            guard head.format == version else {
+                throw SyncError(
+                    .metadataTooNew,
+                    "\(path): the folder has format \(head.format), and this program knows \(version)")
+            }
+            guard head.store != nil, head.replica != nil else {
+                throw SyncError(.invalidBundle, "\(path): names no replica")
+            }
+            head.writtenMilliseconds = file.createdMilliseconds ?? 0
+            return head
+        } catch let error as SyncError {
+            throw error
+        } catch {
+            throw SyncError(.invalidBundle, "\(path): its content is not that of a head")
+        }
+    }
+
+    /// Writes the head in the place of the one before.
+    func write(_ path: String, _ folder: FolderTransport, store: StoreID, now: Int64) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let data = try encoder.encode(self)
+        let file = try SealedFileWriter(
+            path: path, kind: Self.kind, lock: folder.lock(store),
+            now: Date(timeIntervalSince1970: Double(now) / 1000))
+        try data.withUnsafeBytes { try file.write($0) }
+        try file.finish(replacing: true, isShared: true)
+    }
+}
+
+extension Identifier128 {
+    /// Reads the 32 hexadecimal digits of ``description``.
+    init?(hexadecimal text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count == 32, digits.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }),
+            let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+}
+
+/// The names of a replica's files in a folder.
+struct FolderPaths {
+    static let headName = "head"
+    static let bundleSuffix = ".bundle"
+    static let snapshotSuffix = ".csa"
+
+    let folder: String
+    let replica: ReplicaID
+
+    init(_ root: String, _ replica: ReplicaID) {
+        folder = root + "/" + replica.description
+        self.replica = replica
+    }
+
+    func file(_ name: String) -> String { folder + "/" + name }
+
+    /// A name that was never used before: bundles never change.
+    static func bundleName(_ number: Int64, _ random: UInt64) -> String {
+        digits(number) + "-" + hexadecimal(random) + bundleSuffix
+    }
+
+    static func snapshotName(_ milliseconds: Int64, _ random: UInt64) -> String {
+        digits(milliseconds) + "-" + hexadecimal(random) + snapshotSuffix
+    }
+
+    /// The number in the name of a bundle; nil for other names, such as those that Dropbox and
+    /// Syncthing give to conflicting copies, and for temporary ones.
+    static func number(ofBundle name: String) -> Int64? {
+        guard name.hasSuffix(bundleSuffix) else { return nil }
+        return number(name.dropLast(bundleSuffix.count))
+    }
+
+    static func isSnapshot(_ name: String) -> Bool {
+        name.hasSuffix(snapshotSuffix) && number(name.dropLast(snapshotSuffix.count)) != nil
+    }
+
+    private static func number(_ stem: Substring) -> Int64? {
+        let parts = stem.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0].utf8.count == 16, parts[1].utf8.count == 16,
+            parts[0].utf8.allSatisfy({ (48...57).contains($0) }), parts[1].allSatisfy(\.isHexDigit)
+        else { return nil }
+        return Int64(parts[0])
+    }
+
+    private static func digits(_ number: Int64) -> String {
+        let text = String(max(0, number))
+        return String(repeating: "0", count: max(0, 16 - text.count)) + text
+    }
+
+    private static func hexadecimal(_ number: UInt64) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
+    }
+
+    func makeFolder() throws {
+        let root = URL(fileURLWithPath: folder).deletingLastPathComponent().path
+        for path in [root, folder] {
+            var isFolder: ObjCBool = false
+            if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+                continue
+            }
+            do {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            } catch let error as CocoaError {
+                throw StoreError(
+                    .cannotWrite, "cannot make the folder: \(error.localizedDescription)", path: path)
+            }
+        }
+    }
+
+    /// The size of a regular file; nil when there is none.
+    static func byteCount(_ path: String) -> Int? {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            attributes[.type] as? FileAttributeType == .typeRegular
+        else { return nil }
+        return (attributes[.size] as? NSNumber)?.intValue
+    }
+
+    func byteCount(_ name: String) throws -> Int {
+        guard let count = Self.byteCount(file(name)) else {
+            throw StoreError(.cannotWrite, "the file is gone before it was listed", path: file(name))
+        }
+        return count
+    }
+
+    func remove(_ name: String) { try? FileManager.default.removeItem(atPath: file(name)) }
+}

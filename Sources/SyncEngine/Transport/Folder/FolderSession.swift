@@ -1,0 +1,281 @@
+import CipherStore
+import Foundation
+import SyncWire
+
+/// One synchronization with a folder.
+struct FolderSession {
+    let folder: FolderTransport
+    let peer: StorePeer
+    let environment: SyncEnvironment
+    let progress: ((SyncProgress) throws -> Void)?
+
+    /// A head is written anew when it is a day old.
+    private static let headMillisecondsMax: Int64 = 86_400_000
+
+    /// Bundles that can't be read although they are complete by their size.
+    private var unreadable: Set<String> = []
+
+    init(
+        folder: FolderTransport, peer: StorePeer, environment: SyncEnvironment,
+        progress: ((SyncProgress) throws -> Void)?
+    ) {
+        self.folder = folder
+        self.peer = peer
+        self.environment = environment
+        self.progress = progress
+    }
+
+    func run(_ direction: SyncDirection) throws -> FolderReport {
+        var session = self
+        return try session.exchange(direction)
+    }
+
+    private mutating func exchange(_ direction: SyncDirection) throws -> FolderReport {
+        var greeting = try peer.greet()
+        let contents = try FolderContents(folder, store: greeting.store)
+        var report = FolderReport(local: greeting.replica)
+        if contents.sequence(of: greeting.replica) > greeting.ownSequence {
+            // This file was restored from an older copy: what it writes needs a name of its own.
+            report.renewedReplica = greeting.replica
+            try peer.renewIdentity()
+            greeting = try peer.greet()
+            report.local = greeting.replica
+        }
+        report.replicas = contents.heads.keys.sorted()
+        report.remarks = contents.remarks
+        if direction != .push { try pull(contents, &greeting, &report) }
+        if direction != .pull { try push(contents, greeting, &report) }
+        remember(contents, greeting, &report)
+        return report
+    }
+
+    // MARK: Pull
+
+    private mutating func pull(
+        _ contents: FolderContents, _ greeting: inout Greeting, _ report: inout FolderReport
+    ) throws {
+        var known = greeting.vector
+        var rows: Int64 = 0
+        var bytes: Int64 = 0
+        var conflicts: Int64 = 0
+        var parked: Int64 = 0
+        while let bundle = next(contents, known) {
+            do {
+                let summary = try apply(bundle)
+                rows += summary.rowCount
+                bytes += Int64(bundle.byteCount)
+                conflicts += summary.conflictCount
+                parked += summary.parkedCount
+                known.join(bundle.target)
+            } catch let error where Self.concernsFile(error) {
+                unreadable.insert(bundle.identity)
+                report.remarks.append(
+                    "\(bundle.path): \((error as? StoreError)?.message ?? "\(error)")")
+            }
+        }
+        greeting = try peer.greet()
+        if bytes > 0 {
+            report.pulled = SyncReport.Transfer(
+                rowCount: rows, byteCount: bytes, conflictCount: conflicts, parkedCount: parked)
+        }
+        for (replica, head) in contents.heads.sorted(by: { $0.key < $1.key })
+        where !greeting.vector.covers(FolderHead.decode(head.vector)) {
+            report.remarks.append(
+                "replica \(replica.shortDescription) has changes whose files are not here yet; synchronize again later"
+            )
+        }
+    }
+
+    /// The smallest bundle that brings something and builds on nothing that is missing here.
+    private func next(_ contents: FolderContents, _ known: VersionVector) -> FolderContents.Bundle? {
+        contents.bundles.filter {
+            !unreadable.contains($0.identity) && !known.covers($0.target) && known.covers($0.base)
+        }.min { $0.byteCount < $1.byteCount }
+    }
+
+    private func apply(_ bundle: FolderContents.Bundle) throws -> ApplySummary {
+        let report = progress.map { progress in
+            { (completed: Int64, total: Int64) in
+                try progress(
+                    SyncProgress(direction: .pull, completedRowCount: completed, totalRowCount: total))
+            }
+        }
+        let header = try BundleFile.header(bundle.path, folder.access)
+        guard header.sender == bundle.replica, header.base == bundle.base, header.target == bundle.target
+        else {
+            throw SyncError(.invalidBundle, "the bundle is not the one that its replica lists")
+        }
+        return try peer.receive { sink in
+            let file = try BundleFile.open(bundle.path, folder.access)
+            try BundleFile.forEachFrame(of: file, path: bundle.path, progress: report, sink)
+        }
+    }
+
+    /// Whether an error is about one file of the folder, and others can still be used.
+    private static func concernsFile(_ error: any Error) -> Bool {
+        switch error {
+        case let error as StoreError:
+            [
+                .missing, .empty, .cannotRead, .archiveDamaged, .wrongPassphrase, .formatTooNew,
+                .encryptionMismatch,
+            ]
+            .contains(error.code)
+        case let error as SyncError: [.invalidBundle, .otherStore].contains(error.code)
+        default: error is WireError
+        }
+    }
+
+    // MARK: Push
+
+    private mutating func push(
+        _ contents: FolderContents, _ greeting: Greeting, _ report: inout FolderReport
+    ) throws {
+        let paths = FolderPaths(folder.path, greeting.replica)
+        try paths.makeFolder()
+        var head = contents.heads[greeting.replica] ?? FolderHead(greeting)
+        head.vector = FolderHead.encode(greeting.vector)
+        // A complaint lasts until the bundle is gone or could be read.
+        let present = Set(contents.bundles.map(\.identity))
+        head.unreadable = unreadable.union(
+            head.unreadable.filter { present.contains($0) && !isCovered($0, contents, greeting.vector) }
+        ).sorted()
+        let usable = contents.bundles.filter { !unreadable.contains($0.identity) }
+        head.bundles.removeAll { file in
+            !usable.contains { $0.replica == greeting.replica && $0.name == file.name }
+        }
+        let reachable = contents.reachable(without: unreadable)
+        if isCompactionDue(usable, reachable, greeting) {
+            try write(since: VersionVector(), &head, paths, greeting, &report)
+            report.isCompacted = true
+        } else if !reachable.covers(greeting.vector) {
+            try write(since: reachable, &head, paths, greeting, &report)
+        }
+        removeReplaced(&head, usable, greeting.replica)
+        var contents = contents
+        // A replica that has nothing to say shows now and then that it is there.
+        let age = environment.milliseconds() - head.writtenMilliseconds
+        if head != contents.heads[greeting.replica] || age > Self.headMillisecondsMax {
+            try contents.write(&head, environment)
+        }
+        tidy(paths, head)
+    }
+
+    /// Whether a replica does without a bundle, because it got its changes another way.
+    private func isCovered(_ identity: String, _ contents: FolderContents, _ vector: VersionVector) -> Bool {
+        contents.bundles.first { $0.identity == identity }.map { vector.covers($0.target) } ?? true
+    }
+
+    /// Whether the bundles that build on others outgrew the one of everything.
+    private func isCompactionDue(
+        _ bundles: [FolderContents.Bundle], _ reachable: VersionVector, _ greeting: Greeting
+    ) -> Bool {
+        // Only who knows everything that the folder holds can replace it.
+        guard greeting.vector.covers(reachable) else { return false }
+        let wholes = bundles.filter { $0.isListed && $0.isWhole }
+        guard let whole = wholes.map(\.byteCount).max() else { return false }
+        // One that builds on what is gone would stay, whatever is written.
+        let increments = bundles.filter { bundle in
+            !bundle.isWhole && reachable.covers(bundle.target)
+                && !wholes.contains { $0.target.covers(bundle.target) }
+        }
+        return increments.count >= folder.compaction.bundleCountMax
+            || increments.reduce(0) { $0 + $1.byteCount } > max(whole, folder.compaction.byteCountMax)
+    }
+
+    private func write(
+        since base: VersionVector, _ head: inout FolderHead, _ paths: FolderPaths, _ greeting: Greeting,
+        _ report: inout FolderReport
+    ) throws {
+        let last = head.bundles.compactMap { FolderPaths.number(ofBundle: $0.name) }.max() ?? 0
+        let number = max(last + 1, environment.milliseconds())
+        let name = FolderPaths.bundleName(number, environment.random())
+        let file = try BundleFile.writer(paths.file(name), .sealed(folder.lock(greeting.store)), environment)
+        var reader = BundleReader()
+        let rows = progress.map { progress in
+            { (completed: Int64, total: Int64) in
+                try progress(
+                    SyncProgress(direction: .push, completedRowCount: completed, totalRowCount: total))
+            }
+        }
+        do {
+            let summary = try peer.send(since: base, progress: rows) { frame in
+                if reader.header == nil { try reader.consume(frame, onHeader: { _ in }, onRow: { _ in }) }
+                try file.write(frame)
+            }
+            try file.finish(isShared: true)
+            let target = reader.header?.target ?? greeting.vector
+            head.bundles.append(
+                FolderHead.File(
+                    name: name, base: FolderHead.encode(base), target: FolderHead.encode(target),
+                    byteCount: file.byteCount))
+            head.vector = FolderHead.encode(target)
+            report.pushed = SyncReport.Transfer(
+                rowCount: summary.rowCount, byteCount: Int64(file.byteCount), conflictCount: 0, parkedCount: 0
+            )
+        } catch {
+            file.discard()
+            throw error
+        }
+    }
+
+    /// Takes bundles of this replica off its list that a bundle of everything replaces: its own newer
+    /// one, or another replica's. Of two bundles of everything that replace each other, that of the
+    /// smaller replica id stays.
+    private func removeReplaced(
+        _ head: inout FolderHead, _ bundles: [FolderContents.Bundle], _ own: ReplicaID
+    ) {
+        let others = bundles.filter { $0.isListed && $0.isWhole && $0.replica != own }
+        let wholes = head.bundles.filter(\.base.isEmpty)
+        head.bundles.removeAll { file in
+            let target = file.targetVector
+            if wholes.contains(where: { $0.name > file.name && $0.targetVector.covers(target) }) {
+                return true
+            }
+            return others.contains { other in
+                other.target.covers(target) && (!file.base.isEmpty || other.replica < own)
+            }
+        }
+    }
+
+    /// Removes what this replica wrote and no longer lists. The head that lists the rest is written.
+    private func tidy(_ paths: FolderPaths, _ head: FolderHead) {
+        let listed = Set(head.bundles.map(\.name) + [head.snapshot?.name].compactMap { $0 })
+        let now = Double(environment.milliseconds()) / 1000
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: paths.folder)) ?? [] {
+            let isOurs = FolderPaths.number(ofBundle: name) != nil || FolderPaths.isSnapshot(name)
+            if isOurs && !listed.contains(name) {
+                paths.remove(name)
+            } else if isLeftover(name) {
+                // Another process may be writing it.
+                let attributes = try? FileManager.default.attributesOfItem(atPath: paths.file(name))
+                let changed = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? now
+                if now - changed > 86_400 { paths.remove(name) }
+            }
+        }
+    }
+
+    private func isLeftover(_ name: String) -> Bool {
+        let marks = [".sealed-", ".archive-"].compactMap { name.range(of: $0) }
+        guard let mark = marks.first else { return false }
+        let stem = String(name[..<mark.lowerBound])
+        return
+            (stem == FolderPaths.headName || FolderPaths.number(ofBundle: stem) != nil
+            || FolderPaths.isSnapshot(stem)) && name[mark.upperBound...].prefix(1).allSatisfy(\.isHexDigit)
+    }
+
+    /// Notes what the others said that they know.
+    private func remember(
+        _ contents: FolderContents, _ greeting: Greeting, _ report: inout FolderReport
+    ) {
+        do {
+            for (replica, head) in contents.heads where replica != greeting.replica {
+                try peer.remember(
+                    replica, name: "dir:\(folder.path)", knowing: FolderHead.decode(head.vector),
+                    at: min(head.writtenMilliseconds, environment.milliseconds()))
+            }
+        } catch {
+            // The changes are committed: that must not read as a failure.
+            report.remarks.append("the contact could not be noted: \(error)")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import CipherStore
+import SyncWire
+
+/// Synchronizes through a folder that files go through: on a stick, or kept equal on several
+/// machines by Syncthing, Dropbox or a network mount.
+///
+/// ```swift
+/// let folder = FolderTransport(path: "/media/stick/notes", passphrase: passphrase)
+/// let report = try synchronizer.run(.both, folder)
+/// ```
+///
+/// Each replica has a subfolder, and writes only there: encrypted bundles, which never change, and
+/// a head that lists them. Nothing of it is trusted: a file that is not complete, not authentic, of
+/// another database or gone makes a synchronization incomplete, and never wrong. After it, all that
+/// this replica knows can be had from the folder by one that knows nothing. `Schemas/folder/v1.md`
+/// describes the files.
+public struct FolderTransport: Sendable {
+    /// When the bundles of a folder are replaced by a fresh one of everything.
+    public struct Compaction: Sendable {
+        /// The number of bundles beside the one of everything.
+        public var bundleCountMax = 64
+        /// Their size in bytes, unless that of the bundle of everything is larger.
+        public var byteCountMax = 1 << 20
+
+        /// Makes the default: 64 bundles, or more bytes than 1 MiB and than the bundle of everything.
+        public init() {}
+    }
+
+    /// The folder.
+    public let path: String
+    /// When bundles are replaced.
+    public var compaction = Compaction()
+
+    let passphrase: SharedPassphrase
+
+    /// Makes a transport.
+    ///
+    /// - parameters:
+    ///     - path: The folder. It is made by the first synchronization, in a folder that is there.
+    ///     - passphrase: What encrypts all files of the folder; the same for all replicas.
+    ///     - cost: What trying a passphrase costs. It is paid once for each transport.
+    public init(path: String, passphrase: borrowing Passphrase, cost: ScryptCost = .standard) {
+        self.path = path
+        self.passphrase = SharedPassphrase(passphrase, cost: cost)
+    }
+
+    var access: BundleFile.Access { .sealed(ArchiveSecret(passphrase)) }
+
+    func lock(_ store: StoreID) -> ArchiveLock { ArchiveLock(passphrase, group: store.bytes) }
+}
+
+/// What a synchronization through a folder did.
+public struct FolderReport: Equatable, Sendable {
+    /// This replica.
+    public internal(set) var local: ReplicaID
+    /// What came from the folder, or nil when nothing did.
+    public internal(set) var pulled: SyncReport.Transfer?
+    /// What was put into the folder, or nil when nothing was missing there.
+    public internal(set) var pushed: SyncReport.Transfer?
+    /// The replicas that have written into the folder.
+    public internal(set) var replicas: [ReplicaID] = []
+    /// Whether the bundles of this replica were replaced by a fresh one of everything.
+    public internal(set) var isCompacted = false
+    /// Files that could not be used, and why. They are tried again the next time.
+    public internal(set) var remarks: [String] = []
+    /// The replica id that this store had, when it turned out to be a restored copy and got a new one.
+    public internal(set) var renewedReplica: ReplicaID?
+}
+
+extension Synchronizer {
+    /// Brings changes here from a folder, and puts ours into it.
+    ///
+    /// - parameter progress: Called with the direction, and how much was done of how much: bytes of a
+    ///   bundle when pulling, rows when pushing. An error that it throws cancels.
+    /// - throws: ``SyncError``: `otherStore`; ``StoreError``: `wrongPassphrase`, `cannotWrite`, `full`, …;
+    ///   ``DatabaseError``. Bundles that were applied stay applied; each is applied as a whole or not at all.
+    public func run(
+        _ direction: SyncDirection, _ folder: FolderTransport,
+        progress: ((SyncProgress) throws -> Void)? = nil
+    ) throws -> FolderReport {
+        let peer = self.peer
+        return try FolderSession(folder: folder, peer: peer, environment: environment, progress: progress)
+            .run(direction)
+    }
+
+    /// Puts an encrypted snapshot of the store into a folder, from which new replicas can begin. It
+    /// holds the whole file, as ``clone(to:passphrase:progress:)`` does: tables that are not tracked too.
+    ///
+    /// - throws: As ``run(_:_:progress:)-(_,FolderTransport,_)``.
+    public func publishSnapshot(
+        in folder: FolderTransport, progress: StoreProgressHandler? = nil
+    ) throws {
+        let greeting = try peer.greet()
+        var contents = try FolderContents(folder, store: greeting.store)
+        let own = FolderPaths(folder.path, greeting.replica)
+        try own.makeFolder()
+        let name = FolderPaths.snapshotName(environment.milliseconds(), environment.random())
+        try archive(to: own.file(name), lock: folder.lock(greeting.store), progress: progress)
+        // A head announces what can be had from the folder, which a snapshot alone does not give to all.
+        var head = contents.heads[greeting.replica] ?? FolderHead(greeting, vector: VersionVector())
+        let former = head.snapshot?.name
+        head.snapshot = FolderHead.File(
+            name: name, base: [:], target: FolderHead.encode(greeting.vector),
+            byteCount: try own.byteCount(name))
+        try contents.write(&head, environment)
+        if let former { own.remove(former) }
+    }
+
+    /// Makes a replica of the snapshot that a folder holds. What came after the snapshot comes with
+    /// the first ``run(_:_:progress:)-(_,FolderTransport,_)``.
+    ///
+    /// - parameters:
+    ///     - path: Where the new store goes; no file may be there.
+    ///     - passphrase: The passphrase of the new store.
+    /// - throws: ``SyncError``: `snapshotMissing`, `otherStore` when the folder serves several databases;
+    ///   ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    public static func join(
+        _ folder: FolderTransport, at path: String, passphrase: borrowing Passphrase,
+        environment: SyncEnvironment = .system, progress: StoreProgressHandler? = nil
+    ) throws {
+        let contents = try FolderContents(folder, store: nil)
+        guard Set(contents.heads.values.map(\.store)).count <= 1 else {
+            throw SyncError(.otherStore, "the folder holds several databases")
+        }
+        var problem: (any Error)?
+        for snapshot in contents.snapshots {
+            do {
+                return try restore(
+                    archive: snapshot, to: path, opening: ArchiveSecret(folder.passphrase),
+                    passphrase: passphrase, environment: environment, progress: progress)
+            } catch let error as StoreError where error.code != .cancelled && error.code != .exists {
+                problem = error
+            }
+        }
+        throw problem
+            ?? SyncError(.snapshotMissing, "the folder holds no snapshot that a replica could begin with")
+    }
+}

@@ -1,0 +1,152 @@
+import CipherStore
+import Foundation
+import SyncEngine
+
+/// Remotes that are shared folders: `dir:/path/folder`.
+enum FolderRemote {
+    private static let prefix = "dir:"
+
+    /// The folder that a remote names; nil for other remotes.
+    static func path(of remote: String) -> String? {
+        guard remote.hasPrefix(prefix), remote.count > prefix.count else { return nil }
+        var path = String(remote.dropFirst(prefix.count))
+        while path.count > 1 && path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+
+    static func requireFolder(_ path: String) throws {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+            throw Failure("\(path): there is no such folder", hints: ["is the drive there?"])
+        }
+    }
+}
+
+extension CommandContext {
+    /// Reads the passphrase of a folder.
+    func folder(_ path: String, _ options: RemotePassphraseOptions) throws -> FolderTransport {
+        guard let passphrase = try passphrase(options, for: path) else {
+            throw Failure.usage(
+                "no passphrase for the folder \(path)",
+                hints: [
+                    "a folder has a passphrase of its own, the same for all of its replicas: --remote-passphrase-file"
+                ])
+        }
+        return FolderTransport(path: path, passphrase: passphrase)
+    }
+}
+
+/// What push, pull and sync do with a folder.
+struct FolderExchange {
+    let direction: SyncDirection
+    let options: StoreOptions
+    let remote: RemoteOptions
+    let folder: String
+    let addsSnapshot: Bool
+
+    private struct Document: Encodable {
+        let store: String
+        let remote: String
+        let pulled: Int64
+        let pushed: Int64
+        let conflicts: Int64
+        let parked: Int64
+        let bytesPulled: Int64
+        let bytesPushed: Int64
+        let replicas: Int
+        let compacted: Bool
+        let remarks: [String]
+        let seconds: Double
+    }
+
+    func run(_ global: GlobalOptions) throws {
+        try CommandContext.run(global) { context in
+            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireFolder(of: folder)
+            let secret = try context.storeSecret(options)
+            let transport = try context.folder(folder, remote.passphrase)
+            Interruption.listen()
+            let start = ContinuousClock.now
+            let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
+            let report = try explaining { try exchange(synchronizer, transport, context) }
+            if addsSnapshot {
+                let progress = PageProgress(context)
+                try synchronizer.publishSnapshot(in: transport, progress: progress.update)
+                progress.finish()
+            }
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            let document = Document(
+                store: options.store, remote: remote.remote, pulled: report.pulled?.rowCount ?? 0,
+                pushed: report.pushed?.rowCount ?? 0, conflicts: report.pulled?.conflictCount ?? 0,
+                parked: report.pulled?.parkedCount ?? 0, bytesPulled: report.pulled?.byteCount ?? 0,
+                bytesPushed: report.pushed?.byteCount ?? 0, replicas: report.replicas.count,
+                compacted: report.isCompacted, remarks: report.remarks,
+                seconds: (seconds * 1000).rounded() / 1000)
+            try context.print(document, text: text(report))
+            return try remarks(report, context)
+        }
+    }
+
+    private func explaining<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as StoreError where error.code == .wrongPassphrase && error.path == folder {
+            throw Failure(
+                "\(folder): the passphrase does not open the files of the folder",
+                hints: ["all replicas use the same one, given by --remote-passphrase-file"],
+                status: .noKeyOpens)
+        } catch let error as SyncError where error.code == .otherStore {
+            throw Failure(
+                error.message,
+                hints: [
+                    "each database needs a folder of its own",
+                    "replicas are made with: syncctl init <new> --join dir:<folder>",
+                ], status: .remoteRefused)
+        }
+    }
+
+    private func exchange(
+        _ synchronizer: Synchronizer, _ transport: FolderTransport, _ context: CommandContext
+    ) throws -> FolderReport {
+        var current: (direction: SyncDirection, progress: StepProgress)?
+        defer { current?.progress.finish() }
+        return try synchronizer.run(direction, transport) { progress in
+            if current?.direction != progress.direction {
+                current?.progress.finish()
+                let unit: ProgressUnit = progress.direction == .pull ? .bytes : .items("rows")
+                current = (progress.direction, context.progress(progress.direction.rawValue, unit: unit))
+            }
+            try current?.progress.update(progress.completedRowCount, progress.totalRowCount)
+        }
+    }
+
+    private func text(_ report: FolderReport) -> String {
+        var parts: [String] = []
+        if direction != .push { parts.append("pulled \(count(report.pulled))") }
+        if direction != .pull { parts.append("pushed \(count(report.pushed))") }
+        let conflicts = report.pulled?.conflictCount ?? 0
+        parts.append(
+            conflicts == 0
+                ? "no conflicts"
+                : "\(HumanFormat.count(Int(conflicts), "conflict")) resolved by last writer, the losing values kept"
+        )
+        if addsSnapshot { parts.append("snapshot added") }
+        return parts.joined(separator: ", ")
+    }
+
+    private func count(_ transfer: SyncReport.Transfer?) -> String {
+        guard let transfer else { return "nothing new" }
+        return HumanFormat.count(Int(transfer.rowCount), "row")
+            + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
+    }
+
+    private func remarks(_ report: FolderReport, _ context: CommandContext) throws -> ExitStatus {
+        if let old = report.renewedReplica {
+            context.note(
+                "replica \(old.shortDescription) is new: its file had been restored from an older copy")
+        }
+        for remark in report.remarks { context.note(remark) }
+        let status = context.parkedRemark(report.pulled?.parkedCount ?? 0, options.store)
+        return report.remarks.isEmpty ? status : .attention
+    }
+}

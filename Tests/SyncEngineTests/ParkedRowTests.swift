@@ -1,0 +1,108 @@
+import CipherStore
+import Foundation
+import Testing
+
+@testable import SyncEngine
+
+/// What the app and its user see of rows that wait.
+@Suite struct ParkedRowTests {
+    let stores: TestStores
+
+    init() throws { stores = try TestStores() }
+
+    @Test func aRowSaysWhatItWaitsFor() throws {
+        let a = try stores.create(
+            schema: """
+                CREATE TABLE p (id BLOB PRIMARY KEY, name UNIQUE);
+                CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p);
+                """, tables: ["p", "c"])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("INSERT INTO p VALUES (?, 'x')", [key(1)])
+        try b.execute("INSERT INTO p VALUES (?, 'x')", [key(2)])
+        try b.execute("INSERT INTO c VALUES (?, ?)", [key(3), key(2)])
+        let hiddenAt = stores.clock.environment.milliseconds()
+        try a.sync(b)
+        stores.clock.advance(milliseconds: 1000)
+        try a.sync(b)
+        for replica in [a, b] {
+            let rows = try replica.synchronizer.parkedRows()
+            #expect(rows.map(\.table) == ["p", "c"])
+            #expect(rows.map(\.reason) == [.unique, .missingParent])
+            #expect(rows.map(\.message) == ["UNIQUE constraint failed: p.name", "no parent in p"])
+            #expect(rows.map(\.key) == [key(2).databaseValue, key(3).databaseValue])
+            #expect(rows.map(\.otherKey) == [key(1).databaseValue, key(2).databaseValue])
+            #expect(rows.map(\.otherTable) == ["p", "p"])
+            #expect(rows.map(\.sinceMilliseconds) == [hiddenAt, hiddenAt])
+            #expect(rows[0].values == ["name": "x".databaseValue])
+            #expect(rows[0].keyText == "02020202-0202-0202-0202-020202020202")
+            #expect(try replica.synchronizer.parkedRows(table: "C").count == 1)
+            #expect(try replica.synchronizer.parkedRows(limit: 1).count == 1)
+            #expect(try replica.synchronizer.parkedRows(table: "nothing").isEmpty)
+            #expect(try replica.synchronizer.status().parkedCount == 2)
+        }
+        // Nothing helps until the winner goes; then a retry does without a synchronization.
+        #expect(try b.synchronizer.retryParkedRows() == 0)
+        try b.execute("UPDATE p SET name = 'y'")
+        #expect(try b.synchronizer.retryParkedRows() == 2)
+        #expect(try b.synchronizer.parkedRows().isEmpty)
+        #expect(try b.dump(["p", "c"]).count == 3)
+    }
+
+    @Test func rowsOfOtherTablesAndColumnsSaySo() throws {
+        let a = try stores.create()
+        let b = try stores.clone(a, as: "b.db")
+        try a.migrate("more") { db in
+            try db.execute(
+                sql: "ALTER TABLE note ADD COLUMN color; CREATE TABLE extra (id BLOB PRIMARY KEY, x)")
+        }
+        try a.synchronizer.track(["extra"])
+        try a.execute("INSERT INTO note (id, title, color) VALUES (?, 't', 'red')", [key(1)])
+        try a.execute("INSERT INTO extra VALUES (?, 5)", [key(2)])
+        try a.sync(b)
+        let rows = try b.synchronizer.parkedRows()
+        #expect(rows.map(\.reason) == [.missingColumn, .missingTable])
+        #expect(rows.map(\.values) == [["color": "red".databaseValue], ["x": 5.databaseValue]])
+        #expect(rows.map(\.sinceMilliseconds) == [nil, nil])
+    }
+
+    @Test func nothingIsWrittenWhereNothingCanHaveChanged() throws {
+        let a = try stores.create()
+        let b = try stores.clone(a, as: "b.db")
+        for replica in [a, b] {
+            try replica.execute("INSERT INTO tag VALUES (?, 'red')", [UUID().uuidString])
+        }
+        try a.sync(b)
+        try a.sync(b)
+        let isDue = try a.queue.read { try SettlementMark.isDue($0) }
+        #expect(!isDue)
+        let before = try a.everything().filter { !$0.hasPrefix("_sync_peer") }
+        try a.sync(b)
+        let after = try a.everything().filter { !$0.hasPrefix("_sync_peer") }
+        #expect(after == before)
+        try a.execute("UPDATE tag SET name = 'blue'")
+        let isDueAgain = try a.queue.read { try SettlementMark.isDue($0) }
+        #expect(isDueAgain)
+        try a.sync(b)
+        #expect(try a.dump(["tag"]).count == 2)
+        #expect(try a.dump(["tag"]) == b.dump(["tag"]))
+    }
+
+    @Test func rowsThatAnOlderProgramParkedAreAdopted() throws {
+        let a = try stores.create()
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("INSERT INTO tag VALUES ('0190f5fe-7c00-7a00-8000-00000000000a', 'red')")
+        try b.execute("INSERT INTO tag VALUES ('0190f5fe-7c00-7a00-8000-00000000000b', 'red')")
+        try a.sync(b)
+        try a.queue.write { db in
+            try db.execute(sql: "DELETE FROM _sync_hidden; DELETE FROM _sync_setting")
+            try ConstraintSchema.adoptParkedRows(db)
+        }
+        #expect(try a.synchronizer.parkedRows().map(\.reason) == [.other])
+        try a.sync(b)
+        #expect(try a.synchronizer.parkedRows().map(\.reason) == [.unique])
+        try b.execute("DELETE FROM tag")
+        try a.sync(b)
+        #expect(try a.dump(["tag"]).count == 1)
+        #expect(try a.dump(["tag"]) == b.dump(["tag"]))
+    }
+}
