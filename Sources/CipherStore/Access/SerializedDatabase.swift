@@ -33,7 +33,7 @@ final class SerializedDatabase: @unchecked Sendable {
     ) throws {
         self.path = path
         self.configuration = configuration
-        db = try Self.retryingReplaced {
+        db = try Self.retrying(path) {
             try Database(
                 path: path, configuration: configuration, keyCache: keyCache, label: label,
                 memorySettings: memorySettings)
@@ -46,12 +46,13 @@ final class SerializedDatabase: @unchecked Sendable {
         queue.setSpecific(key: Self.currentKey, value: Unowned(database: self))
     }
 
-    /// Opens a file again that somebody replaced meanwhile, as a change of its key does.
-    private static func retryingReplaced(_ open: () throws -> Database) throws -> Database {
+    /// Opens a file again whose key did not fit because somebody replaced it meanwhile, as a change of
+    /// its key does.
+    private static func retrying(_ path: String, _ open: () throws -> Database) throws -> Database {
         for _ in 0..<4 {
             do {
                 return try open()
-            } catch let error as StoreError where error.code == .replaced {}
+            } catch let error as StoreError where error == Database.replacedBeforeKeyError(path: path) {}
         }
         return try open()
     }

@@ -181,10 +181,12 @@ public final class Database {
             try setUp()
             if isFile { fileIdentity = try identityOfOpenFile(before: identityBefore) }
         } catch {
-            // A file that was replaced while it was opened has another key, or none.
-            let isReplaced = isFile && SQLiteHandle.hasMoved(handle) && FileIdentity(path: path) != nil
+            // A file that was replaced has another key than its keyring says, or no first page any more.
+            let isReplaced =
+                isFile && error.isAboutKey && SQLiteHandle.hasMoved(handle)
+                && FileIdentity(path: path) != nil
             dispose()
-            throw isReplaced ? Self.replacedFileError(path: path) : error
+            throw isReplaced ? Self.replacedBeforeKeyError(path: path) : error
         }
         observeTransactions()
         stopWhenCancelled()
@@ -280,6 +282,21 @@ public final class Database {
 
     /// Whether a transaction is open.
     public var isInsideTransaction: Bool { !isClosed && SQLiteHandle.isInsideTransaction(handle) }
+}
+
+extension Database {
+    /// The key did not open the file, because it was replaced meanwhile: another attempt may.
+    static func replacedBeforeKeyError(path: String) -> StoreError {
+        StoreError(.replaced, "the file was replaced while it was opened; open it again", path: path)
+    }
+}
+
+extension Error {
+    /// Whether the key of a file is what failed.
+    fileprivate var isAboutKey: Bool {
+        let code = (self as? StoreError)?.code ?? (self as? DatabaseError)?.storeError?.code
+        return [.wrongPassphrase, .keyringMismatch, .damaged, .plaintext].contains(code)
+    }
 }
 
 /// A number of commits, which any thread may read.

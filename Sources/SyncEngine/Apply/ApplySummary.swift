@@ -10,4 +10,13 @@ public struct ApplySummary: Equatable, Sendable {
     public internal(set) var unparkedCount: Int64 = 0
     /// How far stamps were ahead of the clock here, where it is more than it goes along with; else zero.
     public internal(set) var skewMilliseconds: Int64 = 0
+
+    /// Adds what another application did.
+    mutating func add(_ other: ApplySummary) {
+        rowCount += other.rowCount
+        conflictCount += other.conflictCount
+        parkedCount += other.parkedCount
+        unparkedCount += other.unparkedCount
+        skewMilliseconds = max(skewMilliseconds, other.skewMilliseconds)
+    }
 }

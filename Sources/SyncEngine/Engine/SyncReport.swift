@@ -16,6 +16,15 @@ public struct SyncReport: Equatable, Sendable {
         public let unparkedCount: Int64
         /// How far times were ahead of the receiver's clock, where it is more than it goes along with; else zero.
         public let skewMilliseconds: Int64
+
+        init(rowCount: Int64, byteCount: Int64, applied: ApplySummary) {
+            self.rowCount = rowCount
+            self.byteCount = byteCount
+            conflictCount = applied.conflictCount
+            parkedCount = applied.parkedCount
+            unparkedCount = applied.unparkedCount
+            skewMilliseconds = applied.skewMilliseconds
+        }
     }
 
     /// This replica.

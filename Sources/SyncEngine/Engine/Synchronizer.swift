@@ -199,10 +199,7 @@ struct SessionDriver {
                 sent = try source.send(since: vector, progress: report, to: sink)
             }
         }
-        return SyncReport.Transfer(
-            rowCount: sent.rowCount, byteCount: sent.byteCount, conflictCount: applied.conflictCount,
-            parkedCount: applied.parkedCount, unparkedCount: applied.unparkedCount,
-            skewMilliseconds: applied.skewMilliseconds)
+        return SyncReport.Transfer(rowCount: sent.rowCount, byteCount: sent.byteCount, applied: applied)
     }
 
     /// Each side notes what the other knows now.

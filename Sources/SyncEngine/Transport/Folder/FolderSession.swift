@@ -55,17 +55,12 @@ struct FolderSession {
         _ contents: FolderContents, _ greeting: inout Greeting, _ report: inout FolderReport
     ) throws {
         var known = greeting.vector
-        var rows: Int64 = 0
+        var applied = ApplySummary()
         var bytes: Int64 = 0
-        var conflicts: Int64 = 0
-        var parked: Int64 = 0
         while let bundle = next(contents, known) {
             do {
-                let summary = try apply(bundle)
-                rows += summary.rowCount
+                applied.add(try apply(bundle))
                 bytes += Int64(bundle.byteCount)
-                conflicts += summary.conflictCount
-                parked += summary.parkedCount
                 known.join(bundle.target)
             } catch let error where Self.concernsFile(error) {
                 unreadable.insert(bundle.identity)
@@ -75,8 +70,7 @@ struct FolderSession {
         }
         greeting = try peer.greet()
         if bytes > 0 {
-            report.pulled = SyncReport.Transfer(
-                rowCount: rows, byteCount: bytes, conflictCount: conflicts, parkedCount: parked)
+            report.pulled = SyncReport.Transfer(rowCount: applied.rowCount, byteCount: bytes, applied: applied)
         }
         for (replica, head) in contents.heads.sorted(by: { $0.key < $1.key })
         where !greeting.vector.covers(FolderHead.decode(head.vector)) {
@@ -210,8 +204,7 @@ struct FolderSession {
                     byteCount: file.byteCount))
             head.vector = FolderHead.encode(target)
             report.pushed = SyncReport.Transfer(
-                rowCount: summary.rowCount, byteCount: Int64(file.byteCount), conflictCount: 0, parkedCount: 0
-            )
+                rowCount: summary.rowCount, byteCount: Int64(file.byteCount), applied: ApplySummary())
         } catch {
             file.discard()
             throw error
