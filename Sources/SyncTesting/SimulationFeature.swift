@@ -13,8 +13,6 @@ public enum SimulationFeature: String, CaseIterable, Sendable {
     case clones
     /// Plain copies of files are synchronized with what they are copies of.
     case copies
-    /// Files are replaced by older copies of themselves.
-    case restores
     /// The schema has foreign keys.
     case foreignKeys = "foreign-keys"
     /// The schema has UNIQUE constraints.
