@@ -198,7 +198,9 @@ final class TestReplica {
 
     func conflicts() throws -> [String] {
         try queue.read { db in
-            try Row.fetchAll(db, sql: "SELECT col, val, why FROM _sync_conflict WHERE why <> 'row' ORDER BY id").map {
+            try Row.fetchAll(
+                db, sql: "SELECT col, val, why FROM _sync_conflict WHERE why <> 'row' ORDER BY id"
+            ).map {
                 $0.databaseValues.map(\.description).joined(separator: " ")
             }
         }

@@ -74,6 +74,33 @@ final class KeyCache: Sendable {
         return nil
     }
 
+    /// The key of a file that is about to be created, from a raw one.
+    func keyForNewFile(_ raw: borrowing RawKey, settings: CipherSettings) throws -> EncryptionKey {
+        let key = try raw.encryptionKey(salt: raw.salt ?? KeyDerivation.randomSalt(), settings: settings)
+        return remember(key, KeyDerivation.fingerprint(raw.bytes, nonce: nonce))
+    }
+
+    /// The key of an existing file from a raw one, as ``key(passphrase:path:start:)``.
+    func key(
+        _ raw: borrowing RawKey, path: String, start: [UInt8]
+    ) throws -> (key: EncryptionKey, isProven: Bool)? {
+        let fingerprint = KeyDerivation.fingerprint(raw.bytes, nonce: nonce)
+        let salt = Array(start.prefix(CipherSettings.saltByteCount))
+        if let known = known(fingerprint, salt, iterations: nil) {
+            return (known, Self.settings(authenticating: start, key: known) != nil)
+        }
+        guard raw.salt == nil || raw.salt == salt else { return nil }
+        for format in CipherSettings.Format.current {
+            let key = try raw.encryptionKey(salt: salt, settings: CipherSettings(format: format))
+            guard let found = Self.settings(authenticating: start, key: key) else { continue }
+            guard !format.needsVersion4 || EngineFeatures.current.supportsFormat4 else {
+                throw StoreError.formatTooNew(path: path)
+            }
+            return (remember(key.with(settings: found), fingerprint), true)
+        }
+        return nil
+    }
+
     /// The key of a store that has a keyring.
     ///
     /// - parameters:

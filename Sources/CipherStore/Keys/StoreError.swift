@@ -46,6 +46,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case emptyPassphrase
         /// The passphrase is too long.
         case passphraseTooLong
+        /// A raw key has another length, or other characters, than it may have.
+        case rawKeyInvalid
         /// There is no keyring beside the store.
         case keyringMissing
         /// The file of the keyring is not what was written.

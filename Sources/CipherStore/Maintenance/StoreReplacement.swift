@@ -58,6 +58,10 @@ struct StoreReplacement {
                     try file.synchronize()
                     return try StoreVerification.rowCounts(source)
                 }, progress: progress)
+            // The last moment at which a cancellation leaves the old key: the disk may have taken long.
+            let pageCount = try Int.fetchOne(source, sql: "PRAGMA page_count") ?? 0
+            try progress?(
+                StoreProgress(phase: .verifying, completedPageCount: pageCount, totalPageCount: pageCount))
             try prepare()
             try swap(file)
         } catch {

@@ -98,16 +98,18 @@ final class Settlement {
 
     private func enter(_ woken: [Int64: [OwnedValue]]) throws {
         let orders = try ClaimOrderLookup(db)
+        var waiting = woken
         var hasMoved = true
         while hasMoved {
             hasMoved = false
             for table in tables where table.hasRows {
-                guard let keys = woken[table.number], !keys.isEmpty else { continue }
+                guard let keys = waiting[table.number], !keys.isEmpty else { continue }
                 let claims = UniqueClaims(db, try target(table), parking, orders, canEvict: canHide)
                 let count = try claims.settle(keys)
                 for key in claims.moved {
                     try withExtendedLifetime(key) { try touched?.add(table.number, RowKey(key.value)) }
                 }
+                waiting[table.number] = claims.waitingKeys
                 // While SQLite enforces foreign keys, a parent makes room for its children.
                 if count > 0, !canHide { hasMoved = true }
             }

@@ -35,6 +35,9 @@ final class UniqueClaims {
     /// The rows that were written, and those that gave way.
     private(set) var moved: [OwnedValue] = []
 
+    /// The rows that wait on.
+    private(set) var waitingKeys: [OwnedValue] = []
+
     init(
         _ db: Database, _ table: AppliedTable, _ parking: Parking, _ orders: ClaimOrderLookup,
         canEvict: Bool
@@ -59,7 +62,7 @@ final class UniqueClaims {
         }
         var count: Int64 = 0
         for candidate in candidates.sorted(by: { $0.order < $1.order }) {
-            if try settle(candidate) { count += 1 }
+            if try settle(candidate) { count += 1 } else { waitingKeys.append(candidate.key) }
         }
         return count
     }

@@ -74,13 +74,16 @@ extension Database {
     /// is another one.
     func applyKeyPragmas() throws {
         defer { setUpPassphrase = nil }
-        guard let passphrase = setUpPassphrase, let key = encryptionKey else { return }
+        guard let key = encryptionKey, DatabasePath(path).isFile else { return }
         var settings = key.settings
         settings.pageSize = number("PRAGMA cipher_page_size") ?? settings.pageSize
-        let iterations = number("PRAGMA kdf_iter") ?? settings.iterationCount
+        // A key that was not derived has no rounds.
+        let iterations =
+            setUpPassphrase == nil
+            ? settings.iterationCount : number("PRAGMA kdf_iter") ?? settings.iterationCount
         if iterations != settings.iterationCount { settings.kdfIterations = iterations }
         guard settings != key.settings else { return }
-        guard settings.kdfIterations != key.settings.kdfIterations else {
+        guard let passphrase = setUpPassphrase, settings.kdfIterations != key.settings.kdfIterations else {
             encryptionKey = key.with(settings: settings)
             return
         }

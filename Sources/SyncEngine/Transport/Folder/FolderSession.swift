@@ -70,7 +70,8 @@ struct FolderSession {
         }
         greeting = try peer.greet()
         if bytes > 0 {
-            report.pulled = SyncReport.Transfer(rowCount: applied.rowCount, byteCount: bytes, applied: applied)
+            report.pulled = SyncReport.Transfer(
+                rowCount: applied.rowCount, byteCount: bytes, applied: applied)
         }
         for (replica, head) in contents.heads.sorted(by: { $0.key < $1.key })
         where !greeting.vector.covers(FolderHead.decode(head.vector)) {
