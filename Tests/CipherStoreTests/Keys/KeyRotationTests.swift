@@ -95,7 +95,7 @@ import Testing
         let next = try DataKey.random()
         let keys = try rotating.slotKeys(of: [], limit: .minimum, path: "")
         try rotating.begin(rotationTo: next, keeping: keys)
-        let rotatingKeyring = rotating.encodedNext()
+        let rotatingKeyring = try rotating.encodedNext(path: "")
         let newFile = try copy(of: store, under: next)
 
         func put(_ file: [UInt8], _ keyring: [UInt8]) throws {

@@ -100,6 +100,19 @@ import Testing
         #expect(error?.code == .keyringDamaged)
     }
 
+    @Test func aChangeBeyondTheLastGenerationIsRefusedBeforeItIsWritten() throws {
+        let store = try KeyringStore()
+        let opened = try store.keyring.opened(store.keyring.content(), .text("first"))
+        var forged = opened.file
+        forged.generation = .max - 2
+        var keyring = try store.keyring.opened(
+            forged.encoded(authenticatedBy: opened.active), .text("first"))
+        let last = try keyring.encodedNext(path: "x")
+        #expect(try KeyringFile(parsing: last, path: "x").generation == .max - 1)
+        let error = #expect(throws: StoreError.self) { try keyring.encodedNext(path: "x") }
+        #expect(error?.code == .keyringDamaged)
+    }
+
     @Test func aCostThatExhaustsTheMemoryIsRefused() throws {
         let store = try KeyringStore()
         let content = Array(try store.keyring.content().dropLast(48))

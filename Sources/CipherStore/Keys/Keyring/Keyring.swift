@@ -90,7 +90,7 @@ public struct Keyring: Sendable {
         try storage.withLock { access in
             var keyring = try unlock(access.bytes, known)
             let slot = try keyring.add(secret, label: label, cost: cost, now: Date())
-            try access.replace(with: keyring.encodedNext())
+            try access.replace(with: keyring.encodedNext(path: path))
             return slot
         }
     }
@@ -102,7 +102,7 @@ public struct Keyring: Sendable {
         try storage.withLock { access in
             var keyring = try unlock(access.bytes, known)
             try keyring.remove(id)
-            try access.replace(with: keyring.encodedNext())
+            try access.replace(with: keyring.encodedNext(path: path))
         }
     }
 
@@ -151,13 +151,13 @@ public struct Keyring: Sendable {
         let slot = try keyring.add(
             secret, label: old?.label ?? "", cost: cost ?? old?.cost ?? .standard, now: Date(),
             replacing: isFull ? old?.id : nil)
-        try access.replace(with: keyring.encodedNext())
+        try access.replace(with: keyring.encodedNext(path: path))
         guard let old, !isFull else { return slot }
         do {
             var proven = try UnlockedKeyring(
                 bytes: access.bytes, active: keyring.active, slotID: slot.id, path: path)
             try proven.remove(old.id)
-            try access.replace(with: proven.encodedNext())
+            try access.replace(with: proven.encodedNext(path: path))
         } catch let error as StoreError {
             throw StoreError(
                 error.code,
@@ -232,7 +232,7 @@ public struct Keyring: Sendable {
             guard access.bytes == content else { return }
             var keyring = opened
             keyring.finishRotation()
-            try access.replace(with: keyring.encodedNext())
+            try access.replace(with: keyring.encodedNext(path: path))
         }
     }
 

@@ -82,7 +82,13 @@ struct UnlockedKeyring {
     }
 
     /// The bytes of the file, of the next generation.
-    mutating func encodedNext() -> [UInt8] {
+    ///
+    /// - throws: A ``StoreError`` `keyringDamaged` where no reader would take the next generation:
+    ///   only somebody who forged the file counts so far.
+    mutating func encodedNext(path: String) throws -> [UInt8] {
+        guard file.generation < .max - 1 else {
+            throw KeyringReader([], path: path).damaged("its generation can't grow")
+        }
         file.generation += 1
         return encoded
     }

@@ -100,7 +100,7 @@ public enum StoreRekey {
                     try StoreReplacement(
                         source: source, path: file,
                         key: next.encryptionKey(settings, slotID: opened.slotID), progress: progress
-                    ).run { try access.replace(with: opened.encodedNext()) }
+                    ).run { try access.replace(with: opened.encodedNext(path: keyring.path)) }
                 } catch {
                     // Where this fails, both keys stay, for whoever opens the keyring next.
                     if access.bytes != before.encoded { try? settle(opened, keyring, &access) }
@@ -108,7 +108,7 @@ public enum StoreRekey {
                 }
                 opened.finishRotation()
                 // The new file stands: what fails now is done at the next opening.
-                try? access.replace(with: opened.encodedNext())
+                try? access.replace(with: opened.encodedNext(path: keyring.path))
                 return ending
             }
         }
@@ -120,7 +120,7 @@ public enum StoreRekey {
     ) throws {
         var settled = opened
         try settled.resolveRotation(storeSalt: keyring.storage.storeSalt(), path: keyring.path)
-        try access.replace(with: settled.encodedNext())
+        try access.replace(with: settled.encodedNext(path: keyring.path))
     }
 
     private static func otherSlots(_ slots: [KeySlot], path: String) -> StoreError {
