@@ -12,10 +12,10 @@ final class SimulationRun {
     var replicas: [SimulatedReplica] = []
     private(set) var trace: [String] = []
     private(set) var stepsTaken: [Int] = []
-    private let replicaCountMax: Int
-    private let topology: Topology
+    let replicaCountMax: Int
+    let topology: Topology
     /// The links that are down.
-    private var downLinks: Set<Int> = []
+    var downLinks: Set<Int> = []
 
     /// Who synchronizes with whom.
     enum Topology: String, CaseIterable {
@@ -162,202 +162,6 @@ final class SimulationRun {
         try replica.restart(replica.filesAfterCrash(keeping: kept), after: replica.rows)
     }
 
-    // MARK: Replicas
-
-    private func clone(_ random: inout SimulationRandom) throws {
-        guard replicas.count < replicaCountMax, let source = random.element(of: replicas) else { return }
-        let number = replicas.count
-        note("replica \(number) is cloned from replica \(source.name)")
-        try source.synchronizer.clone(
-            to: world.factory.path("\(number)"), passphrase: world.factory.secret())
-        try source.observe(now: world.clock.now(source.number))
-        try source.markCommitted()
-        world.clock.setSkew(source.skew, of: number)
-        let clone = try SimulatedReplica(world, number: number)
-        clone.skew = source.skew
-        clone.appVersion = source.appVersion
-        var expected = source.model.vector
-        expected[clone.model.id] = 0
-        guard clone.model.vector == expected, clone.rows == source.rows else {
-            throw SimulationViolation(.progress, "replica \(number) differs from what it is a clone of")
-        }
-        replicas.append(clone)
-    }
-
-    /// A plain copy of a file is not a replica: it is refused.
-    private func meetCopy(_ replica: SimulatedReplica, _ random: inout SimulationRandom) throws {
-        note("replica \(replica.name) meets a plain copy of itself")
-        try StoreFiles(path: world.factory.path(replica.name)).write(path: world.factory.path("copy"))
-        let transport = StoreTransport(
-            path: world.factory.path("copy"), configuration: world.factory.configuration)
-        do {
-            _ = try replica.synchronizer.run(.both, transport)
-            throw SimulationViolation(.progress, "a plain copy was not refused")
-        } catch let error as SyncError where error.code == .sameReplica {
-            try replica.observe(now: world.clock.now(replica.number))
-            try replica.markCommitted()
-        }
-    }
-
-    /// Brings a replica to the next version of the app.
-    private func migrate(_ replica: SimulatedReplica) throws {
-        guard replica.appVersion + 1 < world.app.versionCount else { return }
-        note("replica \(replica.name) migrates to version \(replica.appVersion + 1)")
-        try replica.migrate(to: replica.appVersion + 1)
-        try replica.checkAgainstModel()
-    }
-
-    private func changeClock(_ replica: SimulatedReplica, _ random: inout SimulationRandom) {
-        let day: Int64 = 86_400_000
-        let skews: [Int64] = [0, 0, 500, -500, 5 * 60_000, -day, day, 3650 * day, -3650 * day, -20_000 * day]
-        replica.skew = random.element(of: skews) ?? 0
-        world.clock.setSkew(replica.skew, of: replica.number)
-        note("the clock of replica \(replica.name) is off by \(replica.skew) ms")
-    }
-
-    private func changeLinks(_ random: inout SimulationRandom) {
-        downLinks = random.oneIn(2) ? [] : Set((0..<4).map { _ in random.number(below: 36) })
-        note("links are down: \(downLinks.sorted().map { "\($0 / 6)-\($0 % 6)" }.joined(separator: " "))")
-    }
-
-    // MARK: Synchronization
-
-    private func partner(of replica: SimulatedReplica, _ random: inout SimulationRandom) -> SimulatedReplica?
-    {
-        let count = replicas.count
-        let number = replica.number
-        let numbers: [Int] =
-            switch topology {
-            case .star: number == 0 ? Array(1..<max(count, 1)) : [0]
-            case .ring: [(number + 1) % count, (number + count - 1) % count]
-            case .line: [number - 1, number + 1].filter { (0..<count).contains($0) }
-            case .any: Array(0..<count)
-            }
-        let others = numbers.filter { $0 != number }
-        return random.element(of: others).map { replicas[$0] }
-    }
-
-    private func synchronize(_ replica: SimulatedReplica, _ random: inout SimulationRandom) throws {
-        guard let partner = partner(of: replica, &random) else { return }
-        let directions: [SyncDirection] = [.both, .both, .pull, .push]
-        let direction = random.element(of: directions) ?? .both
-        if downLinks.contains(replica.number * 6 + partner.number) {
-            return note("replica \(replica.name) does not reach replica \(partner.name)")
-        }
-        let faults = chooseFaults(replica, partner, &random)
-        note("replica \(replica.name) synchronizes with \(partner.name): \(direction.rawValue)\(faults)")
-        try exchange(replica, partner, direction, faults)
-    }
-
-    private func chooseFaults(
-        _ local: SimulatedReplica, _ remote: SimulatedReplica, _ random: inout SimulationRandom
-    ) -> SyncFaults {
-        var faults = SyncFaults()
-        func fault() -> DeliveryFault? {
-            let fraction = Double(random.number(below: 10_000)) / 10_000
-            return switch random.number(below: 8) {
-            case 0: .loss
-            case 1: .truncation(fraction)
-            case 2, 3: .duplication
-            case 4: .corruption(fraction)
-            default: nil
-            }
-        }
-        if features.contains(.network), random.oneIn(3) {
-            faults.pull = fault()
-            faults.push = fault()
-            faults.breaksBetween = random.oneIn(6)
-            faults.breaksBeforeNotes = random.oneIn(8)
-        }
-        if features.contains(.foreignWriters), random.oneIn(5) {
-            var generator = SimulationRandom(seed: random.next())
-            let isRemote = random.oneIn(2)
-            let writing = isRemote ? remote : local
-            let write = { [self] in
-                note("  meanwhile another program writes to replica \(writing.name)")
-                try self.write(writing, isForeign: true, &generator)
-            }
-            if isRemote { faults.remoteWrite = write } else { faults.localWrite = write }
-        }
-        if features.contains(.crashes), random.oneIn(7) {
-            faults.crash = (
-                random.element(of: SyncFaults.CrashPoint.allCases) ?? .greeted, random.oneIn(2),
-                random.oneIn(5) ? 1 : Double(random.number(below: 1000)) / 1000
-            )
-        }
-        return faults
-    }
-
-    /// Synchronizes two replicas, and holds both to the model afterwards.
-    func exchange(
-        _ local: SimulatedReplica, _ remote: SimulatedReplica, _ direction: SyncDirection,
-        _ faults: SyncFaults
-    ) throws {
-        let now = world.clock.now(local.number)
-        let transport = SimulatedTransport(local, remote, faults, inner: remote.transport)
-        var crashed: Bool?
-        do {
-            let report = try local.synchronizer.run(direction, transport)
-            guard report.unrecordedReason == nil || faults.breaksBeforeNotes || faults.crash != nil else {
-                throw SimulationViolation(.failure, "\(report.unrecordedReason ?? "")")
-            }
-            if transport.files != nil { crashed = faults.crash?.isLocal }
-        } catch let fault as InjectedFault {
-            if case .crash(let isLocal) = fault { crashed = isLocal }
-        } catch let error where transport.hasTampered && !(error is SimulationViolation) {
-            note("  refused: \(error)")
-        }
-        if let crashed, let files = transport.files {
-            note("  replica \((crashed ? local : remote).name) died")
-            try (crashed ? local : remote).restart(
-                files, now: now, transfer: crashed ? transport.pulled : transport.pushed)
-        }
-        if crashed != true { try local.observe(now: now, transfer: transport.pulled) }
-        if crashed != false { try remote.observe(now: now, transfer: transport.pushed) }
-        if crashed == nil, case .duplication = faults.pull, !transport.pulledFrames.isEmpty {
-            try local.applyAgain { try receive(transport.pulledFrames, local) }
-        }
-        for replica in [local, remote] { try replica.markCommitted() }
-        if let sabotage = simulation.sabotage { try local.sabotage(sabotage) }
-        if faults.isEmpty { try requireExchanged(local, remote, direction) }
-        for replica in [local, remote] { try replica.checkAgainstModel() }
-        if local.model.vector == remote.model.vector { try requireEqual(local, remote) }
-    }
-
-    private func requireExchanged(
-        _ local: SimulatedReplica, _ remote: SimulatedReplica, _ direction: SyncDirection
-    ) throws {
-        guard direction == .push || local.model.vector.covers(remote.model.vector),
-            direction == .pull || remote.model.vector.covers(local.model.vector)
-        else {
-            throw SimulationViolation(
-                .progress, "replicas \(local.name) and \(remote.name) synchronized, and one lacks changes")
-        }
-    }
-
-    private func receive(_ frames: [[UInt8]], _ replica: SimulatedReplica) throws {
-        let peer = try replica.transport.connect(replica.environment)
-        defer { peer.close() }
-        _ = try peer.receive { sink in try SimulatedTransport.hand(frames, to: sink) }
-    }
-
-    /// Delivers a bundle that was made earlier, for this replica or another one.
-    private func deliverLate(_ replica: SimulatedReplica, _ random: inout SimulationRandom) throws {
-        guard let bundle = random.element(of: world.bundles) else { return }
-        let vector = replica.model.vector
-        let isDue = vector.covers(bundle.transfer.base)
-        note("replica \(replica.name) gets an old bundle\(isDue ? "" : ", which is to be refused")")
-        do {
-            try receive(bundle.frames, replica)
-            guard isDue else {
-                throw SimulationViolation(.progress, "a bundle was applied that builds on unknown changes")
-            }
-        } catch let error as SyncError where error.code == .invalidBundle && !isDue {}
-        try replica.observe(now: world.clock.now(replica.number), transfer: bundle.transfer)
-        try replica.markCommitted()
-        try replica.checkAgainstModel()
-    }
-
     // MARK: The end
 
     private func end() throws {
@@ -378,17 +182,5 @@ final class SimulationRun {
         }
         try LostValueCheck(changes: world.changes, replicas: replicas).run()
         for replica in replicas { try replica.checkIntegrity() }
-    }
-}
-
-extension SyncFaults: CustomStringConvertible {
-    var description: String {
-        var parts: [String] = []
-        if let pull { parts.append("pull \(pull)") }
-        if let push { parts.append("push \(push)") }
-        if breaksBetween { parts.append("cut between the directions") }
-        if breaksBeforeNotes { parts.append("cut before the notes") }
-        if let crash { parts.append("\(crash.isLocal ? "this" : "the other") one dies: \(crash.point)") }
-        return parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"
     }
 }

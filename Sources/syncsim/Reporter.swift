@@ -29,11 +29,11 @@ final class Reporter {
         self.showsTrace = showsTrace
     }
 
-    func report(_ result: SimulationResult, replay: String) {
+    func report(_ result: SimulationResult, replay: String) throws {
         clear()
         guard let violation = result.violation else { return }
         if isJSON {
-            write(
+            try write(
                 Failure(
                     seed: result.seed, rule: violation.rule.rawValue, message: violation.message,
                     steps: result.stepsTaken, replay: replay, trace: result.trace))
@@ -63,10 +63,10 @@ final class Reporter {
         return (Double(runCount) / seconds * 10).rounded() / 10
     }
 
-    func finish(failureCount: Int, since start: Date) {
+    func finish(failureCount: Int, since start: Date) throws {
         clear()
         if isJSON {
-            write(Summary(runs: runCount, failures: failureCount, runsPerSecond: rate(since: start)))
+            try write(Summary(runs: runCount, failures: failureCount, runsPerSecond: rate(since: start)))
         } else {
             emit("\(runCount) runs, \(failureCount) failures, \(rate(since: start)) runs/s")
         }
@@ -79,10 +79,9 @@ final class Reporter {
         if isTerminal { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
     }
 
-    private func write(_ value: some Encodable) {
+    private func write(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(value) else { return }
-        emit(String(decoding: data, as: UTF8.self))
+        emit(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 }

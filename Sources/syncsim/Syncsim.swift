@@ -92,20 +92,20 @@ struct Syncsim: ParsableCommand {
         let start = Date()
         for offset in 0..<count {
             var simulation = Simulation(
-                seed: seed + offset, features: try allowed(), stepCount: steps, folder: folder)
+                seed: seed &+ offset, features: try allowed(), stepCount: steps, folder: folder)
             simulation.steps = try onlySteps()
             var result = try simulation.run()
             if result.violation != nil {
                 failureCount += 1
                 if !noShrink { result = try simulation.shrink(result) }
-                reporter.report(result, replay: replay(result))
+                try reporter.report(result, replay: replay(result))
             } else {
                 reporter.passed(result)
             }
             reporter.progress(offset + 1, of: count, failureCount, since: start)
             if failureCount > 0, !keepGoing { break }
         }
-        reporter.finish(failureCount: failureCount, since: start)
+        try reporter.finish(failureCount: failureCount, since: start)
         if failureCount > 0 { throw ExitCode.failure }
     }
 

@@ -141,7 +141,7 @@ import Testing
         try migrator.migrate(open(path))
         let migrator = changing
         var configuration = Configuration.keyed("secret")
-        configuration.busyMode = .timeout(20)
+        configuration.busyMode = .timeout(120)
         let settings = configuration
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<3 {

@@ -267,11 +267,11 @@ import Testing
             more.signal()
         }
         defer { cancellable.cancel() }
-        #expect(more.wait(timeout: .now() + 60) == .success)
+        #expect(more.wait(timeout: .now() + 600) == .success)
         try await writer.changePassphrase("new")
         try await writer.write { try $0.execute(sql: "INSERT INTO t VALUES (2)") }
         while counts.value.last != 2 {
-            guard more.wait(timeout: .now() + 60) == .success else {
+            guard more.wait(timeout: .now() + 600) == .success else {
                 Issue.record("the observation saw \(counts.value)")
                 break
             }

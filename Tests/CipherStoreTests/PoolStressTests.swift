@@ -169,7 +169,7 @@ import Testing
     /// The files that stay open. A reader that was invalidated closes when its last user lets go of it,
     /// which on a busy machine may be a moment after the pool was closed.
     private func filesLeftOpen(of path: String) -> Int {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(600)
         while openFiles(of: path) > 0, ContinuousClock.now < end { Thread.sleep(forTimeInterval: 0.01) }
         return openFiles(of: path)
     }

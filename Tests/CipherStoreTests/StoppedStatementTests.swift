@@ -76,7 +76,7 @@ import Testing
                 group.leave()
             }.start()
         }
-        #expect(group.wait(timeout: .now() + 120) == .success, "a thread waits for ever")
+        #expect(group.wait(timeout: .now() + 600) == .success, "a thread waits for ever")
     }
 
     private func makePool() throws -> DatabasePool {

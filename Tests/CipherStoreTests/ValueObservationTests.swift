@@ -147,7 +147,9 @@ import Testing
         ] {
             try await writer.write { try $0.execute(sql: sql) }
         }
-        try await recording.expect(10)
+        // A pool fetches the first value again when a commit came before its region was watched.
+        let values = try await recording.values { $0 == 10 }
+        #expect(values.dropLast().allSatisfy { $0 == 1 } && values.count <= (kind == .pool ? 2 : 1))
         #expect(regions.value == ["row(a,id)[1]"])
     }
 

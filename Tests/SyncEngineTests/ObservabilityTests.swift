@@ -124,6 +124,30 @@ import Testing
         #expect(measures.all.withLock { $0["sync.conflicts"] } == 1)
     }
 
+    @Test func aSharedFolderIsARemoteLikeAnother() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id, title) VALUES (?, 'secret title')", [key(1)])
+        let lines = Lines()
+        let synchronizer = try observed(a, lines)
+        let nowhere = FolderTransport(
+            path: stores.path("no/folder"), passphrase: try Passphrase("shared"), cost: .minimum)
+        #expect(throws: StoreError.self) { try synchronizer.run(.both, nowhere) }
+        #expect(lines.take().contains { $0.hasPrefix("error sync.failed code=store.") })
+        let folder = FolderTransport(
+            path: stores.path("folder"), passphrase: try Passphrase("shared"), cost: .minimum)
+        let report = try synchronizer.run(.both, folder)
+        let logged = lines.take()
+        #expect(report.unrecordedReason == nil)
+        #expect(
+            logged.last?.hasPrefix("info sync.finished") == true && logged.last?.contains("rows=1") == true)
+        #expect(!logged.joined().contains("secret"))
+        let remotes = try a.synchronizer.status().remotes
+        let done = remotes.first { $0.name == folder.name }
+        #expect(done?.failureCount == 0 && done?.lastError == nil && done?.lastSuccessMilliseconds != nil)
+        let failed = remotes.first { $0.name == nowhere.name }
+        #expect(failed?.failureCount == 1 && failed?.lastError != nil)
+    }
+
     @Test func aFailureIsLoggedAndKeptUntilItSucceeds() throws {
         let a = try stores.create()
         let other = try stores.create("other.db")

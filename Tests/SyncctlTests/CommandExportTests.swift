@@ -72,6 +72,14 @@ import Testing
         #expect(try place.rows("back.db", "b") == place.rows("a.db", "a"))
     }
 
+    @Test func aHyphenIsStandardOutput() throws {
+        let arguments = ["--format", "csv", "--table", "Person"]
+        #expect(try export(arguments + ["--to", "-"]).output == export(arguments).output)
+        let refused = try place.run(
+            ["export", place.path("a.db"), "--to", "-", "--passphrase-file", place.secret("a")])
+        #expect(refused.status == 64 && refused.errors.contains("--format"))
+    }
+
     @Test func csvOfAllTablesIsAFolderWithAFileEach() throws {
         let result = try export(["--format", "csv", "--to", place.path("out"), "--json"])
         #expect(try result.document()["rows"] as? Int == 4)

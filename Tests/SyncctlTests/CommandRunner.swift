@@ -56,7 +56,7 @@ enum CommandRunner {
 
     /// Runs `syncctl`.
     static func run(
-        _ arguments: [String], environment: [String: String] = [:], input: String = "", seconds: Int = 60
+        _ arguments: [String], environment: [String: String] = [:], input: String = "", seconds: Int = 600
     ) throws -> CommandResult {
         guard let program else { throw Problem(text: "syncctl was not found beside the tests") }
         let inherited = ProcessInfo.processInfo.environment.filter { inheritedNames.contains($0.key) }
@@ -68,7 +68,7 @@ enum CommandRunner {
     /// Runs any program.
     static func run(
         _ program: String, _ arguments: [String], environment: [String: String], input: String = "",
-        seconds: Int = 60
+        seconds: Int = 600
     ) throws -> CommandResult {
         let folder = try TemporaryFolder()
         try Data(input.utf8).write(to: URL(fileURLWithPath: folder.file("input")))

@@ -159,12 +159,16 @@ extension ProcessWideTests {
         @Test func aRunningCommandIsFoundByItsArgument() throws {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/bin/sleep")
-            process.arguments = ["60.625"]
+            process.arguments = ["600.625"]
             try process.run()
-            #expect(try isRunning("sleep", "60.625"))
-            process.terminate()
+            // The system shows the arguments once the child has begun the program.
+            let end = ContinuousClock.now + .seconds(600)
+            while try !isRunning("sleep", "600.625"), process.isRunning, ContinuousClock.now < end {}
+            #expect(try isRunning("sleep", "600.625") && process.isRunning)
+            // A child may have inherited that other signals are blocked.
+            kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
-            #expect(try !isRunning("sleep", "60.625"))
+            #expect(try !isRunning("sleep", "600.625"))
         }
 
         /// Whether a process of this machine has a name and an argument that nobody else uses.

@@ -2,6 +2,26 @@ import CipherStore
 import Logging
 import SyncWire
 
+/// What a synchronization tells its observation, whatever the remote was.
+protocol ObservedReport {
+    var pulled: SyncReport.Transfer? { get }
+    var pushed: SyncReport.Transfer? { get }
+    var renewedReplicas: [ReplicaID] { get }
+    /// Why the contact could not be noted.
+    var unrecordedReason: String? { get set }
+}
+
+extension ObservedReport {
+    /// The sum of both directions.
+    fileprivate func total(_ count: KeyPath<SyncReport.Transfer, Int64>) -> Int64 {
+        (pulled?[keyPath: count] ?? 0) + (pushed?[keyPath: count] ?? 0)
+    }
+
+    fileprivate var clockAheadMilliseconds: Int64 { pulled?.skewMilliseconds ?? 0 }
+}
+
+extension SyncReport: ObservedReport {}
+
 /// Logs, measures and notes what a synchronization with a remote does.
 struct SyncObservation {
     let synchronizer: Synchronizer
@@ -11,7 +31,7 @@ struct SyncObservation {
     private var environment: SyncEnvironment { synchronizer.environment }
 
     /// Runs a synchronization under observation.
-    func run(_ body: () throws -> SyncReport) throws -> SyncReport {
+    func run<Report: ObservedReport>(_ body: () throws -> Report) throws -> Report {
         let start = environment.milliseconds()
         log(.started(direction: direction))
         do {
@@ -20,7 +40,7 @@ struct SyncObservation {
             finished(report, milliseconds: end - start)
             do {
                 try synchronizer.database.write {
-                    try SyncAttempts.record($0, success: remote, at: end, skew: report.skewMilliseconds)
+                    try SyncAttempts.record($0, success: remote, at: end, skew: report.clockAheadMilliseconds)
                 }
             } catch {
                 // The changes are committed on both sides: that must not read as a failure.
@@ -41,7 +61,7 @@ struct SyncObservation {
         environment.metrics.map { MetricsRecording(factory: $0, remote: remote) }
     }
 
-    private func finished(_ report: SyncReport, milliseconds: Int64) {
+    private func finished(_ report: some ObservedReport, milliseconds: Int64) {
         for replica in report.renewedReplicas { log(.identityRenewed(replica: replica)) }
         let transfers = [(SyncDirection.pull, report.pulled), (.push, report.pushed)]
         var rows: Int64 = 0
@@ -54,13 +74,16 @@ struct SyncObservation {
             metrics?.count(.rows, transfer.rowCount, dimensions)
             metrics?.count(.bytes, transfer.byteCount, dimensions)
         }
-        if report.conflictCount > 0 { log(.conflictsFound(count: report.conflictCount)) }
-        if report.parkedCount > 0 { log(.rowsParked(count: report.parkedCount)) }
-        let unparked = (report.pulled?.unparkedCount ?? 0) + (report.pushed?.unparkedCount ?? 0)
-        if unparked > 0 { log(.rowsUnparked(count: unparked)) }
-        if report.skewMilliseconds > 0 { log(.clockSkewed(milliseconds: report.skewMilliseconds)) }
+        let conflictCount = report.total(\.conflictCount)
+        if conflictCount > 0 { log(.conflictsFound(count: conflictCount)) }
+        let parkedCount = report.total(\.parkedCount)
+        if parkedCount > 0 { log(.rowsParked(count: parkedCount)) }
+        let unparkedCount = report.total(\.unparkedCount)
+        if unparkedCount > 0 { log(.rowsUnparked(count: unparkedCount)) }
+        let skew = report.clockAheadMilliseconds
+        if skew > 0 { log(.clockSkewed(milliseconds: skew)) }
         log(.finished(direction: direction, rowCount: rows, byteCount: bytes, milliseconds: milliseconds))
-        metrics?.count(.conflicts, report.conflictCount)
+        metrics?.count(.conflicts, conflictCount)
         metrics?.time(.duration, milliseconds: milliseconds, [("outcome", "finished")])
         metrics?.gauge(.lastSuccess, environment.milliseconds() / 1000)
     }

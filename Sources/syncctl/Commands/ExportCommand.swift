@@ -36,10 +36,15 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var options: StoreOptions
 
     @Option(
+        name: .customLong("to"),
         help: ArgumentHelp(
-            "The new file, or a new folder for CSV and JSON lines of all tables.", valueName: "file"),
+            "The new file, or a new folder for CSV and JSON lines of all tables; - or nothing is standard output.",
+            valueName: "file"),
         completion: .file())
-    var to: String?
+    var destination: String?
+
+    /// The new file or folder; nil for standard output.
+    private var to: String? { destination == "-" ? nil : destination }
 
     @Option(help: ArgumentHelp("Make an archive for this recipient.", valueName: "recipient"))
     var recipient: String?
@@ -76,7 +81,10 @@ struct ExportCommand: ParsableCommand {
         if isText && recipient != nil { throw ValidationError("--recipient goes with archives only") }
         if plaintext && format != nil { throw ValidationError("--plaintext and --format exclude each other") }
         if table != nil && format == nil { throw ValidationError("--table needs --format csv, jsonl or sql") }
-        if format == nil && to == nil { throw ValidationError("name the new file with --to") }
+        if format == nil && to == nil {
+            throw ValidationError(
+                "name the new file with --to; only text, of --format, goes to standard output")
+        }
         if let format, format != .sql, table == nil, to == nil {
             throw ValidationError("several tables need a folder: add --to <folder>, or --table <table>")
         }

@@ -108,36 +108,14 @@ struct FolderExchange {
     private func exchange(
         _ synchronizer: Synchronizer, _ transport: FolderTransport, _ context: CommandContext
     ) throws -> FolderReport {
-        var current: (direction: SyncDirection, progress: StepProgress)?
-        defer { current?.progress.finish() }
-        return try synchronizer.run(direction, transport) { progress in
-            if current?.direction != progress.direction {
-                current?.progress.finish()
-                let unit: ProgressUnit = progress.direction == .pull ? .bytes : .items("rows")
-                current = (progress.direction, context.progress(progress.direction.rawValue, unit: unit))
-            }
-            try current?.progress.update(progress.completedRowCount, progress.totalRowCount)
-        }
+        let progress = ExchangeProgress(context, pullUnit: .bytes)
+        defer { progress.finish() }
+        return try synchronizer.run(direction, transport, progress: progress.update)
     }
 
     private func text(_ report: FolderReport) -> String {
-        var parts: [String] = []
-        if direction != .push { parts.append("pulled \(count(report.pulled))") }
-        if direction != .pull { parts.append("pushed \(count(report.pushed))") }
-        let conflicts = report.pulled?.conflictCount ?? 0
-        parts.append(
-            conflicts == 0
-                ? "no conflicts"
-                : "\(HumanFormat.count(Int(conflicts), "conflict")) resolved by last writer, the losing values kept"
-        )
-        if addsSnapshot { parts.append("snapshot added") }
-        return parts.joined(separator: ", ")
-    }
-
-    private func count(_ transfer: SyncReport.Transfer?) -> String {
-        guard let transfer else { return "nothing new" }
-        return HumanFormat.count(Int(transfer.rowCount), "row")
-            + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
+        let text = ExchangeText(direction: direction, pulled: report.pulled, pushed: report.pushed)
+        return (text.parts + (addsSnapshot ? ["snapshot added"] : [])).joined(separator: ", ")
     }
 
     private func remarks(_ report: FolderReport, _ context: CommandContext) throws -> ExitStatus {
@@ -146,7 +124,10 @@ struct FolderExchange {
                 "replica \(old.shortDescription) is new: its file had been restored from an older copy")
         }
         for remark in report.remarks { context.note(remark) }
+        if let reason = report.unrecordedReason {
+            context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
+        }
         let status = context.parkedRemark(report.pulled?.parkedCount ?? 0, options.store)
-        return report.remarks.isEmpty ? status : .attention
+        return report.remarks.isEmpty && report.unrecordedReason == nil ? status : .attention
     }
 }

@@ -154,32 +154,14 @@ private struct Exchange {
     private func exchange(
         _ synchronizer: Synchronizer, _ transport: StoreTransport, _ context: CommandContext
     ) throws -> SyncReport {
-        var current: (direction: SyncDirection, progress: StepProgress)?
-        defer { current?.progress.finish() }
-        return try synchronizer.run(direction, transport) { progress in
-            if current?.direction != progress.direction {
-                current?.progress.finish()
-                current = (progress.direction, context.progress(progress.direction.rawValue))
-            }
-            try current?.progress.update(progress.completedRowCount, progress.totalRowCount)
-        }
+        let progress = ExchangeProgress(context)
+        defer { progress.finish() }
+        return try synchronizer.run(direction, transport, progress: progress.update)
     }
 
     private func text(_ report: SyncReport) -> String {
-        var parts: [String] = []
-        if direction != .push { parts.append("pulled \(count(report.pulled))") }
-        if direction != .pull { parts.append("pushed \(count(report.pushed))") }
-        let conflicts = HumanFormat.count(Int(report.conflictCount), "conflict")
-        parts.append(
-            report.conflictCount == 0
-                ? "no conflicts" : "\(conflicts) resolved by last writer, the losing values kept")
-        return parts.joined(separator: ", ")
-    }
-
-    private func count(_ transfer: SyncReport.Transfer?) -> String {
-        guard let transfer else { return "nothing new" }
-        return HumanFormat.count(Int(transfer.rowCount), "row")
-            + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
+        ExchangeText(direction: direction, pulled: report.pulled, pushed: report.pushed)
+            .parts.joined(separator: ", ")
     }
 
     private func remarks(_ report: SyncReport, _ context: CommandContext) throws -> ExitStatus {
@@ -191,12 +173,7 @@ private struct Exchange {
             context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
         }
         for (transfer, path) in [(report.pulled, options.store), (report.pushed, remote.remote)] {
-            guard let count = transfer?.parkedCount, count > 0 else { continue }
-            context.note(
-                """
-                \(HumanFormat.count(Int(count), "row")) could not be written into \(path) yet and \
-                \(count == 1 ? "waits" : "wait") there; see: syncctl status \(CommandWords.quoted(path))
-                """)
+            _ = context.parkedRemark(transfer?.parkedCount ?? 0, path)
         }
         return report.parkedCount > 0 || report.unrecordedReason != nil ? .attention : .success
     }

@@ -49,7 +49,7 @@ import Testing
         settings: CipherSettings
     ) throws {
         let hot = try hot("a.db", settings)
-        #expect(hot.layout.records.count > 8)
+        #expect(hot.layout.records.count >= 4)
         #expect(try hot.outcome(hot.journal) == .state(1))
         #expect(FileIdentity(path: hot.store.path + "-journal") == nil)
         // Without it the file is what the unfinished transaction has written so far.

@@ -31,13 +31,14 @@ private enum ArchiveFuzzing {
         require(
             Array(head.prefix(content)) == Array(bytes.prefix(content)), "there is one way to write a head")
         try ArchiveHeader.verify(head, fileKey: fileKey, path: "x")
+        guard case .database(let settings) = header.content else { return }
         var chunks = ChunkScript(header, fileKey)
         try chunks.seal(bytes.dropFirst(count))
         file.replace(with: head + chunks.bytes)
         let opened = try opened(header, fileKey)
         let isWhole =
             chunks.isSound && chunks.content.count >= CipherSettings.saltByteCount
-            && chunks.content.count.isMultiple(of: header.settings.pageSize)
+            && chunks.content.count.isMultiple(of: settings.pageSize)
         require((opened != nil) == isWhole, "an archive opens when its chunks are those that were sealed")
         if let opened { require(opened == Data(chunks.content), "what comes out is what went in") }
     }
@@ -153,7 +154,7 @@ private enum ArchiveFuzzing {
         return try locks.flatMap { lock in
             let header = ArchiveHeader(
                 stanza: try .lock(fileKey, for: lock),
-                settings: CipherSettings(format: .version3, pageSize: 1024),
+                content: .database(CipherSettings(format: .version3, pageSize: 1024)),
                 createdMilliseconds: 1_700_000_000_000, payloadNonce: [UInt8](repeating: 7, count: 16))
             let head = header.encoded(fileKey: fileKey)
             let raw: [UInt8] = [0] + head + [UInt8](repeating: 0, count: 100)

@@ -264,12 +264,12 @@ struct FolderSession {
         do {
             for (replica, head) in contents.heads where replica != greeting.replica {
                 try peer.remember(
-                    replica, name: "dir:\(folder.path)", knowing: FolderHead.decode(head.vector),
+                    replica, name: folder.name, knowing: FolderHead.decode(head.vector),
                     at: min(head.writtenMilliseconds, environment.milliseconds()))
             }
         } catch {
             // The changes are committed: that must not read as a failure.
-            report.remarks.append("the contact could not be noted: \(error)")
+            report.unrecordedReason = "\(error)"
         }
     }
 }

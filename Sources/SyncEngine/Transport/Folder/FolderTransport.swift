@@ -44,6 +44,9 @@ public struct FolderTransport: Sendable {
         self.passphrase = SharedPassphrase(passphrase, cost: cost)
     }
 
+    /// A name for status lines, as `syncctl` spells it.
+    public var name: String { "dir:\(path)" }
+
     var access: BundleFile.Access { .sealed(ArchiveSecret(passphrase)) }
 
     func lock(_ store: StoreID) -> ArchiveLock { ArchiveLock(passphrase, group: store.bytes) }
@@ -65,6 +68,12 @@ public struct FolderReport: Equatable, Sendable {
     public internal(set) var remarks: [String] = []
     /// The replica id that this store had, when it turned out to be a restored copy and got a new one.
     public internal(set) var renewedReplica: ReplicaID?
+    /// Why the contact could not be noted for the status, although the changes were exchanged; nil when it was.
+    public internal(set) var unrecordedReason: String?
+}
+
+extension FolderReport: ObservedReport {
+    var renewedReplicas: [ReplicaID] { renewedReplica.map { [$0] } ?? [] }
 }
 
 extension Synchronizer {
@@ -78,9 +87,10 @@ extension Synchronizer {
         _ direction: SyncDirection, _ folder: FolderTransport,
         progress: ((SyncProgress) throws -> Void)? = nil
     ) throws -> FolderReport {
-        let peer = self.peer
-        return try FolderSession(folder: folder, peer: peer, environment: environment, progress: progress)
-            .run(direction)
+        try SyncObservation(synchronizer: self, direction: direction, remote: folder.name).run {
+            try FolderSession(folder: folder, peer: peer, environment: environment, progress: progress)
+                .run(direction)
+        }
     }
 
     /// Puts an encrypted snapshot of the store into a folder, from which new replicas can begin. It

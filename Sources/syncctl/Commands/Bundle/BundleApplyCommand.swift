@@ -67,10 +67,8 @@ struct BundleApplyCommand: ParsableCommand {
 
     private static func text(_ applied: ApplySummary?, _ store: String) -> String {
         guard let applied else { return "nothing new for \(store)" }
-        let conflicts = HumanFormat.count(Int(applied.conflictCount), "conflict")
         return "applied \(HumanFormat.count(Int(applied.rowCount), "row")) to \(store), "
-            + (applied.conflictCount == 0
-                ? "no conflicts" : "\(conflicts) resolved by last writer, the losing values kept")
+            + ExchangeText.conflicts(applied.conflictCount)
     }
 
     private static func missing(_ error: SyncError, _ store: String) -> Failure {
@@ -144,18 +142,5 @@ struct BundleShowCommand: ParsableCommand {
         }
         if !bundle.changes.isEmpty { lines += table.lines(style: style) }
         return lines.joined(separator: "\n")
-    }
-}
-
-extension CommandContext {
-    /// Says where rows wait that could not be written.
-    func parkedRemark(_ count: Int64, _ store: String) -> ExitStatus {
-        guard count > 0 else { return .success }
-        note(
-            """
-            \(HumanFormat.count(Int(count), "row")) could not be written into \(store) yet and \
-            \(count == 1 ? "waits" : "wait") there; see: syncctl status \(CommandWords.quoted(store))
-            """)
-        return .attention
     }
 }
