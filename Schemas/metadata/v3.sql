@@ -167,6 +167,38 @@ CREATE TABLE _sync_orphan_policy (
     policy TEXT NOT NULL                   -- 'delete' or 'setNull'
 );
 
+-- Points of the chains of replicas: where a replica gave numbers to changes, and a
+-- hash of everything up to there. Of older points, not all are kept.
+CREATE TABLE _sync_chain (
+    sid INTEGER NOT NULL,                  -- the replica
+    oseq INTEGER NOT NULL,                 -- the last of its changes up to the point
+    previous INTEGER NOT NULL,             -- the same of the point before; none lies between
+    hash BLOB NOT NULL,                    -- 16 bytes
+    PRIMARY KEY (sid, oseq)
+) WITHOUT ROWID;
+
+-- What other replicas are known to know: their version vectors.
+CREATE TABLE _sync_known (
+    sid INTEGER NOT NULL,                  -- the replica
+    origin INTEGER NOT NULL,               -- whose changes
+    oseq INTEGER NOT NULL,                 -- the last of them that it has
+    PRIMARY KEY (sid, origin)
+) WITHOUT ROWID;
+
+-- The changes that all replicas knew that were not retired, at the last compaction
+-- here or elsewhere. There is no deletion among them in _sync_row any more.
+CREATE TABLE _sync_floor (
+    sid INTEGER PRIMARY KEY,
+    oseq INTEGER NOT NULL
+);
+
+-- The replicas that nobody waits for any more.
+CREATE TABLE _sync_retired (
+    sid INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,                   -- when, Unix milliseconds
+    reason INTEGER NOT NULL                -- 1 nothing was heard of it, 2 somebody said so, 3 its file has a new id
+);
+
 -- What became of the synchronizations with each remote that this store asked for.
 CREATE TABLE _sync_attempt (
     name TEXT PRIMARY KEY,                 -- the remote, as its transport names it
@@ -204,14 +236,6 @@ CREATE TABLE _sync_part (
     col INTEGER NOT NULL,                  -- the counter's column: its base; a column of shares: the share
     val,
     PRIMARY KEY (r, col)
-) WITHOUT ROWID;
-
--- What other replicas were last known to know: their version vectors.
-CREATE TABLE _sync_peer_vector (
-    rid BLOB NOT NULL,                     -- the replica
-    origin BLOB NOT NULL,                  -- whose changes
-    oseq INTEGER NOT NULL,                 -- the last of them that it has
-    PRIMARY KEY (rid, origin)
 ) WITHOUT ROWID;
 
 -- Bundles of which parts are missing.

@@ -5,7 +5,16 @@
 
 #define SQLITE_HAS_CODEC 1
 #include <dlfcn.h>
+#include <errno.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#ifdef __linux__
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 // Swift cannot call C functions with variable arguments.
 static inline int csqlcipher_db_config_flag(sqlite3 *db, int option, int value) {
@@ -65,6 +74,43 @@ static inline int csqlcipher_bind_fts5_api(sqlite3_stmt *statement, int index, v
     }
 #endif
     return bind ? bind(statement, index, pointer, "fts5_api_ptr", (void (*)(void *))0) : SQLITE_NOTFOUND;
+}
+
+// Swift's C library modules have no extended attributes, and no time of birth on Linux.
+// The length of the attribute; -1 when the file has none, -2 when it can have none.
+static inline long csqlcipher_get_attribute(const char *path, const char *name, void *value, size_t count) {
+#ifdef __APPLE__
+    long length = getxattr(path, name, value, count, 0, 0);
+    int none = ENOATTR;
+#else
+    long length = getxattr(path, name, value, count);
+    int none = ENODATA;
+#endif
+    return length >= 0 ? length : (errno == none || errno == ERANGE ? -1 : -2);
+}
+
+static inline int csqlcipher_set_attribute(const char *path, const char *name, const void *value, size_t count) {
+#ifdef __APPLE__
+    return setxattr(path, name, value, count, 0, 0);
+#else
+    return setxattr(path, name, value, count, 0);
+#endif
+}
+
+// When the file was made, in nanoseconds of Unix time; 0 when the file system does not say.
+static inline long long csqlcipher_birth_time(const char *path) {
+#ifdef __APPLE__
+    struct stat information;
+    if (stat(path, &information) != 0) return 0;
+    return information.st_birthtimespec.tv_sec * 1000000000LL + information.st_birthtimespec.tv_nsec;
+#elif defined(__linux__) && defined(SYS_statx) && defined(STATX_BTIME)
+    struct statx information;
+    if (syscall(SYS_statx, AT_FDCWD, path, 0, STATX_BTIME, &information) != 0) return 0;
+    if (!(information.stx_mask & STATX_BTIME)) return 0;
+    return information.stx_btime.tv_sec * 1000000000LL + information.stx_btime.tv_nsec;
+#else
+    return 0;
+#endif
 }
 
 #endif

@@ -33,15 +33,16 @@ struct Syncctl: ParsableCommand {
                 name: "STORE",
                 subcommands: [
                     InitCommand.self, ImportCommand.self, ExportCommand.self, RekeyCommand.self,
-                    KeyCommand.self,
+                    KeyCommand.self, RestoreCommand.self,
                 ]),
-            CommandGroup(name: "CARE", subcommands: [VerifyCommand.self, DoctorCommand.self]),
+            CommandGroup(
+                name: "CARE", subcommands: [VerifyCommand.self, DoctorCommand.self, CompactCommand.self]),
             CommandGroup(
                 name: "SYNC",
                 subcommands: [
                     TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self,
                     BundleCommand.self, StatusCommand.self, ConflictsCommand.self, ParkedCommand.self,
-                    LogCommand.self,
+                    LogCommand.self, CloneCommand.self, ReplicaCommand.self,
                 ]),
             CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
         ])

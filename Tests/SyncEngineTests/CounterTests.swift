@@ -233,7 +233,10 @@ import Testing
         let all = try replicas(2)
         try add(1, all[0])
         try all[0].sync(all[1])
-        try all[0].queue.write { try ReplicaIdentity.mintAfterRestore($0, all[0].stores.clock.environment) }
+        try all[0].queue.write { db in
+            let fork = Fork(replica: try StoreMetadata.require(db).replicaID(), common: 0)
+            try ReplicaIdentity.renew(db, all[0].stores.clock.environment, [fork])
+        }
         try add(1, all[0])
         try all[0].sync(all[1])
         try add(1, all[1])

@@ -54,7 +54,8 @@ import Testing
         var session = SyncSession(.both)
         let restored = greeting(a, [a: 4], own: 3)
         #expect(
-            session.handle(.greeted(local: restored, remote: greeting(b, [a: 4, b: 1]))) == .renew(.local))
+            session.handle(.greeted(local: restored, remote: greeting(b, [a: 4, b: 1])))
+                == .renew(.local, [Fork(replica: a, common: 0)]))
         #expect(session.handle(.renewed(.local)) == .greet)
     }
 
@@ -62,7 +63,11 @@ import Testing
         var session = SyncSession(.both)
         let restored = greeting(a, [:])
         let remote = greeting(b, [a: 4])
-        #expect(session.handle(.greeted(local: restored, remote: remote)) == .renew(.local))
+        #expect(
+            session.handle(.greeted(local: restored, remote: remote))
+                == .renew(.local, [Fork(replica: a, common: 0)]))
+        _ = session.handle(.renewed(.local))
+        _ = session.handle(.greeted(local: restored, remote: remote))
         _ = session.handle(.renewed(.local))
         guard case .refuse = session.handle(.greeted(local: restored, remote: remote)) else {
             Issue.record("the session goes on")

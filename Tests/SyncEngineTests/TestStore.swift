@@ -13,8 +13,12 @@ final class TestEnvironment: Sendable {
     }
 
     private let state: Mutex<State>
+    private let places: (any StorePlaces)?
 
-    init(seed: UInt64 = 1) { state = Mutex(State(random: seed)) }
+    init(seed: UInt64 = 1, places: (any StorePlaces)? = nil) {
+        state = Mutex(State(random: seed))
+        self.places = places
+    }
 
     func advance(milliseconds: Int64) { state.withLock { $0.milliseconds += milliseconds } }
 
@@ -30,7 +34,7 @@ final class TestEnvironment: Sendable {
                     z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
                     return z ^ (z >> 31)
                 }
-            })
+            }, places: places)
     }
 }
 
@@ -44,9 +48,9 @@ final class TestStores {
         CREATE TABLE tag (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE);
         """
 
-    init(seed: UInt64 = 1) throws {
+    init(seed: UInt64 = 1, places: (any StorePlaces)? = nil) throws {
         folder = NSTemporaryDirectory() + "syncengine-" + UUID().uuidString
-        clock = TestEnvironment(seed: seed)
+        clock = TestEnvironment(seed: seed, places: places)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 

@@ -43,13 +43,15 @@ struct VectorHeader: Decodable {
     let target: [String: VectorNumber<Int64>]
     let replicas: [String]
     let tables: [Table]
+    let facts: VectorFacts?
 
     func content() throws -> BundleHeader {
         BundleHeader(
             store: try Self.identifier(store), sender: try Self.identifier(sender),
             base: try Self.vector(base), target: try Self.vector(target),
             replicas: try replicas.map { try Self.identifier($0) },
-            tables: tables.map { BundleHeader.Table(name: $0.name, key: $0.key, columns: $0.columns) })
+            tables: tables.map { BundleHeader.Table(name: $0.name, key: $0.key, columns: $0.columns) },
+            facts: try facts?.content() ?? ReplicaFacts())
     }
 
     static func identifier(_ text: String) throws -> Identifier128 {
@@ -60,7 +62,7 @@ struct VectorHeader: Decodable {
         return identifier
     }
 
-    private static func vector(_ entries: [String: VectorNumber<Int64>]) throws -> VersionVector {
+    static func vector(_ entries: [String: VectorNumber<Int64>]) throws -> VersionVector {
         var vector = VersionVector()
         for (replica, sequence) in entries { vector[try identifier(replica)] = sequence.value }
         return vector

@@ -36,7 +36,9 @@ import Testing
             "headerByteCountMax": limits.headerByteCountMax, "chunkByteCountMax": limits.chunkByteCountMax,
             "rowByteCountMax": limits.rowByteCountMax, "tableCountMax": limits.tableCountMax,
             "columnCountMax": limits.columnCountMax, "replicaCountMax": limits.replicaCountMax,
-            "nameByteCountMax": limits.nameByteCountMax, "columnTotalMax": limits.columnTotalMax,
+            "nameByteCountMax": limits.nameByteCountMax, "sectionCountMax": limits.sectionCountMax,
+            "chainPointCountMax": limits.chainPointCountMax,
+            "columnTotalMax": limits.columnTotalMax,
         ]
         var found: [String: Int] = [:]
         for line in try text().split(separator: "\n") where line.hasPrefix("| `") {

@@ -1,3 +1,5 @@
+import SyncWire
+
 /// What the application of a bundle did.
 public struct ApplySummary: Equatable, Sendable {
     /// The rows that the bundle held.
@@ -8,6 +10,8 @@ public struct ApplySummary: Equatable, Sendable {
     public internal(set) var parkedCount: Int64 = 0
     /// Rows that were parked earlier and could be written now.
     public internal(set) var unparkedCount: Int64 = 0
+    /// The identity that this replica had before the bundle showed that it needs another one.
+    public internal(set) var renewedReplica: ReplicaID?
     /// How far stamps were ahead of the clock here, where it is more than it goes along with; else zero.
     public internal(set) var skewMilliseconds: Int64 = 0
 
@@ -17,6 +21,7 @@ public struct ApplySummary: Equatable, Sendable {
         conflictCount += other.conflictCount
         parkedCount += other.parkedCount
         unparkedCount += other.unparkedCount
+        renewedReplica = renewedReplica ?? other.renewedReplica
         skewMilliseconds = max(skewMilliseconds, other.skewMilliseconds)
     }
 }

@@ -10,7 +10,7 @@ import SyncWire
 final class BundleApplier {
     private let db: Database
     private let environment: SyncEnvironment
-    private let metadata: StoreMetadata
+    private var metadata: StoreMetadata
     private let versions: VersionTable
     private let journal: ConflictJournal
     private let parking: Parking
@@ -28,6 +28,10 @@ final class BundleApplier {
     private var merges: CustomMerges?
     /// Whether two columns turned out to be one, so that values may have found their place.
     private var hasUnitedColumns = false
+    private var forgotten = ForgottenRows()
+    private var resync: Resync?
+    /// The header, once it was read.
+    private(set) var header: BundleHeader?
 
     /// A stamp that is further ahead of the clock is merged, and not adopted: one
     /// bad clock must not pull all others along.
@@ -65,14 +69,7 @@ final class BundleApplier {
         guard header.store == metadata.store else {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
-        guard metadata.vector.covers(header.base) else {
-            throw SyncError(
-                .invalidBundle, "the bundle builds on changes that are not here; synchronize again")
-        }
-        let own = try metadata.replicaID()
-        guard header.target[own] <= metadata.vector[own] else {
-            throw SyncError(.invalidBundle, "the peer knows changes of this replica that are not here")
-        }
+        metadata = try admit(header)
         peer = header.target
         target = header.target
         try records.begin(header, metadata, db)
@@ -81,6 +78,19 @@ final class BundleApplier {
             uniquingKeysWith: { first, _ in first })
         try match(header)
         settlement = try Settlement(db, environment, parking)
+    }
+
+    /// Checks that the bundle may be applied, after this replica got a new identity if the
+    /// bundle shows that it needs one.
+    private func admit(_ header: BundleHeader) throws -> StoreMetadata {
+        self.header = header
+        let admission = BundleAdmission(db: db, environment: environment, header: header)
+        summary.renewedReplica = try admission.renewIfNeeded()
+        let metadata = try StoreMetadata.require(db)
+        let floor = try admission.admit(metadata, isRenewed: summary.renewedReplica != nil)
+        forgotten = ForgottenRows(header, floor: floor, vector: metadata.vector)
+        if !metadata.vector.covers(header.facts.floor) { resync = try Resync(db, header) }
+        return try StoreMetadata.require(db)
     }
 
     private func match(_ header: BundleHeader) throws {
@@ -129,7 +139,8 @@ final class BundleApplier {
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
         try records.note(record)
         try settlement?.touch(table.table.number, key)
-        if let base = record.base, record.isAlive, !table.namesColumnsTwice,
+        try resync?.mention(table.table.number, key)
+        if let base = record.base, record.isAlive, !table.namesColumnsTwice, !forgotten.covers(base),
             try versions.insertIfNew(table.table.number, key, life: record.life, records.stamp(base))
         {
             try insertNew(record, table, key)
@@ -172,6 +183,9 @@ final class BundleApplier {
     /// The way through the pure merge.
     private func merge(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
         let local = try versions.load(table.table.number, key)
+        if local == nil, record.base.map(forgotten.covers) ?? forgotten.exist {
+            return try discard(record, table, key)
+        }
         var owned: [OwnedValue] = []
         var version = local?.version
         if var known = version, known.isAlive {
@@ -201,12 +215,71 @@ final class BundleApplier {
         }
     }
 
+    /// A row whose deletion was forgotten. What nobody here has seen of it is kept.
+    private func discard(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+        guard record.isAlive, let header else { return }
+        let end = Stamp(
+            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
+            sequence: 0)
+        var plan = MergePlan(life: record.life + 1, base: end)
+        plan.lostLife = record.life
+        plan.conflicts = records.change(record, table).writes
+            .filter { !metadata.vector.contains($0.value.stamp) }.sorted { $0.key < $1.key }
+            .map { column, write in
+                MergePlan.Conflict(
+                    column: column, lost: write.value, lostStamp: write.stamp, winner: end, reason: .deleted)
+            }
+        summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
+    }
+
+    /// Takes out the rows that were deleted while this replica was away.
+    private func finishResync() throws {
+        guard let resync, let header else { return }
+        let end = Stamp(
+            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
+            sequence: 0)
+        for row in try resync.deletedRows(tables.map(\.table.number)) {
+            guard let table = tables.first(where: { $0.table.number == row.table }) else { continue }
+            let owner = OwnedValue.make(row.key)
+            try withExtendedLifetime(owner) {
+                let key = RowKey(owner.value)
+                if let local = try versions.load(row.table, key)?.version, local.isAlive {
+                    try takeOut(local, table, key, end)
+                }
+                try resync.forget(row)
+            }
+            summary.rowCount += 1
+        }
+        try resync.finish()
+    }
+
+    private func takeOut(_ local: RowVersion, _ table: AppliedTable, _ key: RowKey, _ end: Stamp) throws {
+        var plan = MergePlan(life: local.life + 1, base: end)
+        plan.lostLife = local.life
+        try table.reader.load(key: key, hasParkedValues: parking.isInUse)
+        for (ordinal, column) in table.table.columns.enumerated() {
+            let stamp = local.stamp(ofColumn: column.number)
+            guard table.reader.hasValue(ordinal), !target.contains(stamp) else { continue }
+            plan.conflicts.append(
+                .init(
+                    column: column.number, lost: table.reader.value(ordinal), lostStamp: stamp, winner: end,
+                    reason: .deleted))
+        }
+        summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
+        table.reader.finish()
+        try parking.remove(table.table.number, key)
+        try table.delete(key)
+        try settlement?.touch(table.table.number, key)
+    }
+
     // MARK: The end
 
     /// Ends the application: everything was there, the vector moves on.
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
-        try settlement?.run(isFull: hasUnitedColumns)
+        try finishResync()
+        // A new identity is another winner of rows of the same moment.
+        try settlement?.run(isFull: hasUnitedColumns || summary.renewedReplica != nil)
         summary.unparkedCount = parking.shownRowCount
         summary.parkedCount = parking.parkedRowCount
         if records.newestBeyond > 0 {
@@ -217,9 +290,10 @@ final class BundleApplier {
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
         for (replica, sequence) in target.sequences {
             try db.execute(
-                sql: "UPDATE _sync_replica SET oseq = max(oseq, ?), seen = ? WHERE rid = ?",
-                arguments: [sequence, environment.milliseconds(), replica.data])
+                sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",
+                arguments: [sequence, environment.milliseconds(), replica.data, sequence])
         }
+        if let header { try BundleAdmission(db: db, environment: environment, header: header).conclude() }
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
             arguments: [records.newest])

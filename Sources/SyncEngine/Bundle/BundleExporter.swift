@@ -5,7 +5,10 @@ import SyncWire
 struct BundleExporter {
     let db: Database
     let metadata: StoreMetadata
+    /// What the peer has to know. It is nothing when the peer does not know a deletion that
+    /// was forgotten here.
     let base: VersionVector
+    private let facts: ReplicaFacts
     private let tables: [SyncedTable]
     private let replicaIndexes: [Int64: Int]
     private let tableIndexes: [Int64: Int]
@@ -18,8 +21,10 @@ struct BundleExporter {
     /// - parameter base: What the peer knows.
     init(_ db: Database, since base: VersionVector) throws {
         self.db = db
-        self.base = base
         metadata = try StoreMetadata.require(db)
+        let isResync = try !base.covers(ReplicaRegister(db: db).floor(metadata))
+        self.base = isResync ? VersionVector() : base
+        facts = try ReplicaRegister(db: db).facts(metadata, peer: base)
         tables = try SyncedTable.loadAll(db)
         replicaIndexes = Dictionary(uniqueKeysWithValues: metadata.replicas.enumerated().map { ($1.sid, $0) })
         tableIndexes = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.number, $0) })
@@ -43,7 +48,7 @@ struct BundleExporter {
             tables: tables.map {
                 BundleHeader.Table(name: $0.name, key: $0.key, columns: $0.columns.map(\.name))
             } + NameDeclarations.tables(of: tables, try NameAliases(db))
-                + (try PolicyDeclarations.tables(db, of: tables)))
+                + (try PolicyDeclarations.tables(db, of: tables)), facts: facts)
         var writer = try BundleWriter(header: header, sink: sink)
         try fillKnown()
         defer { try? db.execute(sql: "DROP TABLE temp._sync_known") }

@@ -83,7 +83,8 @@ extension Synchronizer {
         case .vector(let vector): vector
         case .replica(let replica):
             try database.read { db in
-                guard let vector = try PeerKnowledge.load(db, of: replica) else {
+                let metadata = try StoreMetadata.require(db)
+                guard let vector = try ReplicaRegister(db: db).known(metadata)[replica] else {
                     throw SyncError(
                         .noSuchReplica, "replica \(replica.shortDescription) was never heard of here")
                 }
@@ -119,16 +120,9 @@ struct BundleReception {
     func run(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> BundleReport {
-        var greeting = try peer.greet()
+        let greeting = try peer.greet()
         guard header.store == greeting.store else {
             throw SyncError(.otherStore, "the bundle belongs to another database")
-        }
-        var renewed: ReplicaID?
-        if header.target[greeting.replica] > greeting.ownSequence {
-            // This file was restored from an older copy; its later changes need a name of their own.
-            renewed = greeting.replica
-            try peer.renewIdentity()
-            greeting = try peer.greet()
         }
         guard greeting.vector.covers(header.base) else {
             throw SyncError(.missingChanges, Self.missing(header.base, in: greeting.vector))
@@ -140,7 +134,7 @@ struct BundleReception {
         }
         var report = BundleReport(
             sender: header.sender, applied: greeting.vector.covers(header.target) ? nil : summary)
-        report.renewedReplica = renewed
+        report.renewedReplica = summary.renewedReplica
         return report
     }
 

@@ -23,12 +23,12 @@ struct Fold {
     let db: Database
     let environment: SyncEnvironment
 
-    /// How many folded entries are kept as history.
-    var historyCount: Int64 = 500_000
-
     /// Folds the log's tail. Runs in the caller's transaction.
     @discardableResult
     func run() throws -> Summary {
+        try MetadataSchema.upgrade(db)
+        // A copy must not give numbers as the replica that it is a copy of.
+        try StoreFence(db: db, environment: environment).check()
         let metadata = try StoreMetadata.require(db)
         let sql = """
             SELECT count(*), max(seq), max(ms), total(op <> \(CaptureTriggers.Operation.insert))
@@ -56,6 +56,8 @@ struct Fold {
             sql: "UPDATE _sync_state SET folded = ?, clock = max(clock, ?)", arguments: [last, clock])
         try db.execute(
             sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [last, metadata.selfNumber])
+        try ReplicaChain(db: db).append(metadata, upTo: last, environment)
+        try StoreFence(db: db, environment: environment).advance()
         try prune(last)
         return Summary(entryCount: tail[0])
     }
@@ -240,7 +242,9 @@ struct Fold {
     /// Drops the oldest history, seldom and much at a time.
     private func prune(_ last: Int64) throws {
         let first = try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _sync_log") ?? last
-        guard last - first > historyCount * 2 else { return }
-        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [last - historyCount])
+        guard last - first > 1000 else { return }
+        let count = try HistoryBound.count(db)
+        guard last - first > count * 2 else { return }
+        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [last - count])
     }
 }

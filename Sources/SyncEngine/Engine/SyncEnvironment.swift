@@ -11,6 +11,10 @@ public struct SyncEnvironment: Sendable {
     /// Sixty-four random bits.
     public let random: @Sendable () -> UInt64
 
+    /// Tells where files are, so that copies are noticed; nil to notice them only when they
+    /// meet other replicas.
+    public let places: (any StorePlaces)?
+
     /// Where events are logged (``SyncEvent``).
     public let logger: Logger
 
@@ -20,25 +24,26 @@ public struct SyncEnvironment: Sendable {
     /// Makes an environment. It is silent unless it is given a logger or metrics.
     public init(
         milliseconds: @escaping @Sendable () -> Int64, random: @escaping @Sendable () -> UInt64,
-        logger: Logger? = nil, metrics: (any MetricsFactory)? = nil
+        places: (any StorePlaces)? = nil, logger: Logger? = nil, metrics: (any MetricsFactory)? = nil
     ) {
         self.milliseconds = milliseconds
         self.random = random
+        self.places = places
         self.logger = logger ?? Logger(label: "SyncEngine") { _ in SwiftLogNoOpLogHandler() }
         self.metrics = metrics
     }
 
-    /// The same time and randomness, with events and metrics.
+    /// The same time, randomness and places, with events and metrics.
     public func with(logger: Logger? = nil, metrics: (any MetricsFactory)? = nil) -> SyncEnvironment {
         SyncEnvironment(
-            milliseconds: milliseconds, random: random, logger: logger ?? self.logger,
+            milliseconds: milliseconds, random: random, places: places, logger: logger ?? self.logger,
             metrics: metrics ?? self.metrics)
     }
 
-    /// The system's clock and random numbers.
+    /// The system's clock, random numbers, machine and files.
     public static let system = SyncEnvironment(
         milliseconds: { Int64(Date().timeIntervalSince1970 * 1000) },
-        random: { UInt64.random(in: UInt64.min...UInt64.max) })
+        random: { UInt64.random(in: UInt64.min...UInt64.max) }, places: SystemPlaces())
 
     func identifier() -> Identifier128 { Identifier128(high: random(), low: random()) }
 }

@@ -22,6 +22,13 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case sameReplica
         /// The remote sent something that can't be right.
         case invalidBundle
+        /// A bundle shows that this file or the sender's is a copy of another one.
+        case forkedReplica
+        /// Somebody retired the replica.
+        case retiredReplica
+        /// Deletions that are not known here were forgotten everywhere else: only a bundle of
+        /// everything can be applied.
+        case resyncRequired
         /// The column can't have the policy.
         case unsuitablePolicy
         /// There is no such conflict in the journal.

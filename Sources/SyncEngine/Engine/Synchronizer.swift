@@ -40,6 +40,8 @@ public final class Synchronizer: Sendable {
             db.use(schemaTracker: TrackedSchema(environment: environment))
             try db.withoutReportingSchemaChanges {
                 let tracking = TableTracking(db: db, environment: environment)
+                try MetadataSchema.upgrade(db)
+                try StoreFence(db: db, environment: environment).check()
                 try tracking.refresh()
                 try tracking.track(tables)
             }
@@ -150,9 +152,10 @@ struct SessionDriver {
             case .greet:
                 let met = (local: try local.greet(), remote: try remote.greet())
                 greetings = met
-                action = session.handle(.greeted(local: met.local, remote: met.remote))
-            case .renew(let side):
-                try (side == .local ? local : remote).renewIdentity()
+                let forks = try local.meet(met.remote) + remote.meet(met.local)
+                action = session.handle(.greeted(local: met.local, remote: met.remote, forks: forks))
+            case .renew(let side, let forks):
+                try (side == .local ? local : remote).renewIdentity(forks)
                 renewed.append(side)
                 action = session.handle(.renewed(side))
             case .pull(let vector):

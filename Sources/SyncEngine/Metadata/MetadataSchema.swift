@@ -22,8 +22,8 @@ enum MetadataSchema {
 
     /// What version 3 has, and version 2 had not, by subject.
     private static let addedInVersion3 = [
-        settings, ConflictJournal.schema, ConstraintSchema.sql, SyncAttempts.schema, PolicyStore.schema,
-        PeerKnowledge.sql, BundleInbox.sql,
+        settings, ConflictJournal.schema, ConstraintSchema.sql, ReplicaChain.schema, ReplicaRegister.schema,
+        SyncAttempts.schema, PolicyStore.schema, BundleInbox.sql,
     ].joined()
 
     private static let settings = """

@@ -4,40 +4,78 @@ import SyncWire
 /// Gives a store a new replica id.
 ///
 /// Two files with one replica id lose changes: each hides the other's behind
-/// its own numbers. A new id costs nothing, so it is made whenever there is doubt.
+/// its own numbers. A new id costs little, so it is made whenever there is doubt.
 enum ReplicaIdentity {
     /// Makes a clone, that is a copy of another replica's file, a replica of its own.
     ///
     /// What the original had written stays the original's; log entries that it
     /// had not folded become the clone's, and merge as equal values.
     static func mintForClone(_ db: Database, _ environment: SyncEnvironment) throws {
-        let folded = try StoreMetadata.require(db).folded
-        try addReplica(db, environment)
-        // The history is the original's. Its last entry stays as a mark, because
-        // it numbers the next one.
+        try MetadataSchema.upgrade(db)
+        try mintForCopy(db, environment)
         try db.execute(sql: "DELETE FROM _sync_peer")
-        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [folded])
-        try db.execute(
-            sql: "UPDATE _sync_log SET tbl = 0, op = 0, pk = x'', mask = 0 WHERE seq = ?", arguments: [folded]
-        )
+        try StoreFence.forget(db)
     }
 
-    /// Makes a file that was restored from an older copy a replica of its own.
-    ///
-    /// A peer knows changes of this replica's id that the file does not hold.
-    /// Changes that were made after the restore carry numbers that the peer
-    /// already counts as known, and nobody can tell which they are: so all
-    /// changes move to the new id, with their times, and the old id starts
-    /// again at zero, which brings the lost changes back from the peer.
-    static func mintAfterRestore(_ db: Database, _ environment: SyncEnvironment) throws {
+    /// Makes a file that turned out to be a copy a replica of its own. What it holds under
+    /// versions is the original's; what the log holds beyond that may be the copy's.
+    static func mintForCopy(_ db: Database, _ environment: SyncEnvironment) throws {
         let metadata = try StoreMetadata.require(db)
-        let old = metadata.selfNumber
+        // The original knew at least what its copy knows.
+        try ReplicaRegister(db: db).note(
+            metadata.vector, of: metadata.replicaID(), at: environment.milliseconds())
+        try addReplica(db, environment)
+        try beginLog(db, after: metadata.folded)
+    }
+
+    /// Gives a replica a new id, and makes changes its own that two files made under one id.
+    ///
+    /// Such changes carry numbers that others count as known, and nobody can tell whose they
+    /// are: so those beyond the last common one move to the new id, with their times, and the
+    /// old id goes back to the common one. That brings what the other file wrote.
+    ///
+    /// It takes a new id even when the fork is another replica's, because others know what the
+    /// old one knew. The log must be folded.
+    ///
+    /// - parameter forks: The ids and their last common changes.
+    static func renew(_ db: Database, _ environment: SyncEnvironment, _ forks: [Fork]) throws {
+        let metadata = try StoreMetadata.require(db)
+        let register = ReplicaRegister(db: db)
+        let old = try metadata.replicaID()
+        let now = environment.milliseconds()
+        guard !forks.isEmpty else {
+            try mintForCopy(db, environment)
+            return try register.retire(old, at: now, .renewed)
+        }
         let new = try addReplica(db, environment)
-        try db.execute(sql: "UPDATE _sync_row SET sid = ? WHERE sid = ?", arguments: [new, old])
-        try db.execute(sql: "UPDATE _sync_cell SET sid = ? WHERE sid = ?", arguments: [new, old])
+        // One number for all that moves: a mark in the log takes it.
         try db.execute(
-            sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [metadata.folded, new])
-        try db.execute(sql: "UPDATE _sync_replica SET oseq = 0 WHERE sid = ?", arguments: [old])
+            sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)", arguments: [now])
+        let number = db.lastInsertedRowID
+        try db.execute(sql: "UPDATE _sync_state SET folded = ?", arguments: [number])
+        for fork in forks {
+            let sid = try register.number(of: fork.replica, at: now)
+            for table in ["_sync_row", "_sync_cell"] {
+                try db.execute(
+                    sql: "UPDATE \(table) SET sid = ?, oseq = ? WHERE sid = ? AND oseq > ?",
+                    arguments: [new, number, sid, fork.common])
+            }
+            for table in ["_sync_replica", "_sync_floor"] {
+                try db.execute(
+                    sql: "UPDATE \(table) SET oseq = min(oseq, ?) WHERE sid = ?",
+                    arguments: [fork.common, sid])
+            }
+            try db.execute(
+                sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
+        }
+        try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
+        var hash = ChainHash(after: try StoreMetadata.require(db).replicaID())
+        hash.add(number)
+        try ReplicaChain(db: db).insert(
+            ChainPoint(sequence: number, previous: 0, hash: hash.value), of: new)
+        try beginLog(db, after: number)
+        // An id that another file may use as well is still waited for.
+        if !forks.contains(where: { $0.replica == old }) { try register.retire(old, at: now, .renewed) }
     }
 
     @discardableResult
@@ -47,5 +85,14 @@ enum ReplicaIdentity {
         let number = db.lastInsertedRowID
         try db.execute(sql: "UPDATE _sync_state SET self = ?", arguments: [number])
         return number
+    }
+
+    /// The history is another replica's. Its last entry stays as a mark, because it
+    /// numbers the next one.
+    private static func beginLog(_ db: Database, after folded: Int64) throws {
+        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [folded])
+        try db.execute(
+            sql: "UPDATE _sync_log SET tbl = 0, op = 0, pk = x'', mask = 0 WHERE seq = ?",
+            arguments: [folded])
     }
 }

@@ -48,12 +48,14 @@ final class StorePeer: SyncPeer {
     func greet() throws -> Greeting {
         var events: [SyncEvent] = []
         let (first, isDue) = try database.write { db in
+            try MetadataSchema.upgrade(db)
+            try StoreFence(db: db, environment: environment).check()
             let before = try StoreMetadata.require(db)
             if try TableTracking(db: db, environment: environment).refresh() { events.append(.schemaChanged) }
             let folded = try Fold(db: db, environment: environment).run()
             if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
             let ownSequence = before.vector[try before.replicaID()]
-            return (try Self.greeting(db, ownSequence), try SettlementMark.isDue(db))
+            return (try self.greeting(db, ownSequence), try SettlementMark.isDue(db))
         }
         let greeting = isDue ? try settle(first) : first
         for event in events { environment.log(event, ["replica": "\(greeting.replica)"]) }
@@ -66,15 +68,31 @@ final class StorePeer: SyncPeer {
         return try database.write { db in
             // What the settlement wrote by a policy has no versions yet.
             try Fold(db: db, environment: environment).run()
-            return try Self.greeting(db, greeting.ownSequence)
+            return try self.greeting(db, greeting.ownSequence)
         }
     }
 
-    private static func greeting(_ db: Database, _ ownSequence: Int64) throws -> Greeting {
+    private func greeting(_ db: Database, _ ownSequence: Int64) throws -> Greeting {
         let metadata = try StoreMetadata.require(db)
+        var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
+        facts.place = try StoreFence(db: db, environment: environment).fingerprint()
         return Greeting(
             store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
-            ownSequence: ownSequence)
+            ownSequence: ownSequence, facts: facts)
+    }
+
+    func meet(_ greeting: Greeting) throws -> [Fork] {
+        try database.write { db in
+            let metadata = try StoreMetadata.require(db)
+            guard metadata.store == greeting.store else { return [] }
+            // What it says of what others know can be true only of a replica that is what it says.
+            let forks = try ForkSearch(db: db).forks(in: greeting)
+            guard forks.isEmpty else { return forks }
+            try ReplicaRegister(db: db).learn(
+                greeting.facts, from: greeting.replica, knowing: greeting.vector,
+                at: environment.milliseconds())
+            return []
+        }
     }
 
     func send(
@@ -125,20 +143,40 @@ final class StorePeer: SyncPeer {
     ) throws -> ApplySummary {
         try database.writeWithoutTransaction { db in
             var summary = ApplySummary()
-            try db.withoutForeignKeys {
+            var applier: BundleApplier?
+            do {
+                try db.withoutForeignKeys {
+                    try db.inTransaction(.immediate) {
+                        let current = try BundleApplier(db, environment, policies: policies)
+                        applier = current
+                        try frames(db) { try current.consume($0) }
+                        summary = try current.finish()
+                        return .commit
+                    }
+                }
+            } catch is RenewalRequired {
+                guard let header = applier?.header else {
+                    throw SyncError(.invalidBundle, "there is no header")
+                }
+                var error: SyncError?
                 try db.inTransaction(.immediate) {
-                    let applier = try BundleApplier(db, environment, policies: policies)
-                    try frames(db) { try applier.consume($0) }
-                    summary = try applier.finish()
+                    error = try BundleAdmission(db: db, environment: environment, header: header)
+                        .renewWithoutBundle()
                     return .commit
                 }
+                if let error { throw error }
             }
             return summary
         }
     }
 
-    func renewIdentity() throws {
-        try database.write { try ReplicaIdentity.mintAfterRestore($0, environment) }
+    func renewIdentity(_ forks: [Fork]) throws {
+        try database.write { db in
+            try Fold(db: db, environment: environment).run()
+            try ReplicaIdentity.renew(db, environment, forks)
+        }
+        // A new identity is another winner of rows of the same moment.
+        try database.settle(environment, isFull: true)
     }
 
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
@@ -158,7 +196,8 @@ final class StorePeer: SyncPeer {
                         max(?3, coalesce((SELECT at FROM _sync_peer WHERE rid = ?1), 0)), ?4)
                     """,
                 arguments: [peer.data, name, milliseconds, vector[own]])
-            try PeerKnowledge.note(db, of: peer, vector)
+            guard peer != own else { return }
+            try ReplicaRegister(db: db).note(vector, of: peer, at: milliseconds)
         }
     }
 

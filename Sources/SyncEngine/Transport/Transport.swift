@@ -28,8 +28,13 @@ public protocol SyncPeer: AnyObject {
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary
 
-    /// Gives the replica a new identity, because it was restored from an older copy.
-    func renewIdentity() throws
+    /// Takes in what another replica says of itself and of others.
+    ///
+    /// - returns: The forks that this replica sees in it.
+    func meet(_ greeting: Greeting) throws -> [Fork]
+
+    /// Gives the replica a new identity, and all that it has of forks beyond their common part.
+    func renewIdentity(_ forks: [Fork]) throws
 
     /// Remembers that it was synchronized with another replica.
     ///

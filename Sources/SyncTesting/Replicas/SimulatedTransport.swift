@@ -180,7 +180,9 @@ private final class SimulatedPeer: SyncPeer {
         return kept
     }
 
-    func renewIdentity() throws {
+    func meet(_ greeting: Greeting) throws -> [Fork] { try inner.meet(greeting) }
+
+    func renewIdentity(_ forks: [Fork]) throws {
         throw SimulationViolation(
             .progress, "replica \(way.remote.name) is to be renewed, and was not restored")
     }

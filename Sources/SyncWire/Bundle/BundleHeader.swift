@@ -17,8 +17,9 @@ public struct BundleHeader: Equatable, Sendable {
         }
     }
 
-    /// The version of the format.
-    public static let version: UInt64 = 1
+    /// The newest version of the format. Version 1 has no facts about replicas, and
+    /// is written when there are none.
+    public static let version: UInt64 = 2
 
     /// The first bytes of each bundle.
     static let magic = Array("CSBN".utf8)
@@ -35,11 +36,13 @@ public struct BundleHeader: Equatable, Sendable {
     public let replicas: [ReplicaID]
     /// The tables that rows refer to.
     public let tables: [Table]
+    /// What the sender says about replicas.
+    public let facts: ReplicaFacts
 
     /// Makes a header.
     public init(
         store: StoreID, sender: ReplicaID, base: VersionVector, target: VersionVector,
-        replicas: [ReplicaID], tables: [Table]
+        replicas: [ReplicaID], tables: [Table], facts: ReplicaFacts = ReplicaFacts()
     ) {
         self.store = store
         self.sender = sender
@@ -47,21 +50,16 @@ public struct BundleHeader: Equatable, Sendable {
         self.target = target
         self.replicas = replicas
         self.tables = tables
+        self.facts = facts
     }
 
     /// Writes the header.
     func encode(to writer: inout WireWriter) {
         writer.raw(Self.magic)
-        writer.unsigned(Self.version)
+        writer.unsigned(facts.isEmpty ? 1 : Self.version)
         writer.raw(store.bytes)
         writer.raw(sender.bytes)
-        for vector in [base, target] {
-            writer.unsigned(UInt64(vector.sequences.count))
-            for (replica, sequence) in vector.sequences.sorted(by: { $0.key < $1.key }) {
-                writer.raw(replica.bytes)
-                writer.unsigned(UInt64(sequence))
-            }
-        }
+        for vector in [base, target] { vector.encode(to: &writer) }
         writer.unsigned(UInt64(replicas.count))
         for replica in replicas { writer.raw(replica.bytes) }
         writer.unsigned(UInt64(tables.count))
@@ -71,6 +69,7 @@ public struct BundleHeader: Equatable, Sendable {
             writer.unsigned(UInt64(table.columns.count))
             for column in table.columns { writer.string(column) }
         }
+        if !facts.isEmpty { facts.encode(to: &writer) }
     }
 
     /// Reads a header.
@@ -80,13 +79,13 @@ public struct BundleHeader: Equatable, Sendable {
             throw WireError(.malformed, "this is not a bundle")
         }
         let version = try reader.unsigned()
-        guard version == Self.version else {
+        guard (1...Self.version).contains(version) else {
             throw WireError(.unsupported, "version \(version); this program reads version \(Self.version)")
         }
         store = try reader.identifier()
         sender = try reader.identifier()
-        base = try Self.vector(&reader, limits)
-        target = try Self.vector(&reader, limits)
+        base = try VersionVector(from: &reader, limits: limits)
+        target = try VersionVector(from: &reader, limits: limits)
         let replicaCount = try reader.count(upTo: limits.replicaCountMax, "replicas")
         var replicas: [ReplicaID] = []
         for _ in 0..<replicaCount { replicas.append(try reader.identifier()) }
@@ -110,22 +109,7 @@ public struct BundleHeader: Equatable, Sendable {
             tables.append(Table(name: name, key: key, columns: columns))
         }
         self.tables = tables
+        facts = version > 1 ? try ReplicaFacts(from: &reader, limits: limits) : ReplicaFacts()
         guard reader.isAtEnd else { throw WireError(.malformed, "the header has trailing bytes") }
-    }
-
-    private static func vector(
-        _ reader: inout WireReader, _ limits: WireLimits
-    ) throws(WireError) -> VersionVector {
-        let count = try reader.count(upTo: limits.replicaCountMax, "entries of a vector")
-        var vector = VersionVector()
-        for _ in 0..<count {
-            let replica = try reader.identifier()
-            let sequence = try reader.unsigned()
-            guard sequence > 0, sequence <= UInt64(Int64.max), vector[replica] == 0 else {
-                throw WireError(.malformed, "a version vector is not valid")
-            }
-            vector[replica] = Int64(sequence)
-        }
-        return vector
     }
 }

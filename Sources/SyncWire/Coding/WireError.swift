@@ -48,6 +48,10 @@ public struct WireLimits: Sendable {
     public var replicaCountMax = 100_000
     /// The most bytes of a name.
     public var nameByteCountMax = 64 << 10
+    /// The most sections of facts about replicas.
+    public var sectionCountMax = 1000
+    /// The most points of a replica's chain.
+    public var chainPointCountMax = 1000
 
     /// Makes the default limits.
     public init() {}

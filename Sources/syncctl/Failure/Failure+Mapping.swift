@@ -88,6 +88,20 @@ extension Failure {
                 error.message,
                 hints: ["a copy that can be synchronized is made with: syncctl init <new> --clone <store>"],
                 status: .remoteRefused)
+        case .retiredReplica:
+            self.init(
+                error.message,
+                hints: ["give it a new identity with: syncctl replica renew <store>; nothing is lost"],
+                status: .remoteRefused)
+        case .forkedReplica:
+            self.init(
+                error.message, hints: ["or let both meet with: syncctl sync"], status: .remoteRefused)
+        case .resyncRequired:
+            self.init(
+                error.message, hints: ["meet a replica with: syncctl sync, or apply a bundle of everything"],
+                status: .remoteRefused)
+        case .noSuchReplica:
+            self.init(error.message, hints: ["see: syncctl replica list <store>"])
         case .notSynchronized:
             self.init(
                 error.message,

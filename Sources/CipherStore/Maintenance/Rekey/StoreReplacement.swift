@@ -108,6 +108,7 @@ struct StoreReplacement {
             throw Database.replacedFileError(path: file.destination)
         }
         file.copyMode(of: information)
+        FilePlace.prepareSuccession(of: file.destination, by: file.temporary)
         try file.replaceDestination()
         // A hard link is somebody's backup of the old file: it is left alone.
         guard information.st_nlink == 1 else { return }

@@ -37,7 +37,7 @@ struct FolderSession {
         if contents.sequence(of: greeting.replica) > greeting.ownSequence {
             // This file was restored from an older copy: what it writes needs a name of its own.
             report.renewedReplica = greeting.replica
-            try peer.renewIdentity()
+            try peer.renewIdentity([Fork(replica: greeting.replica, common: 0)])
             greeting = try peer.greet()
             report.local = greeting.replica
         }

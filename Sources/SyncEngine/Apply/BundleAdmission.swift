@@ -1,0 +1,97 @@
+import CipherStore
+import SyncWire
+
+/// The replica needs a new identity, and the bundle does not fit the one that it gets.
+struct RenewalRequired: Error {}
+
+/// What a bundle's header says about this replica and others, before and after its rows.
+struct BundleAdmission {
+    let db: Database
+    let environment: SyncEnvironment
+    let header: BundleHeader
+
+    /// Gives this replica a new identity when the bundle shows that changes of two files were
+    /// made under one, or that the replica was retired because nobody saw it.
+    ///
+    /// - returns: The identity that it had, when it got a new one.
+    /// - throws: ``SyncError`` of code `retiredReplica` when somebody retired it, and `forkedReplica`
+    ///   when it is the sender that needs another identity.
+    func renewIfNeeded() throws -> ReplicaID? {
+        let metadata = try StoreMetadata.require(db)
+        guard header.store == metadata.store else { return nil }
+        let own = try metadata.replicaID()
+        let retirement = header.facts.retirements.first { $0.replica == own }
+        guard retirement?.reason != .requested else {
+            throw SyncError(.retiredReplica, "this replica, \(own.shortDescription), was retired")
+        }
+        let forks = try ForkSearch(db: db).forks(in: header)
+        guard retirement != nil || !forks.isEmpty else { return nil }
+        // Were this replica to give way, it would have to do so again for the other file's next bundle.
+        guard header.sender == own || !forks.contains(where: { $0.replica == header.sender }) else {
+            throw SyncError(
+                .forkedReplica,
+                """
+                the sender's file, or one that it has its identity from, had been copied or restored; it gets a new \
+                identity when it applies a bundle of this store, or meets it
+                """)
+        }
+        try ReplicaIdentity.renew(db, environment, forks)
+        return own
+    }
+
+    /// Gives this replica its new identity though the bundle can't be applied.
+    ///
+    /// - returns: What to tell the user.
+    func renewWithoutBundle() throws -> SyncError {
+        try Fold(db: db, environment: environment).run()
+        _ = try renewIfNeeded()
+        return SyncError(
+            .forkedReplica,
+            """
+            this file or one of its replicas had been copied or restored, and has a new identity now; the bundle \
+            was made for the old one: have another one made
+            """)
+    }
+
+    /// Checks that the bundle follows what is known here, and takes its floor over.
+    ///
+    /// - returns: The floor.
+    func admit(_ metadata: StoreMetadata, isRenewed: Bool) throws -> VersionVector {
+        guard !isRenewed || metadata.vector.covers(header.base) else { throw RenewalRequired() }
+        guard metadata.vector.covers(header.facts.floor) || header.base.sequences.isEmpty else {
+            throw SyncError(
+                .resyncRequired,
+                """
+                this replica was away for so long that deletions which it does not know were forgotten; it needs a \
+                bundle of everything
+                """)
+        }
+        guard metadata.vector.covers(header.base) else {
+            throw SyncError(
+                .invalidBundle, "the bundle builds on changes that are not here; synchronize again")
+        }
+        let register = ReplicaRegister(db: db)
+        for replica in header.facts.floor.sequences.keys {
+            _ = try register.number(of: replica, at: environment.milliseconds())
+        }
+        let numbered = try StoreMetadata.require(db)
+        try Tombstones(db: db).raiseFloor(to: header.facts.floor, numbered)
+        return try register.floor(numbered)
+    }
+
+    /// Takes over what the sender says, once its changes are here.
+    func conclude() throws {
+        let register = ReplicaRegister(db: db)
+        let now = environment.milliseconds()
+        try register.learn(header.facts, from: header.sender, knowing: header.target, at: now)
+        let chain = ReplicaChain(db: db)
+        let metadata = try StoreMetadata.require(db)
+        for replica in metadata.replicas where replica.sid != metadata.selfNumber {
+            guard let points = header.facts.chains[replica.id] else { continue }
+            for point in points where point.sequence <= replica.sequence {
+                try chain.insert(point, of: replica.sid)
+            }
+            try chain.thin(replica.sid)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import CipherStore
+import SyncWire
+
+/// Forgets deletions that every replica knows.
+///
+/// The floor is the vector of the changes that all replicas know that are not retired.
+/// It is found by a compaction, goes to others with bundles, and only grows. Every deletion
+/// up to the floor is gone from `_sync_row`, in all files that know the floor: so a row that
+/// is inserted again after that begins at its first life everywhere.
+///
+/// That a row of an old write is missing means that it was deleted: the vector covers the
+/// write, so the row was here once (see ``isForgotten``). And a replica that does not know
+/// all changes up to the floor gets all rows instead of the changes since its vector; what it
+/// has and does not get was deleted (see ``Resync``).
+struct Tombstones {
+    let db: Database
+
+    /// The changes that all replicas know, by what is known here of what they know. It is
+    /// nothing as long as there is a replica that was never heard of.
+    ///
+    /// Based on: Wuu and Bernstein, "Efficient Solutions to the Replicated Log and
+    /// Dictionary Problems", 1984.
+    func commonVector(_ metadata: StoreMetadata) throws -> VersionVector {
+        let retired = Set(try ReplicaRegister(db: db).retirements().map(\.replica))
+        let own = try metadata.replicaID()
+        let known = try ReplicaRegister(db: db).known(metadata)
+        var common = metadata.vector
+        for replica in metadata.replicas where replica.id != own && !retired.contains(replica.id) {
+            var vector = known[replica.id] ?? VersionVector()
+            // It knows its own changes, whether or not it ever said so.
+            vector[replica.id] = max(vector[replica.id], replica.sequence)
+            for (origin, sequence) in common.sequences where vector[origin] < sequence {
+                common[origin] = vector[origin]
+            }
+        }
+        return common
+    }
+
+    /// The replicas without which the floor would be higher.
+    func laggards(_ metadata: StoreMetadata) throws -> [ReplicaID] {
+        let retired = Set(try ReplicaRegister(db: db).retirements().map(\.replica))
+        let own = try metadata.replicaID()
+        let known = try ReplicaRegister(db: db).known(metadata)
+        // Only deletions wait, so only what lies above a deletion counts.
+        let last = try Row.fetchAll(
+            db, sql: "SELECT sid, max(oseq) FROM _sync_row WHERE NOT cl & 1 GROUP BY sid")
+        let names = Dictionary(
+            metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
+        var needed = VersionVector()
+        for row in last {
+            if let origin = names[try row.decode(atIndex: 0)] { needed[origin] = try row.decode(atIndex: 1) }
+        }
+        return metadata.replicas.map(\.id).filter { replica in
+            guard replica != own, !retired.contains(replica) else { return false }
+            var vector = known[replica] ?? VersionVector()
+            vector[replica] = max(vector[replica], metadata.vector[replica])
+            return !vector.covers(needed)
+        }
+    }
+
+    /// Raises the floor, and forgets what lies below.
+    ///
+    /// - returns: How many deletions were forgotten.
+    @discardableResult
+    func raiseFloor(to vector: VersionVector, _ metadata: StoreMetadata) throws -> Int64 {
+        let floor = try ReplicaRegister(db: db).floor(metadata)
+        guard !floor.covers(vector) else { return 0 }
+        let numbers = Dictionary(
+            metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
+        for (origin, sequence) in vector.sequences where sequence > floor[origin] {
+            guard let sid = numbers[origin] else { continue }
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO _sync_floor (sid, oseq) VALUES (?, ?)",
+                arguments: [sid, sequence])
+        }
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_row WHERE NOT cl & 1 AND oseq <=
+                    coalesce((SELECT f.oseq FROM _sync_floor AS f WHERE f.sid = _sync_row.sid), 0)
+                """)
+        return Int64(db.changesCount)
+    }
+}
+
+/// What a bundle says of rows that are not here because their deletion was forgotten.
+struct ForgottenRows {
+    /// For each replica of the bundle, the last change of which is certain that its row was
+    /// here once.
+    private let bounds: [Int64]
+    /// Whether any deletion was ever forgotten here.
+    let exist: Bool
+
+    init() {
+        bounds = []
+        exist = false
+    }
+
+    /// - parameter vector: What was known here before the bundle.
+    init(_ header: BundleHeader, floor: VersionVector, vector: VersionVector) {
+        bounds = header.replicas.map { min(floor[$0], vector[$0]) }
+        exist = !floor.sequences.isEmpty
+    }
+
+    /// Whether a row with this base, if it is not here, was deleted.
+    @inline(__always)
+    func covers(_ base: WireStamp) -> Bool {
+        exist && base.sequence <= bounds[base.replica]
+    }
+}

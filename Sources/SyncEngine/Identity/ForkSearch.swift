@@ -1,0 +1,84 @@
+import CipherStore
+import SyncWire
+
+/// A replica id under which two files made changes: one is a copy of the other, or was
+/// restored from one.
+public struct Fork: Hashable, Sendable {
+    /// The replica.
+    public let replica: ReplicaID
+    /// The last of its changes that both files have in common, as far as that is known.
+    public let common: Int64
+
+    /// Makes a fork.
+    public init(replica: ReplicaID, common: Int64) {
+        self.replica = replica
+        self.common = common
+    }
+}
+
+/// Finds forks by comparing what a peer says about replicas with what is known here.
+struct ForkSearch {
+    let db: Database
+
+    /// The forks that a greeting shows.
+    ///
+    /// Of the two sides, the one that knows more of a replica finds the fork: what the other
+    /// knows has to be a point of the chain here.
+    func forks(in greeting: Greeting) throws -> [Fork] {
+        let metadata = try StoreMetadata.require(db)
+        let chain = ReplicaChain(db: db)
+        var forks: [Fork] = []
+        for replica in metadata.replicas {
+            let points = greeting.facts.chains[replica.id] ?? []
+            let told = greeting.vector[replica.id]
+            let isRestored = replica.id == greeting.replica && replica.sequence > greeting.ownSequence
+            guard told > 0, told <= replica.sequence || isRestored else { continue }
+            var isFork = isRestored
+            if let top = points.first, top.sequence == told {
+                if try chain.find(top, of: replica.sid) == .fork { isFork = true }
+            } else if try !chain.passes(told, of: replica.sid) {
+                isFork = true
+            }
+            guard isFork else { continue }
+            forks.append(Fork(replica: replica.id, common: try common(points, of: replica)))
+        }
+        return forks
+    }
+
+    /// The forks that the header of a bundle shows. Nobody can be asked, so each side that
+    /// differs counts, whichever knows more.
+    func forks(in header: BundleHeader) throws -> [Fork] {
+        let metadata = try StoreMetadata.require(db)
+        let own = try metadata.replicaID()
+        let chain = ReplicaChain(db: db)
+        var forks: [Fork] = []
+        for replica in metadata.replicas where replica.sequence > 0 {
+            let points = header.facts.chains[replica.id] ?? []
+            let told = header.target[replica.id]
+            guard told > 0 else { continue }
+            var isFork = replica.id == own && told > replica.sequence
+            if told <= replica.sequence {
+                if let top = points.first, top.sequence == told {
+                    if try chain.find(top, of: replica.sid) == .fork { isFork = true }
+                }
+            } else if let next = points.last(where: { $0.sequence >= replica.sequence }) {
+                let here = try chain.point(of: replica.sid, at: replica.sequence)
+                if next.sequence > replica.sequence && next.previous < replica.sequence { isFork = true }
+                if let here, next.sequence == replica.sequence, next.hash != here.hash { isFork = true }
+            }
+            guard isFork else { continue }
+            forks.append(Fork(replica: replica.id, common: try common(points, of: replica)))
+        }
+        return forks
+    }
+
+    /// The last point that both chains have.
+    private func common(_ points: [ChainPoint], of replica: StoreMetadata.Replica) throws -> Int64 {
+        let chain = ReplicaChain(db: db)
+        for point in points where point.sequence <= replica.sequence {
+            let here = try chain.point(of: replica.sid, at: point.sequence)
+            if here?.hash == point.hash { return point.sequence }
+        }
+        return 0
+    }
+}

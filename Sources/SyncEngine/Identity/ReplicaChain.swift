@@ -1,0 +1,193 @@
+import CipherStore
+import SyncWire
+
+/// The chains of replicas, as far as they are known here: our own, and those of others
+/// as they came with their changes.
+///
+/// A version vector only ever names points of a chain. So one that names another number
+/// than the chain has there, or has another hash for it, comes from another copy of the
+/// replica's file, even when both copies made the same number of changes.
+struct ReplicaChain {
+    static let schema = """
+        CREATE TABLE _sync_chain (
+            sid INTEGER NOT NULL,
+            oseq INTEGER NOT NULL,
+            previous INTEGER NOT NULL,
+            hash BLOB NOT NULL,
+            PRIMARY KEY (sid, oseq)
+        ) WITHOUT ROWID;
+
+        """
+
+    /// What a chain says about a point of somebody else's.
+    enum Finding { case same, fork, unknown }
+
+    /// So many of the newest points of each replica are all kept; of the older ones, ever fewer.
+    private static let denseCount = 128
+    /// So many log entries, at most, go into a hash.
+    private static let hashedEntryCountMax = 256
+
+    let db: Database
+
+    // MARK: Our own
+
+    /// Adds the point at which a fold ends.
+    ///
+    /// The hash holds what was written, so that copies of one file differ as soon as they
+    /// are used differently, and a random number, so that they differ even if not.
+    func append(_ metadata: StoreMetadata, upTo last: Int64, _ environment: SyncEnvironment) throws {
+        let sid = metadata.selfNumber
+        let known = metadata.replicas.first { $0.sid == sid }?.sequence ?? 0
+        let before = try point(of: sid, at: known)
+        var hash = ChainHash(after: try before?.hash ?? metadata.replicaID())
+        hash.add(last)
+        hash.add(environment.milliseconds())
+        let nonce = environment.identifier()
+        hash.add(nonce.bytes)
+        try add(entriesAfter: metadata.folded, to: &hash)
+        try insert(ChainPoint(sequence: last, previous: known, hash: hash.value), of: sid)
+        try thin(sid)
+    }
+
+    /// Takes in the newest entries of the log, and the rows that they name.
+    private func add(entriesAfter folded: Int64, to hash: inout ChainHash) throws {
+        let entries = try Row.fetchAll(
+            db,
+            sql: "SELECT seq, tbl, op, pk, mask, ms FROM _sync_log WHERE seq > ? ORDER BY seq DESC LIMIT ?",
+            arguments: [folded, Self.hashedEntryCountMax])
+        var tables: [Int64: SyncedTable] = [:]
+        for table in try SyncedTable.loadAll(db) where table.hasRows { tables[table.number] = table }
+        for entry in entries {
+            for value in entry.databaseValues { hash.add(value) }
+            guard let table = tables[try entry.decode(atIndex: 1)] else { continue }
+            let key: DatabaseValue = try entry.decode(atIndex: 3)
+            // A table that was just renamed is found at the next schema check.
+            guard try db.tableExists(table.storageName) else { continue }
+            let row = try Row.fetchOne(
+                db, sql: "SELECT * FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))",
+                arguments: [key])
+            for value in row?.databaseValues ?? [] { hash.add(value) }
+        }
+    }
+
+    // MARK: All
+
+    private func point(_ row: Row) throws -> ChainPoint {
+        ChainPoint(
+            sequence: try row.decode(atIndex: 0), previous: try row.decode(atIndex: 1),
+            hash: try StoreMetadata.identifier(row.decode(atIndex: 2)))
+    }
+
+    /// The point at a number.
+    func point(of sid: Int64, at sequence: Int64) throws -> ChainPoint? {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT oseq, previous, hash FROM _sync_chain WHERE sid = ? AND oseq = ?",
+            arguments: [sid, sequence])
+        return try row.map { try point($0) }
+    }
+
+    /// Says whether a point is one of the chain.
+    func find(_ other: ChainPoint, of sid: Int64) throws -> Finding {
+        switch try position(other.sequence, of: sid) {
+        case .point(let hash): hash == other.hash ? .same : .fork
+        case .between: .fork
+        case .unknown: .unknown
+        }
+    }
+
+    /// Says whether the chain goes through a number, when its hash is not known.
+    func passes(_ sequence: Int64, of sid: Int64) throws -> Bool {
+        if case .between = try position(sequence, of: sid) { return false }
+        return true
+    }
+
+    private enum Position {
+        case point(Identifier128)
+        case between, unknown
+    }
+
+    private func position(_ sequence: Int64, of sid: Int64) throws -> Position {
+        let row = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT oseq, previous, hash FROM _sync_chain WHERE sid = ? AND oseq >= ? ORDER BY oseq LIMIT 1
+                """, arguments: [sid, sequence])
+        guard let next = try row.map({ try point($0) }) else { return .unknown }
+        if next.sequence == sequence { return .point(next.hash) }
+        return next.previous < sequence ? .between : .unknown
+    }
+
+    /// Keeps a point of another replica's chain.
+    func insert(_ point: ChainPoint, of sid: Int64) throws {
+        try db.execute(
+            sql: "INSERT OR IGNORE INTO _sync_chain (sid, oseq, previous, hash) VALUES (?, ?, ?, ?)",
+            arguments: [sid, point.sequence, point.previous, point.hash.data])
+    }
+
+    /// Points by which another replica finds the last one that it has in common with us,
+    /// newest first: the last ones, and then ever fewer (as Bitcoin's block locators).
+    func locator(of sid: Int64, upTo sequence: Int64) throws -> [ChainPoint] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT oseq, previous, hash FROM _sync_chain WHERE sid = ? AND oseq <= ? ORDER BY oseq DESC
+                """, arguments: [sid, sequence])
+        var points: [ChainPoint] = []
+        var index = 0
+        var step = 1
+        while index < rows.count {
+            points.append(try point(rows[index]))
+            if points.count >= 4 { step *= 2 }
+            index += step
+        }
+        if let oldest = rows.last, points.count > 1, try point(oldest) != points.last {
+            points.append(try point(oldest))
+        }
+        return points
+    }
+
+    /// What a peer needs that knows the replica up to a number: the neighbours of that
+    /// number, which prove whether it is a point, and a locator.
+    func points(of sid: Int64, around known: Int64, upTo sequence: Int64) throws -> [ChainPoint] {
+        let near = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT oseq, previous, hash FROM _sync_chain WHERE sid = ?1 AND oseq <= ?3 AND oseq >= coalesce(
+                    (SELECT max(oseq) FROM _sync_chain WHERE sid = ?1 AND oseq <= ?2), 0)
+                ORDER BY oseq LIMIT 2
+                """, arguments: [sid, known, sequence]
+        ).map { try point($0) }
+        return Set(near + (try locator(of: sid, upTo: sequence))).sorted { $0.sequence > $1.sequence }
+    }
+
+    /// Forgets every second of the older points now and then.
+    func thin(_ sid: Int64) throws {
+        let count = try Int.fetchOne(
+            db, sql: "SELECT count(*) FROM _sync_chain WHERE sid = ?", arguments: [sid])
+        guard let count, count > Self.denseCount * 2 else { return }
+        let older = try Int64.fetchAll(
+            db, sql: "SELECT oseq FROM _sync_chain WHERE sid = ? ORDER BY oseq DESC LIMIT -1 OFFSET ?",
+            arguments: [sid, Self.denseCount])
+        for (index, sequence) in older.enumerated() where index % 2 == 0 {
+            try db.execute(
+                sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq = ?", arguments: [sid, sequence])
+        }
+    }
+}
+
+extension ChainHash {
+    /// Takes a value in; of a long one, its length and its beginning.
+    fileprivate mutating func add(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: add(Int64(0))
+        case .int64(let number): add(number)
+        case .double(let number): add(Int64(bitPattern: number.bitPattern))
+        case .string(let text):
+            add(Int64(text.utf8.count))
+            add(Array(text.utf8.prefix(1024)))
+        case .blob(let data):
+            add(Int64(data.count))
+            add(Array(data.prefix(1024)))
+        }
+    }
+}

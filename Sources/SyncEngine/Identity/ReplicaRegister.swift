@@ -1,0 +1,168 @@
+import CipherStore
+import SyncWire
+
+/// What is known about replicas: what each of them knows, which of them nobody waits for,
+/// and how far all the others have come.
+struct ReplicaRegister {
+    static let schema = """
+        CREATE TABLE _sync_known (
+            sid INTEGER NOT NULL,
+            origin INTEGER NOT NULL,
+            oseq INTEGER NOT NULL,
+            PRIMARY KEY (sid, origin)
+        ) WITHOUT ROWID;
+        CREATE TABLE _sync_floor (
+            sid INTEGER PRIMARY KEY,
+            oseq INTEGER NOT NULL
+        );
+        CREATE TABLE _sync_retired (
+            sid INTEGER PRIMARY KEY,
+            at INTEGER NOT NULL,
+            reason INTEGER NOT NULL
+        );
+
+        """
+
+    let db: Database
+
+    // MARK: Telling
+
+    /// What to tell a peer.
+    ///
+    /// - parameter base: What the peer knows; nil when that is not known.
+    func facts(_ metadata: StoreMetadata, peer base: VersionVector?) throws -> ReplicaFacts {
+        var facts = ReplicaFacts()
+        let chain = ReplicaChain(db: db)
+        for replica in metadata.replicas where replica.sequence > 0 {
+            let points =
+                try base.map {
+                    try chain.points(of: replica.sid, around: $0[replica.id], upTo: replica.sequence)
+                } ?? chain.locator(of: replica.sid, upTo: replica.sequence)
+            if !points.isEmpty { facts.chains[replica.id] = points }
+        }
+        facts.floor = try floor(metadata)
+        facts.known = try known(metadata)
+        facts.retirements = try retirements()
+        return facts
+    }
+
+    /// What other replicas are known to know, without those that are retired.
+    func known(_ metadata: StoreMetadata) throws -> [ReplicaID: VersionVector] {
+        let names = Self.names(metadata)
+        var known: [ReplicaID: VersionVector] = [:]
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT sid, origin, oseq FROM main._sync_known
+                WHERE sid <> ? AND sid NOT IN (SELECT sid FROM _sync_retired)
+                """, arguments: [metadata.selfNumber])
+        for row in rows {
+            guard let replica = names[try row.decode(atIndex: 0)],
+                let origin = names[try row.decode(atIndex: 1)]
+            else { continue }
+            known[replica, default: VersionVector()][origin] = try row.decode(atIndex: 2)
+        }
+        return known
+    }
+
+    /// The changes that all replicas know that are not retired, as of the last compaction
+    /// anywhere: deletions among them may be forgotten.
+    func floor(_ metadata: StoreMetadata) throws -> VersionVector {
+        let names = Self.names(metadata)
+        var floor = VersionVector()
+        for row in try Row.fetchAll(db, sql: "SELECT sid, oseq FROM _sync_floor") {
+            guard let replica = names[try row.decode(atIndex: 0)] else { continue }
+            floor[replica] = try row.decode(atIndex: 1)
+        }
+        return floor
+    }
+
+    /// The replicas that are retired.
+    func retirements() throws -> [ReplicaFacts.Retirement] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT p.rid, t.at, t.reason FROM _sync_retired AS t JOIN _sync_replica AS p ON p.sid = t.sid
+                ORDER BY p.rid
+                """
+        ).map {
+            ReplicaFacts.Retirement(
+                replica: try StoreMetadata.identifier($0.decode(atIndex: 0)),
+                milliseconds: try $0.decode(atIndex: 1),
+                reason: ReplicaFacts.Retirement.Reason(rawValue: try $0.decode(atIndex: 2)) ?? .requested)
+        }
+    }
+
+    private static func names(_ metadata: StoreMetadata) -> [Int64: ReplicaID] {
+        Dictionary(metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Learning
+
+    /// Takes in what a peer says, except its floor (see ``Tombstones``).
+    ///
+    /// - parameter vector: What the peer itself knows.
+    func learn(
+        _ facts: ReplicaFacts, from peer: ReplicaID, knowing vector: VersionVector, at milliseconds: Int64
+    ) throws {
+        let metadata = try StoreMetadata.require(db)
+        let own = try metadata.replicaID()
+        for (replica, vector) in facts.known where replica != own && replica != peer {
+            try note(vector, of: replica, at: milliseconds)
+        }
+        if peer != own { try note(vector, of: peer, at: milliseconds) }
+        for retirement in facts.retirements where retirement.replica != own {
+            try retire(retirement.replica, at: retirement.milliseconds, retirement.reason)
+        }
+    }
+
+    /// Notes that a replica knows something, and that it was heard of if that is news.
+    func note(_ vector: VersionVector, of replica: ReplicaID, at milliseconds: Int64) throws {
+        let sid = try number(of: replica, at: milliseconds)
+        var known: [ReplicaID: Int64] = [:]
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT p.rid, k.oseq FROM main._sync_known AS k JOIN _sync_replica AS p ON p.sid = k.origin
+                WHERE k.sid = ?
+                """, arguments: [sid])
+        for row in rows {
+            known[try StoreMetadata.identifier(row.decode(atIndex: 0))] = try row.decode(atIndex: 1)
+        }
+        let news = vector.sequences.filter { $0.value > known[$0.key] ?? 0 }
+        guard !news.isEmpty else { return }
+        for (origin, sequence) in news {
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO main._sync_known (sid, origin, oseq) VALUES (?, ?, ?)",
+                arguments: [sid, try number(of: origin, at: milliseconds), sequence])
+        }
+        try db.execute(
+            sql: "UPDATE _sync_replica SET seen = ? WHERE sid = ?", arguments: [milliseconds, sid])
+    }
+
+    /// The local number of a replica, which it gets if it has none.
+    func number(of replica: ReplicaID, at milliseconds: Int64) throws -> Int64 {
+        if let sid = try Int64.fetchOne(
+            db, sql: "SELECT sid FROM _sync_replica WHERE rid = ?", arguments: [replica.data])
+        {
+            return sid
+        }
+        try db.execute(
+            sql: "INSERT INTO _sync_replica (rid, seen) VALUES (?, ?)",
+            arguments: [replica.data, milliseconds])
+        return db.lastInsertedRowID
+    }
+
+    /// Retires a replica. The first retirement counts, unless somebody asks for one later.
+    func retire(
+        _ replica: ReplicaID, at milliseconds: Int64, _ reason: ReplicaFacts.Retirement.Reason
+    ) throws {
+        let sid = try number(of: replica, at: milliseconds)
+        let known = try Int64.fetchOne(
+            db, sql: "SELECT reason FROM _sync_retired WHERE sid = ?", arguments: [sid])
+        guard known == nil || (reason == .requested && known != Int64(reason.rawValue)) else { return }
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO _sync_retired (sid, at, reason) VALUES (?, ?, ?)",
+            arguments: [sid, milliseconds, Int64(reason.rawValue)])
+    }
+}

@@ -1,0 +1,123 @@
+import CipherStore
+import SyncWire
+
+/// A replica of the database, as this one knows it.
+public struct ReplicaInformation: Equatable, Sendable {
+    /// Why nobody waits for a replica any more.
+    public enum Retirement: String, Sendable {
+        /// Nothing was heard of it for too long.
+        case unseen
+        /// Somebody said so.
+        case requested
+        /// Its file goes on under another identifier.
+        case renewed
+    }
+
+    /// The replica.
+    public let replica: ReplicaID
+    /// Whether it is this one.
+    public let isLocal: Bool
+    /// How it was reached last; empty when it was not reached from here.
+    public let name: String
+    /// The number of its last change that is known here.
+    public let sequence: Int64
+    /// When anything of it was last heard, in milliseconds of Unix time; nil for this replica.
+    public let lastSeenMilliseconds: Int64?
+    /// Whether it is known to know everything that is known here.
+    public let isUpToDate: Bool
+    /// Why it is retired; nil when it is not.
+    public let retirement: Retirement?
+}
+
+extension Synchronizer {
+    /// The replicas of the database that are known here, this one first.
+    public func replicas() throws -> [ReplicaInformation] {
+        try database.read { db in
+            let metadata = try StoreMetadata.require(db)
+            guard metadata.format == MetadataSchema.version else { return [] }
+            let known = try ReplicaRegister(db: db).known(metadata)
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT p.rid, coalesce(e.name, ''), p.oseq, p.seen, t.reason, p.sid = (SELECT self FROM _sync_state)
+                    FROM _sync_replica AS p LEFT JOIN _sync_peer AS e ON e.rid = p.rid
+                    LEFT JOIN _sync_retired AS t ON t.sid = p.sid
+                    ORDER BY 6 DESC, t.reason IS NOT NULL, p.seen DESC, p.sid
+                    """)
+            return try rows.map { row in
+                let replica = try StoreMetadata.identifier(row.decode(atIndex: 0))
+                let isLocal: Bool = try row.decode(atIndex: 5)
+                var vector = known[replica] ?? VersionVector()
+                vector[replica] = max(vector[replica], metadata.vector[replica])
+                return ReplicaInformation(
+                    replica: replica, isLocal: isLocal, name: try row.decode(atIndex: 1),
+                    sequence: try row.decode(atIndex: 2),
+                    lastSeenMilliseconds: isLocal ? nil : try row.decodeIfPresent(atIndex: 3),
+                    isUpToDate: isLocal || vector.covers(metadata.vector),
+                    retirement: Self.retirement(try row.decodeIfPresent(Int64.self, atIndex: 4)))
+            }
+        }
+    }
+
+    private static func retirement(_ reason: Int64?) -> ReplicaInformation.Retirement? {
+        guard let reason else { return nil }
+        return switch UInt8(exactly: reason).flatMap(ReplicaFacts.Retirement.Reason.init) {
+        case .unseen: .unseen
+        case .renewed: .renewed
+        default: .requested
+        }
+    }
+
+    /// Says that a replica does not come back, such as one on a device that was lost: nobody
+    /// waits for it any more, and all others learn that when they synchronize. Should it come
+    /// back, it is refused until it takes a new identity with ``renewIdentity()``.
+    ///
+    /// - throws: ``SyncError`` of code `noSuchReplica` when it is not known here, or is this one.
+    public func retire(_ replica: ReplicaID) throws {
+        try database.write { db in
+            try TableTracking(db: db, environment: environment).refresh()
+            try Fold(db: db, environment: environment).run()
+            let metadata = try StoreMetadata.require(db)
+            guard try metadata.replicaID() != replica else {
+                throw SyncError(.noSuchReplica, "a replica can't retire itself; do it from another one")
+            }
+            guard metadata.replicas.contains(where: { $0.id == replica }) else {
+                throw SyncError(.noSuchReplica, "replica \(replica.shortDescription) was never heard of here")
+            }
+            try ReplicaRegister(db: db).retire(replica, at: environment.milliseconds(), .requested)
+        }
+    }
+
+    /// Forgets how a retired replica was reached, and what it knew. What it wrote stays.
+    ///
+    /// - throws: ``SyncError`` of code `noSuchReplica` when no such replica is retired.
+    public func forget(_ replica: ReplicaID) throws {
+        try database.write { db in
+            try MetadataSchema.upgrade(db)
+            let sid = try Int64.fetchOne(
+                db,
+                sql: """
+                    SELECT p.sid FROM _sync_replica AS p JOIN _sync_retired AS t ON t.sid = p.sid WHERE p.rid = ?
+                    """, arguments: [replica.data])
+            guard let sid else {
+                throw SyncError(.noSuchReplica, "replica \(replica.shortDescription) is not retired here")
+            }
+            try db.execute(sql: "DELETE FROM _sync_peer WHERE rid = ?", arguments: [replica.data])
+            try db.execute(sql: "DELETE FROM main._sync_known WHERE sid = ?", arguments: [sid])
+        }
+    }
+
+    /// Gives this replica a new identity. What it wrote so far stays the old one's, which is
+    /// retired. It is the way back for a replica that somebody retired.
+    ///
+    /// - returns: The new identity.
+    @discardableResult
+    public func renewIdentity() throws -> ReplicaID {
+        try database.write { db in
+            try TableTracking(db: db, environment: environment).refresh()
+            try Fold(db: db, environment: environment).run()
+            try ReplicaIdentity.renew(db, environment, [])
+            return try StoreMetadata.require(db).replicaID()
+        }
+    }
+}

@@ -1,0 +1,49 @@
+/// What a replica says about replicas, besides what it knows itself: in greetings,
+/// and in the headers of bundles.
+public struct ReplicaFacts: Equatable, Sendable {
+    /// A replica that nobody waits for any more.
+    public struct Retirement: Hashable, Sendable {
+        /// Why a replica was retired.
+        public enum Reason: UInt8, Sendable {
+            /// Nothing was heard of it for too long.
+            case unseen = 1
+            /// Somebody said so.
+            case requested = 2
+            /// Its file goes on under another identifier.
+            case renewed = 3
+        }
+
+        /// The replica.
+        public let replica: ReplicaID
+        /// When, in milliseconds of Unix time.
+        public let milliseconds: Int64
+        /// Why.
+        public let reason: Reason
+
+        /// Makes a retirement.
+        public init(replica: ReplicaID, milliseconds: Int64, reason: Reason) {
+            self.replica = replica
+            self.milliseconds = milliseconds
+            self.reason = reason
+        }
+    }
+
+    /// Points of the chains of replicas, newest first.
+    public var chains: [ReplicaID: [ChainPoint]] = [:]
+    /// The changes that every replica knows that is not retired. Deletions among
+    /// them are forgotten: whoever does not know them needs all rows.
+    public var floor = VersionVector()
+    /// What other replicas are known to know.
+    public var known: [ReplicaID: VersionVector] = [:]
+    /// The replicas that are retired.
+    public var retirements: [Retirement] = []
+    /// Where the file is, as a hash that says nothing to others: equal for two
+    /// openings of one file.
+    public var place: Identifier128?
+
+    /// Makes facts of nothing.
+    public init() {}
+
+    /// Whether there is nothing to say.
+    public var isEmpty: Bool { self == ReplicaFacts() }
+}
