@@ -9,6 +9,12 @@ extension SimulatedReplica {
         guard model.pending.isEmpty else { return }
         let state = state()
         try checkVersions(state)
+        for (key, row) in state.rows.sorted(by: { $0.key < $1.key }) {
+            for stamp in row.stamps where !model.vector.contains(stamp) {
+                throw SimulationViolation(
+                    .progress, "replica \(name) holds \(text(stamp)) of \(key), which its vector does not cover")
+            }
+        }
         try checkHiddenValues(state)
         let expected = try oracle.shownRows(of: state)
         guard expected != rows else { return }
@@ -132,27 +138,37 @@ extension SimulationRun {
 
 /// Finds values that somebody wrote and that are nowhere any more, although nobody replaced them.
 struct LostValueCheck {
-    let changes: [MergedState.Change]
+    let world: SimulatedWorld
     let replicas: [SimulatedReplica]
 
     func run() throws {
-        let state = MergedState(changes)
-        var journal: Set<StoreObservation.Lost> = []
+        guard let state = replicas.first?.state() else { return }
+        var kept = ChangeSet()
+        for replica in replicas { kept.formUnion(replica.model.known) }
+        // What only a file had that is gone is nobody's fault.
+        let gone = world.abandoned.subtracting(kept)
+        let changes = world.changes.indices.filter { !gone.contains($0) }
+        var journal = world.abandonedJournal
         for replica in replicas {
             journal.formUnion(try replica.queue.read { db in try StoreObservation(db).journal(db) })
         }
-        for (key, all) in Dictionary(grouping: changes, by: \.key).sorted(by: { $0.key < $1.key }) {
-            for change in all {
+        for (key, all) in Dictionary(grouping: changes, by: { world.changes[$0].key }).sorted(by: {
+            $0.key < $1.key
+        }) {
+            for change in all.map({ world.changes[$0] }) {
                 for (column, value) in change.values.sorted(by: { $0.key < $1.key }) {
                     if let row = state.rows[key], row.isAlive, row.cells[column]?.value == value { continue }
                     // Two writes of one value are no conflict, so either of them stands for both.
-                    let equals = all.filter { $0.life == change.life && $0.value(column) == value }
+                    let equals = all.filter {
+                        world.changes[$0].life == change.life && world.changes[$0].value(column) == value
+                    }
                     if isReplaced(change, column, equals, by: all) { continue }
                     let isKept = equals.contains {
-                        journal.contains(
+                        let stamp = world.changes[$0].stamp
+                        return journal.contains(
                             StoreObservation.Lost(
-                                key: key, column: column, value: value,
-                                timestamp: $0.stamp.timestamp.rawValue, replica: $0.stamp.replica))
+                                key: key, column: column, value: value, timestamp: stamp.timestamp.rawValue,
+                                replica: stamp.replica))
                     }
                     guard isKept else {
                         throw SimulationViolation(
@@ -167,15 +183,15 @@ struct LostValueCheck {
 
     /// Whether somebody wrote over a value who knew it, or a write of the same value.
     private func isReplaced(
-        _ change: MergedState.Change, _ column: String, _ equals: [MergedState.Change],
-        by all: [MergedState.Change]
+        _ change: MergedState.Change, _ column: String, _ equals: [Int], by all: [Int]
     ) -> Bool {
-        all.contains { other in
+        all.contains { number in
+            let other = world.changes[number]
             let isLater =
                 other.life > change.life
                 || (other.life == change.life && other.value(column) != nil
                     && other.stamp.isNewer(than: change.stamp))
-            return isLater && equals.contains { other.known.contains($0.stamp) }
+            return isLater && equals.contains { other.known.contains($0) }
         }
     }
 }

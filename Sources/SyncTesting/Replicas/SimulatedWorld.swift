@@ -8,13 +8,22 @@ final class SimulatedWorld {
     let factory: StoreFactory
     let clock: SimulatedClock
     /// Every change that anybody made, in the order in which they were folded.
-    var changes: [MergedState.Change] = []
+    private(set) var changes: [MergedState.Change] = []
+    /// Changes that a file had that is gone: only those of them are lost that nobody else got.
+    var abandoned = ChangeSet()
+    /// The journals of files that are gone.
+    var abandonedJournal: Set<StoreObservation.Lost> = []
+    /// Whether files may be copied or restored, so that two can have one identity.
+    let allowsCopies: Bool
+    /// The number of the next file.
+    var fileCount = 0
     /// The bundles that were sent, to be delivered late.
     var bundles: [SimulatedBundle] = []
 
     private var oracles: [[String]: SchemaOracle] = [:]
 
-    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory) {
+    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory, allowsCopies: Bool) {
+        self.allowsCopies = allowsCopies
         self.app = app
         self.factory = factory
         clock = SimulatedClock(seed: seed)
@@ -22,9 +31,15 @@ final class SimulatedWorld {
 
     func clock(of replica: Int) -> SyncEnvironment { clock.environment(of: replica) }
 
-    /// The rows as somebody knows them who knows the changes that a vector covers.
-    func state(covering vector: VersionVector) -> MergedState {
-        MergedState(changes.lazy.filter { vector.contains($0.stamp) })
+    /// The rows as somebody knows them who knows some changes.
+    func state(of known: ChangeSet) -> MergedState { MergedState(known.numbers.map { changes[$0] }) }
+
+    /// Notes changes.
+    ///
+    /// - returns: Their numbers.
+    func add(_ new: [MergedState.Change]) -> Range<Int> {
+        changes += new
+        return (changes.count - new.count)..<changes.count
     }
 
     func oracle(schema: [String], tables: [SchemaOracle.Table]) throws -> SchemaOracle {
@@ -40,6 +55,22 @@ final class SimulatedWorld {
 struct SimulatedTransfer: Equatable {
     let base: VersionVector
     let target: VersionVector
+    /// What the sender knew.
+    let known: ChangeSet
+    /// What of it belongs to rows whose deletion was forgotten.
+    let forgotten: ChangeSet
+
+    /// - parameter frames: The bundle; its header says what it builds on, which can be less than what
+    ///   was asked for.
+    init(_ frames: [[UInt8]], from sender: ModelReplica) throws {
+        guard let first = frames.first else {
+            throw SimulationViolation(.progress, "a bundle has no header")
+        }
+        base = try first.withUnsafeBytes { try BundleParts.header(of: $0).base }
+        target = sender.vector
+        known = sender.known
+        forgotten = sender.forgotten
+    }
 }
 
 /// A bundle that is under way.

@@ -1,0 +1,97 @@
+import CipherStore
+import SyncEngine
+import SyncWire
+
+/// An older state of a replica's file.
+struct SimulatedBackup {
+    let files: StoreFiles
+    let place: StorePlace?
+    let model: ModelReplica
+    let rows: ModelRows
+    let appVersion: Int
+}
+
+/// Files that are copied or put back, and the identities that they get.
+extension SimulatedReplica {
+    /// Takes note of a new identity, and of which changes moved to it.
+    ///
+    /// That is read from the stamps of the store. Whether it was right shows in what others hold
+    /// afterwards: a change that should have moved, and did not, hides another one.
+    func followIdentity(_ observation: StoreObservation, now: Int64) throws {
+        guard world.allowsCopies else {
+            throw SimulationViolation(.progress, "replica \(name) has another identity")
+        }
+        if let last = model.pending.last?.sequence,
+            observation.vector[model.id] >= last || observation.folded > last
+        {
+            fold(now: now)
+        }
+        guard model.pending.isEmpty, observation.folded > model.folded else {
+            return model.renew(as: observation.replica, folded: nil)
+        }
+        let commons = try commonSequences(observation)
+        for number in model.known.numbers {
+            var change = world.changes[number]
+            guard let common = commons[change.stamp.replica], change.stamp.sequence > common else { continue }
+            change.stamp = Stamp(
+                timestamp: change.stamp.timestamp, replica: observation.replica, sequence: observation.folded)
+            model.known.remove(number)
+            for moved in world.add([change]) {
+                model.known.insert(moved)
+                if model.forgotten.contains(number) { model.forgotten.insert(moved) }
+            }
+        }
+        for (replica, common) in commons { model.vector[replica] = min(model.vector[replica], common) }
+        model.renew(as: observation.replica, folded: observation.folded)
+    }
+
+    /// For each replica of which changes moved, the last that did not.
+    private func commonSequences(_ observation: StoreObservation) throws -> [ReplicaID: Int64] {
+        var commons: [ReplicaID: Int64] = [:]
+        for (replica, sequence) in model.vector.sequences where observation.vector[replica] < sequence {
+            commons[replica] = observation.vector[replica]
+        }
+        let versions = try queue.read { db in try observation.versions(db) }
+        for (key, row) in state().rows {
+            guard let version = versions[key] else { continue }
+            let found = Set(version.cells.values).union([version.base])
+            for stamp in row.stamps where !found.contains(stamp) {
+                let moved = Stamp(
+                    timestamp: stamp.timestamp, replica: observation.replica, sequence: observation.folded)
+                guard found.contains(moved) else { continue }
+                commons[stamp.replica] = min(commons[stamp.replica] ?? .max, stamp.sequence - 1)
+            }
+        }
+        return commons
+    }
+
+    /// Takes a copy of the file, to put it back later.
+    func backUp() throws -> SimulatedBackup {
+        let path = world.factory.path(name)
+        return SimulatedBackup(
+            files: try StoreFiles(path: path), place: world.clock.places.place(of: path), model: model,
+            rows: rows, appVersion: appVersion)
+    }
+
+    /// The file is put back to what it was.
+    ///
+    /// - parameter isSeen: Whether the store can see that.
+    func restore(_ backup: SimulatedBackup, isSeen: Bool) throws {
+        try abandon(keeping: backup.model.known)
+        let path = world.factory.path(name)
+        world.clock.places.put(isSeen ? nil : backup.place, at: path)
+        try reopen(backup.files, backup.model, backup.rows)
+        appVersion = backup.appVersion
+        try readSchema()
+        try readRows()
+        try observe(now: environment.milliseconds())
+        try markCommitted()
+    }
+
+    /// The file, or a part of what it holds, goes away.
+    func abandon(keeping kept: ChangeSet = ChangeSet()) throws {
+        world.abandoned.formUnion(model.known.subtracting(kept))
+        let journal = try queue.read { db in try StoreObservation(db).journal(db) }
+        world.abandonedJournal.formUnion(journal)
+    }
+}
