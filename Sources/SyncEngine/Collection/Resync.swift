@@ -41,21 +41,26 @@ final class Resync {
     }
 
     /// The rows that were deleted elsewhere, of the tables that the bundle names.
+    ///
+    /// The floor here may be higher than the sender's: what lies between them the sender may
+    /// not know yet.
     func deletedRows(_ tables: [Int64]) throws -> [Row] {
         defer { insertion.reset() }
         let numbers = tables.map(String.init).joined(separator: ", ")
-        return try CipherStore.Row.fetchAll(
-            db,
-            sql: """
-                SELECT s.r, s.tbl, s.pk FROM _sync_floor AS f
-                CROSS JOIN _sync_row AS s ON s.sid = f.sid AND s.oseq <= f.oseq
-                WHERE s.tbl IN (\(numbers)) AND NOT EXISTS (
-                    SELECT 1 FROM temp._sync_mentioned AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)
-                """
-        ).map {
-            Row(
-                row: try $0.decode(atIndex: 0), table: try $0.decode(atIndex: 1),
-                key: try $0.decode(atIndex: 2))
+        return try header.facts.floor.sequences.sorted { $0.key < $1.key }.flatMap { origin, sequence in
+            try CipherStore.Row.fetchAll(
+                db,
+                sql: """
+                    SELECT s.r, s.tbl, s.pk FROM _sync_replica AS p
+                    CROSS JOIN _sync_row AS s ON s.sid = p.sid AND s.oseq <= ?
+                    WHERE p.rid = ? AND s.tbl IN (\(numbers)) AND NOT EXISTS (
+                        SELECT 1 FROM temp._sync_mentioned AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)
+                    """, arguments: [min(sequence, header.target[origin]), origin.data]
+            ).map {
+                Row(
+                    row: try $0.decode(atIndex: 0), table: try $0.decode(atIndex: 1),
+                    key: try $0.decode(atIndex: 2))
+            }
         }
     }
 

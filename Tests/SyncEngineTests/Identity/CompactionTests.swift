@@ -138,6 +138,23 @@ import Testing
         #expect(try fresh.titles() == ["stays", "made while away", "a year later", "a year later too"])
     }
 
+    @Test(arguments: [SyncDirection.both, .pull, .push])
+    func twoThatGaveEachOtherUpLoseNothing(direction: SyncDirection) throws {
+        let a = try stores.create()
+        try a.insert(1, "old")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        try a.insert(2, "of a")
+        try b.insert(3, "of b")
+        stores.clock.advance(milliseconds: Self.year)
+        for replica in [a, b] {
+            #expect(try replica.synchronizer.compact().retiredReplicas.count == 1)
+        }
+        try a.meet(b, direction)
+        try expectEqual([a, b])
+        #expect(try a.titles() == ["old", "of a", "of b"])
+    }
+
     @Test func aBundleFromBeforeACompactionBringsNothingBack() throws {
         let a = try stores.create()
         try a.insert(1, "x")
