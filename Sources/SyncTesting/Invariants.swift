@@ -12,7 +12,8 @@ extension SimulatedReplica {
         for (key, row) in state.rows.sorted(by: { $0.key < $1.key }) {
             for stamp in row.stamps where !model.vector.contains(stamp) {
                 throw SimulationViolation(
-                    .progress, "replica \(name) holds \(text(stamp)) of \(key), which its vector does not cover")
+                    .progress,
+                    "replica \(name) holds \(text(stamp)) of \(key), which its vector does not cover")
             }
         }
         try checkHiddenValues(state)
@@ -99,6 +100,8 @@ extension SimulatedReplica {
                 return
             case .forgetsConflicts:
                 try db.execute(sql: "DELETE FROM _sync_conflict")
+            case .forgetsChains:
+                try db.execute(sql: "DELETE FROM _sync_chain")
             case .skipsBundle:
                 try db.execute(
                     sql:

@@ -28,6 +28,6 @@ public enum SimulationFeature: String, CaseIterable, Sendable {
 
     /// What has no known failure: CI runs these.
     public static let stable: Set<SimulationFeature> = [
-        .network, .crashes, .clocks, .foreignWriters, .clones, .copies,
+        .network, .crashes, .clocks, .foreignWriters, .clones, .copies, .restores, .compaction,
     ]
 }

@@ -26,7 +26,7 @@ extension SimulationRun {
     /// A file is copied as any other file. The copy becomes a replica of its own: when it sees that
     /// it is one, or when it meets others.
     func copy(_ source: SimulatedReplica, _ random: inout SimulationRandom) throws {
-        let stays = replicas.count < replicaCountMax && random.oneIn(2)
+        let stays = replicas.count < replicaCountMax && !random.oneIn(3)
         let number = stays ? newNumber() : passingNumber()
         let isSeen = random.oneIn(2)
         note(
@@ -39,7 +39,7 @@ extension SimulationRun {
         let copy = try SimulatedReplica(world, number: number, copyOf: source)
         if stays { return replicas.append(copy) }
         if random.oneIn(2) { try write(copy, isForeign: false, &random) }
-        try exchange(copy, source, .both, SyncFaults())
+        try exchange(copy, random.element(of: replicas) ?? source, .both, SyncFaults())
         try copy.abandon()
         try copy.close()
     }
@@ -49,8 +49,8 @@ extension SimulationRun {
 
     /// The number of one that does not.
     private func passingNumber() -> Int {
-        world.fileCount += 1
-        return replicaCountMax + world.fileCount
+        world.passingCount += 1
+        return replicaCountMax + world.passingCount
     }
 
     /// A backup is made, or put back.

@@ -37,7 +37,9 @@ final class SimulationRun {
         let app = simulation.app ?? .builtIn(features, seed: simulation.seed)
         world = SimulatedWorld(
             seed: simulation.seed, app: app, factory: factory,
-            allowsCopies: !features.isDisjoint(with: [.copies, .restores, .compaction, .crashes]))
+            allowsCopies: !features.isDisjoint(with: [.copies, .restores, .compaction, .crashes]),
+            sabotage: simulation.sabotage)
+        world.note = { [unowned self] in note("  \($0)") }
         if random.oneIn(3) { world.clock.places.blind() }
     }
 
@@ -66,7 +68,7 @@ final class SimulationRun {
         try world.factory.create("0")
         replicas.append(try SimulatedReplica(world, number: 0, tables: world.app.tables))
         for _ in 0..<3 { try edit(replicas[0], &random) }
-        let count = features.contains(.clones) ? 2 : replicaCountMax
+        let count = features.isDisjoint(with: [.clones, .copies]) ? replicaCountMax : 2
         while replicas.count < count { try clone(&random) }
     }
 
@@ -74,7 +76,7 @@ final class SimulationRun {
         let pauses: [Int] = [0, 0, 1, 7, 500, 60_000, 3_600_000, 86_400_000]
         world.clock.advance(Int64(random.element(of: pauses) ?? 0))
         guard let replica = random.element(of: replicas) else { return }
-        if features.contains(.restores), random.oneIn(20) { return try backUpOrRestore(replica, &random) }
+        if features.contains(.restores), random.oneIn(12) { return try backUpOrRestore(replica, &random) }
         if features.contains(.compaction), random.oneIn(12) { return try compact(replica, &random) }
         switch random.number(below: 100) {
         case 0..<52: try edit(replica, &random)
@@ -85,6 +87,7 @@ final class SimulationRun {
         case 93..<95 where features.contains(.clocks): changeClock(replica, &random)
         case 95..<97 where features.contains(.clones): try clone(&random)
         case 97 where features.contains(.copies): try copy(replica, &random)
+        case 99 where features.contains(.copies): try copy(replica, &random)
         case 82..<84 where features.contains(.migrations): try migrate(replica)
         case 98:
             note("replica \(replica.name) starts again")

@@ -26,10 +26,15 @@ extension SimulatedReplica {
         {
             fold(now: now)
         }
+        let name = observation.replica.shortDescription
         guard model.pending.isEmpty, observation.folded > model.folded else {
+            world.note("replica \(self.name) goes on as \(name)")
             return model.renew(as: observation.replica, folded: nil)
         }
         let commons = try commonSequences(observation)
+        let forks = commons.map { "\($0.shortDescription) beyond \($1)" }.sorted()
+        world.note(
+            "replica \(self.name) goes on as \(name), with what it has of \(forks.joined(separator: ", "))")
         for number in model.known.numbers {
             var change = world.changes[number]
             guard let common = commons[change.stamp.replica], change.stamp.sequence > common else { continue }

@@ -24,7 +24,8 @@ final class SimulatedReplica {
     private var committed: (mark: StoreFiles.Mark, model: ModelReplica, rows: ModelRows)
 
     /// Opens a file that is new, or a clone of another replica's.
-    init(_ world: SimulatedWorld, number: Int, tables: [String] = [], from source: ModelReplica? = nil) throws {
+    init(_ world: SimulatedWorld, number: Int, tables: [String] = [], from source: ModelReplica? = nil) throws
+    {
         self.world = world
         self.number = number
         name = "\(number)"

@@ -15,14 +15,19 @@ final class SimulatedWorld {
     var abandonedJournal: Set<StoreObservation.Lost> = []
     /// Whether files may be copied or restored, so that two can have one identity.
     let allowsCopies: Bool
-    /// The number of the next file.
-    var fileCount = 0
+    /// How many files came and went.
+    var passingCount = 0
+    /// Breaks the engine on purpose.
+    let sabotage: Sabotage?
+    /// Takes down what happens.
+    var note: (String) -> Void = { _ in }
     /// The bundles that were sent, to be delivered late.
     var bundles: [SimulatedBundle] = []
 
     private var oracles: [[String]: SchemaOracle] = [:]
 
-    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory, allowsCopies: Bool) {
+    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory, allowsCopies: Bool, sabotage: Sabotage?) {
+        self.sabotage = sabotage
         self.allowsCopies = allowsCopies
         self.app = app
         self.factory = factory
