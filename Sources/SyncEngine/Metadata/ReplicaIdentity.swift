@@ -31,8 +31,11 @@ enum ReplicaIdentity {
     /// Gives a replica a new id, and makes changes its own that two files made under one id.
     ///
     /// Such changes carry numbers that others count as known, and nobody can tell whose they
-    /// are: so those beyond the last common one move to the new id, with their times, and the
-    /// old id goes back to the common one. That brings what the other file wrote.
+    /// are: so those beyond the last common one move to the new id, and the old id goes back to
+    /// the common one. That brings what the other file wrote.
+    ///
+    /// What moves counts as written just after it was, because the order of writes of one moment
+    /// depends on the id: whatever it replaced it replaces everywhere.
     ///
     /// It takes a new id even when the fork is another replica's, because others know what the
     /// old one knew. The log must be folded.
@@ -57,7 +60,7 @@ enum ReplicaIdentity {
             let sid = try register.number(of: fork.replica, at: now)
             for table in ["_sync_row", "_sync_cell"] {
                 try db.execute(
-                    sql: "UPDATE \(table) SET sid = ?, oseq = ? WHERE sid = ? AND oseq > ?",
+                    sql: "UPDATE \(table) SET sid = ?, oseq = ?, hlc = hlc + 1 WHERE sid = ? AND oseq > ?",
                     arguments: [new, number, sid, fork.common])
             }
             for table in ["_sync_replica", "_sync_floor"] {
@@ -68,6 +71,14 @@ enum ReplicaIdentity {
             try db.execute(
                 sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
         }
+        // A column that was written after the whole row stays so.
+        try db.execute(
+            sql: """
+                UPDATE _sync_cell SET sid = ?1, oseq = ?2,
+                    hlc = 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
+                WHERE r IN (SELECT r FROM _sync_row WHERE sid = ?1 AND oseq = ?2)
+                AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
+                """, arguments: [new, number])
         try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
         var hash = ChainHash(after: try StoreMetadata.require(db).replicaID())
         hash.add(number)

@@ -105,13 +105,17 @@ struct SyncSession {
     }
 
     /// What becomes of a side that the other knows as retired: one that was only not seen
-    /// for long goes on under a new identity.
+    /// for long goes on under a new identity, together with what it wrote and the other has not
+    /// seen. Others may have seen that, before a deletion that nobody remembers by now.
     private mutating func retirement(_ local: Greeting, _ remote: Greeting) -> Action? {
         for (side, who, other) in [(Side.local, local, remote), (.remote, remote, local)] {
             guard let retirement = other.facts.retirements.first(where: { $0.replica == who.replica }) else {
                 continue
             }
-            guard retirement.reason == .requested else { return renew(side, []) }
+            guard retirement.reason == .requested else {
+                return renew(
+                    side, [Fork(replica: who.replica, common: other.vector[who.replica])])
+            }
             let name = who.replica.shortDescription
             return refuse(
                 .retiredReplica,

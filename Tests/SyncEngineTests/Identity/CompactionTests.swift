@@ -155,6 +155,42 @@ import Testing
         #expect(try a.titles() == ["old", "of a", "of b"])
     }
 
+    /// Two make a row with one key; one of the two rows is deleted and forgotten before the other
+    /// comes, which may be the newer or the older one.
+    @Test(arguments: [false, true], [false, true])
+    func ofTwoRowsWithOneKeyNoneComesBackInPart(isNewer: Bool, hasThird: Bool) throws {
+        let a = try stores.create()
+        try a.insert(1, "old")
+        let b = try stores.clone(a, as: "b.db")
+        let third = try stores.clone(a, as: "third.db")
+        for replica in [b, third] { try a.meet(replica) }
+        if !isNewer { try b.insert(2, "of b") }
+        stores.clock.advance(milliseconds: 1000)
+        try a.insert(2, "of a")
+        try a.execute("UPDATE note SET stars = 5 WHERE title = 'of a'")
+        stores.clock.advance(milliseconds: 1000)
+        if isNewer { try b.insert(2, "of b") }
+        if hasThird { try b.meet(third) }
+        try a.meet(b, .push)
+        try a.execute("DELETE FROM note WHERE title = 'of a'")
+        stores.clock.advance(milliseconds: Self.year)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        if hasThird { try third.meet(a) }
+        try b.meet(a)
+        try expectEqual([a, b, third])
+        #expect(try a.vector() == b.vector())
+    }
+
+    @Test func aBundleOfARetiredReplicaIsRefused() throws {
+        let (a, _, away) = try leave(true)
+        let bundle = try away.bundle(since: VersionVector())
+        let error = #expect(throws: SyncError.self) { try a.apply(bundle) }
+        #expect(error?.code == .retiredReplica)
+        try away.meet(a)
+        // It is known by now, under another identity.
+        try expectEqual([a, away])
+    }
+
     @Test func aBundleFromBeforeACompactionBringsNothingBack() throws {
         let a = try stores.create()
         try a.insert(1, "x")
