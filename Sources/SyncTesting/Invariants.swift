@@ -137,10 +137,20 @@ extension SimulationRun {
                 return (replica.rows, hidden, versions)
             }
         }
-        guard try state(left) == state(right) else {
-            throw SimulationViolation(
-                .convergence, "replicas \(left.name) and \(right.name) know the same, and differ")
+        let (one, other) = (try state(left), try state(right))
+        guard one != other else { return }
+        func differences<Value: Equatable>(_ one: [ModelKey: Value], _ other: [ModelKey: Value]) -> [ModelKey]
+        {
+            Set(one.keys).union(other.keys).filter { one[$0] != other[$0] }.sorted()
         }
+        let parts = [
+            ("rows", differences(one.0, other.0)), ("hidden values", differences(one.1, other.1)),
+            ("versions", differences(one.2, other.2)),
+        ].filter { !$1.isEmpty }.map { "\($0) of \($1.map(\.description).joined(separator: ", "))" }
+        throw SimulationViolation(
+            .convergence,
+            "replicas \(left.name) and \(right.name) know the same, and differ in \(parts.joined(separator: "; "))"
+        )
     }
 }
 

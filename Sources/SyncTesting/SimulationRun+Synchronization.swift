@@ -158,7 +158,7 @@ extension SimulationRun {
         switch error.code {
         case .invalidBundle: !isDue
         case .forkedReplica: world.allowsCopies
-        case .resyncRequired: features.contains(.compaction)
+        case .resyncRequired, .retiredReplica: features.contains(.compaction)
         default: false
         }
     }

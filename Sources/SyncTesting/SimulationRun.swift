@@ -77,6 +77,7 @@ final class SimulationRun {
         world.clock.advance(Int64(random.element(of: pauses) ?? 0))
         guard let replica = random.element(of: replicas) else { return }
         if features.contains(.restores), random.oneIn(12) { return try backUpOrRestore(replica, &random) }
+        if features.contains(.copies), random.oneIn(20) { return try copy(replica, &random) }
         if features.contains(.compaction), random.oneIn(12) { return try compact(replica, &random) }
         switch random.number(below: 100) {
         case 0..<52: try edit(replica, &random)
@@ -86,8 +87,6 @@ final class SimulationRun {
         case 91..<93 where features.contains(.crashes): try crashInTransaction(replica, &random)
         case 93..<95 where features.contains(.clocks): changeClock(replica, &random)
         case 95..<97 where features.contains(.clones): try clone(&random)
-        case 97 where features.contains(.copies): try copy(replica, &random)
-        case 99 where features.contains(.copies): try copy(replica, &random)
         case 82..<84 where features.contains(.migrations): try migrate(replica)
         case 98:
             note("replica \(replica.name) starts again")

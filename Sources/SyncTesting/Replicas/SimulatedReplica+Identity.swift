@@ -35,19 +35,42 @@ extension SimulatedReplica {
         let forks = commons.map { "\($0.shortDescription) beyond \($1)" }.sorted()
         world.note(
             "replica \(self.name) goes on as \(name), with what it has of \(forks.joined(separator: ", "))")
-        for number in model.known.numbers {
-            var change = world.changes[number]
-            guard let common = commons[change.stamp.replica], change.stamp.sequence > common else { continue }
-            change.stamp = Stamp(
-                timestamp: change.stamp.timestamp, replica: observation.replica, sequence: observation.folded)
-            model.known.remove(number)
-            for moved in world.add([change]) {
-                model.known.insert(moved)
-                if model.forgotten.contains(number) { model.forgotten.insert(moved) }
-            }
-        }
+        move(commons, to: observation.replica, as: observation.folded)
         for (replica, common) in commons { model.vector[replica] = min(model.vector[replica], common) }
         model.renew(as: observation.replica, folded: observation.folded)
+    }
+
+    /// What is left of changes beyond the common ones becomes one change of the new identity, and
+    /// counts as written just after it was.
+    private func move(_ commons: [ReplicaID: Int64], to replica: ReplicaID, as number: Int64) {
+        func isMoved(_ stamp: Stamp) -> Bool { commons[stamp.replica].map { stamp.sequence > $0 } ?? false }
+        func stamp(_ timestamp: Int64) -> Stamp {
+            Stamp(timestamp: HybridTimestamp(rawValue: timestamp), replica: replica, sequence: number)
+        }
+        let known = model.known
+        var changes: [MergedState.Change] = []
+        for (key, row) in state().rows {
+            func add(_ stamp: Stamp, _ content: MergedState.Change.Content) {
+                changes.append(.init(key: key, life: row.life, stamp: stamp, content: content, known: known))
+            }
+            let base = isMoved(row.base) ? stamp(row.base.timestamp.rawValue + 1) : row.base
+            if base != row.base {
+                let values = row.cells.filter { $1.stamp == row.base }.mapValues(\.value)
+                add(base, row.isAlive ? .row(values) : .deletion)
+            }
+            for (name, cell) in row.cells where cell.stamp != row.base {
+                var time = cell.stamp.timestamp.rawValue + (isMoved(cell.stamp) ? 1 : 0)
+                let isOvertaken = base != row.base && time <= base.timestamp.rawValue
+                if isOvertaken { time = base.timestamp.rawValue + 1 }
+                if isOvertaken || isMoved(cell.stamp) { add(stamp(time), .column(name, cell.value)) }
+            }
+        }
+        for index in known.numbers where isMoved(world.changes[index].stamp) {
+            model.known.remove(index)
+            // What it was is now the other change.
+            world.abandoned.insert(index)
+        }
+        for index in world.add(changes) { model.known.insert(index) }
     }
 
     /// For each replica of which changes moved, the last that did not.
@@ -62,7 +85,8 @@ extension SimulatedReplica {
             let found = Set(version.cells.values).union([version.base])
             for stamp in row.stamps where !found.contains(stamp) {
                 let moved = Stamp(
-                    timestamp: stamp.timestamp, replica: observation.replica, sequence: observation.folded)
+                    timestamp: HybridTimestamp(rawValue: stamp.timestamp.rawValue + 1),
+                    replica: observation.replica, sequence: observation.folded)
                 guard found.contains(moved) else { continue }
                 commons[stamp.replica] = min(commons[stamp.replica] ?? .max, stamp.sequence - 1)
             }

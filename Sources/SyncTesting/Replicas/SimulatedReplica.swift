@@ -168,9 +168,26 @@ final class SimulatedReplica {
         let sender = world.state(of: transfer.known.subtracting(transfer.forgotten))
         let bound = (now + ModelReplica.skewMillisecondsMax) << 16
         model.adopt(sender.newestTimestamp(beyond: transfer.base, upTo: bound))
+        if !model.vector.covers(transfer.floor) { takeOut(transfer, sender) }
         model.vector = joined
+        model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
         model.known.formUnion(transfer.known)
-        model.forgotten.formUnion(transfer.forgotten)
+    }
+
+    /// Whoever was away while deletions were forgotten gets all rows, and those go that are not
+    /// among them, or are of a life that ended for the sender.
+    private func takeOut(_ transfer: SimulatedTransfer, _ sender: MergedState) {
+        let gone = state().rows.filter { key, row in
+            guard let other = sender.rows[key] else {
+                return row.stamps.contains { transfer.target.contains($0) }
+            }
+            let wins =
+                row.life > other.life || (row.life == other.life && row.base.isNewer(than: other.base))
+            return wins && row.base != other.base && transfer.target.contains(row.base)
+        }
+        for number in model.known.numbers where gone[world.changes[number].key] != nil {
+            model.forgotten.insert(number)
+        }
     }
 
     /// The log gets versions.

@@ -60,6 +60,8 @@ final class SimulatedWorld {
 struct SimulatedTransfer: Equatable {
     let base: VersionVector
     let target: VersionVector
+    /// Deletions up to here are forgotten by the sender.
+    let floor: VersionVector
     /// What the sender knew.
     let known: ChangeSet
     /// What of it belongs to rows whose deletion was forgotten.
@@ -71,7 +73,9 @@ struct SimulatedTransfer: Equatable {
         guard let first = frames.first else {
             throw SimulationViolation(.progress, "a bundle has no header")
         }
-        base = try first.withUnsafeBytes { try BundleParts.header(of: $0).base }
+        let header = try first.withUnsafeBytes { try BundleParts.header(of: $0) }
+        base = header.base
+        floor = header.facts.floor
         target = sender.vector
         known = sender.known
         forgotten = sender.forgotten
