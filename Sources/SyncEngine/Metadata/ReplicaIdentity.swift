@@ -56,7 +56,9 @@ enum ReplicaIdentity {
             sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)", arguments: [now])
         let number = db.lastInsertedRowID
         try db.execute(sql: "UPDATE _sync_state SET folded = ?", arguments: [number])
+        var hasForgotten = false
         for fork in forks {
+            if try register.floor(metadata)[fork.replica] > fork.common { hasForgotten = true }
             let sid = try register.number(of: fork.replica, at: now)
             for table in ["_sync_row", "_sync_cell"] {
                 try db.execute(
@@ -84,6 +86,12 @@ enum ReplicaIdentity {
         hash.add(number)
         try ReplicaChain(db: db).insert(
             ChainPoint(sequence: number, previous: 0, hash: hash.value), of: new)
+        // Deletions moved too that were forgotten: whoever does not know the new id has to get all rows.
+        if hasForgotten {
+            let renewed = try StoreMetadata.require(db)
+            let floor = VersionVector([try renewed.replicaID(): number])
+            try Tombstones(db: db).raiseFloor(to: floor, renewed)
+        }
         try beginLog(db, after: number)
         // An id that another file may use as well is still waited for.
         if !forks.contains(where: { $0.replica == old }) { try register.retire(old, at: now, .renewed) }

@@ -181,6 +181,19 @@ import Testing
         #expect(try a.vector() == b.vector())
     }
 
+    @Test func aForgottenDeletionStaysForgottenUnderANewIdentity() throws {
+        let a = try stores.create()
+        try a.insert(1, "deleted")
+        try a.insert(2, "stays")
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("DELETE FROM note WHERE title = 'deleted'")
+        // Nobody told it yet that there is another one.
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.peer.renewIdentity([Fork(replica: a.replica(), common: b.vector()[a.replica()])])
+        try expectEqual([a, b])
+        #expect(try b.titles() == ["stays"])
+    }
+
     @Test func aBundleOfARetiredReplicaIsRefused() throws {
         let (a, _, away) = try leave(true)
         let bundle = try away.bundle(since: VersionVector())
