@@ -165,6 +165,7 @@ struct LostValueCheck {
         for replica in replicas { kept.formUnion(replica.model.known) }
         // What only a file had that is gone is nobody's fault.
         let gone = world.abandoned.subtracting(kept)
+        let renamed = world.renamed.subtracting(kept)
         let changes = world.changes.indices.filter { !gone.contains($0) }
         var journal = world.abandonedJournal
         for replica in replicas {
@@ -173,7 +174,7 @@ struct LostValueCheck {
         for (key, all) in Dictionary(grouping: changes, by: { world.changes[$0].key }).sorted(by: {
             $0.key < $1.key
         }) {
-            for change in all.map({ world.changes[$0] }) {
+            for change in all.filter({ !renamed.contains($0) }).map({ world.changes[$0] }) {
                 for (column, value) in change.values.sorted(by: { $0.key < $1.key }) {
                     if let row = state.rows[key], row.isAlive, row.cells[column]?.value == value { continue }
                     // Two writes of one value are no conflict, so either of them stands for both.

@@ -65,10 +65,10 @@ extension SimulatedReplica {
                 if isOvertaken || isMoved(cell.stamp) { add(stamp(time), .column(name, cell.value)) }
             }
         }
-        for index in known.numbers where isMoved(world.changes[index].stamp) {
+        for index in known.numbers
+        where isMoved(world.changes[index].stamp) && !model.forgotten.contains(index) {
             model.known.remove(index)
-            // What it was is now the other change.
-            world.abandoned.insert(index)
+            world.renamed.insert(index)
         }
         for index in world.add(changes) { model.known.insert(index) }
     }

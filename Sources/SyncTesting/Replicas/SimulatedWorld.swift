@@ -11,6 +11,8 @@ final class SimulatedWorld {
     private(set) var changes: [MergedState.Change] = []
     /// Changes that a file had that is gone: only those of them are lost that nobody else got.
     var abandoned = ChangeSet()
+    /// Changes that became others, of another identity: these stand for their values.
+    var renamed = ChangeSet()
     /// The journals of files that are gone.
     var abandonedJournal: Set<StoreObservation.Lost> = []
     /// Whether files may be copied or restored, so that two can have one identity.
