@@ -190,6 +190,9 @@ final class BundleApplier {
             try resync.forgetVersions(known.row)
             local = nil
         }
+        if let known = local, isForgotten(records.change(record, table), beside: known.version) {
+            return try discard(record, table, key)
+        }
         if local == nil, record.base.map(forgotten.covers) ?? forgotten.exist {
             return try discard(record, table, key)
         }
@@ -220,6 +223,14 @@ final class BundleApplier {
             try counters?.absorb(&plan.writes, plan.action, table.table.number, key)
             try writer.carryOut(plan, table, key)
         }
+    }
+
+    /// Whether a change is of a life before a deletion that was forgotten here: its row was here
+    /// once, and would not have lost against the one that is.
+    private func isForgotten(_ change: RowChange, beside local: RowVersion) -> Bool {
+        guard forgotten.exist, let base = change.base, base != local.base, metadata.vector.contains(base)
+        else { return false }
+        return change.life > local.life || (change.life == local.life && base.isNewer(than: local.base))
     }
 
     /// A row whose deletion was forgotten. What nobody here has seen of it is kept.

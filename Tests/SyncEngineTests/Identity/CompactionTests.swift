@@ -194,6 +194,24 @@ import Testing
         #expect(try b.titles() == ["stays"])
     }
 
+    @Test func aLateBundleDoesNotEndTheNextLifeOfARow() throws {
+        let a = try stores.create()
+        try a.insert(1, "x")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        try a.execute("DELETE FROM note")
+        try a.meet(b)
+        let late = try a.bundle(since: VersionVector())
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.insert(1, "again")
+        try a.meet(b)
+        for replica in [a, b] {
+            try replica.apply(late)
+            #expect(try replica.titles() == ["again"])
+        }
+        try expectEqual([a, b])
+    }
+
     @Test func aBundleOfARetiredReplicaIsRefused() throws {
         let (a, _, away) = try leave(true)
         let bundle = try away.bundle(since: VersionVector())

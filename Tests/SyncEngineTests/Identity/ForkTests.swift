@@ -137,6 +137,26 @@ import Testing
         try expectEqual([a, b])
     }
 
+    @Test func aBundleTellsAFileThatWroteNothingOfItsCopy() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        try b.queue.close()
+        try stores.copy("b.db", to: "copy.db")
+        let original = try stores.open("b.db", copyOf: "b.db")
+        let copy = try stores.open("copy.db", copyOf: "b.db")
+        try copy.insert(2, "of the copy")
+        let old = try original.replica()
+        try original.apply(copy.bundle(since: original.vector()))
+        try original.insert(3, "of the original")
+        #expect(try original.replica() != old || copy.replica() != old)
+        try copy.meet(a)
+        try original.meet(a)
+        try expectEqual([a, original, copy])
+        #expect(try a.titles() == ["one", "of the copy", "of the original"])
+    }
+
     @Test func changesOfADestroyedForkAreNotLost() throws {
         let stores = try TestStores()
         let (a, copy, b, c) = try duplicate(stores)
