@@ -168,6 +168,7 @@ final class SimulatedReplica {
         let sender = world.state(of: transfer.known.subtracting(transfer.forgotten))
         let bound = (now + ModelReplica.skewMillisecondsMax) << 16
         model.adopt(sender.newestTimestamp(beyond: transfer.base, upTo: bound))
+        forgetDeletions(transfer.floor)
         if !model.vector.covers(transfer.floor) { takeOut(transfer, sender) }
         model.vector = joined
         model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
