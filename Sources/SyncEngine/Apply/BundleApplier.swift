@@ -182,7 +182,17 @@ final class BundleApplier {
 
     /// The way through the pure merge.
     private func merge(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
-        let local = try versions.load(table.table.number, key)
+        var local = try versions.load(table.table.number, key)
+        if let resync, let known = local,
+            resync.isOutlived(known.version, by: records.change(record, table))
+        {
+            if known.version.isAlive { try takeOut(known.version, table, key, end(of: resync)) }
+            try resync.forgetVersions(known.row)
+            local = nil
+        }
+        if let known = local, isForgotten(records.change(record, table), beside: known.version) {
+            return try discard(record, table, key)
+        }
         if local == nil, record.base.map(forgotten.covers) ?? forgotten.exist {
             return try discard(record, table, key)
         }
@@ -215,6 +225,14 @@ final class BundleApplier {
         }
     }
 
+    /// Whether a change is of a life before a deletion that was forgotten here: its row was here
+    /// once, and would not have lost against the one that is.
+    private func isForgotten(_ change: RowChange, beside local: RowVersion) -> Bool {
+        guard forgotten.exist, let base = change.base, base != local.base, metadata.vector.contains(base)
+        else { return false }
+        return change.life > local.life || (change.life == local.life && base.isNewer(than: local.base))
+    }
+
     /// A row whose deletion was forgotten. What nobody here has seen of it is kept.
     private func discard(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
         guard record.isAlive, let header else { return }
@@ -232,12 +250,17 @@ final class BundleApplier {
         summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
     }
 
+    /// The stamp of deletions that nobody remembers.
+    private func end(of resync: Resync) -> Stamp {
+        Stamp(
+            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()),
+            replica: resync.sender, sequence: 0)
+    }
+
     /// Takes out the rows that were deleted while this replica was away.
     private func finishResync() throws {
-        guard let resync, let header else { return }
-        let end = Stamp(
-            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
-            sequence: 0)
+        guard let resync else { return }
+        let end = end(of: resync)
         for row in try resync.deletedRows(tables.map(\.table.number)) {
             guard let table = tables.first(where: { $0.table.number == row.table }) else { continue }
             let owner = OwnedValue.make(row.key)

@@ -84,8 +84,8 @@ struct SyncSession {
                 .sameReplica,
                 "the remote has the same identity: it is this file itself, or a plain copy of it")
         }
-        if let refusal = retirement(local, remote) { return refusal }
         let yielding = ForkOrder(local: local, remote: remote, found: found)
+        if let action = retirement(local, remote, yielding) { return action }
         for side in [Side.local, .remote] {
             let forks = yielding.forks(of: side)
             if !forks.isEmpty { return renew(side, forks) }
@@ -105,13 +105,21 @@ struct SyncSession {
     }
 
     /// What becomes of a side that the other knows as retired: one that was only not seen
-    /// for long goes on under a new identity.
-    private mutating func retirement(_ local: Greeting, _ remote: Greeting) -> Action? {
+    /// for long goes on under a new identity, together with what it wrote and the other has not
+    /// seen. Others may have seen that, before a deletion that nobody remembers by now.
+    private mutating func retirement(
+        _ local: Greeting, _ remote: Greeting, _ yielding: ForkOrder
+    ) -> Action? {
         for (side, who, other) in [(Side.local, local, remote), (.remote, remote, local)] {
             guard let retirement = other.facts.retirements.first(where: { $0.replica == who.replica }) else {
                 continue
             }
-            guard retirement.reason == .requested else { return renew(side, []) }
+            guard retirement.reason == .requested else {
+                // Another file may have used the id, and the other knows that one's changes.
+                let common = yielding.common(of: who.replica) ?? other.vector[who.replica]
+                let forks = yielding.forks(of: side).filter { $0.replica != who.replica }
+                return renew(side, forks + [Fork(replica: who.replica, common: common)])
+            }
             let name = who.replica.shortDescription
             return refuse(
                 .retiredReplica,
@@ -172,6 +180,9 @@ private struct ForkOrder {
         }
         self.commons = commons
     }
+
+    /// The last change of a replica that both have in common; nil when it is not forked.
+    func common(of replica: ReplicaID) -> Int64? { commons[replica] }
 
     func forks(of side: SyncSession.Side) -> [Fork] {
         commons.filter { yielding($0.key) == side }.map { Fork(replica: $0.key, common: $0.value) }
