@@ -77,6 +77,7 @@ final class BundleApplier {
             (metadata.replicas.map { ($0.sid, $0.id) } + records.replicas.map { ($0.number, $0.id) }),
             uniquingKeysWith: { first, _ in first })
         try match(header)
+        versions.digests = try digests()
         settlement = try Settlement(db, environment, parking)
     }
 
@@ -91,6 +92,13 @@ final class BundleApplier {
         forgotten = ForgottenRows(header, floor: floor, vector: metadata.vector)
         if !metadata.vector.covers(header.facts.floor) { resync = try Resync(db, header) }
         return try StoreMetadata.require(db)
+    }
+
+    /// The sums, with everything in them that was here before the bundle.
+    private func digests() throws -> DigestLedger {
+        let digests = try DigestLedger(db, StoreMetadata.require(db))
+        try digests.catchUp()
+        return digests
     }
 
     private func match(_ header: BundleHeader) throws {
@@ -152,11 +160,12 @@ final class BundleApplier {
     /// The fast way for a row that was never seen: what ``Merge`` plans for it,
     /// without building the plan. A test compares the two.
     private func insertNew(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+        let row = record.cells.count > 0 ? db.lastInsertedRowID : 0
         for index in 0..<record.cells.count {
             let cell = record.cells[index]
             try versions.insertCell(
-                row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], records.stamp(cell.stamp)
-            )
+                row: row, column: table.columnNumbers[cell.column], records.stamp(cell.stamp),
+                of: table.table.number, key)
         }
         let isWhole = record.baseValues.count + record.cells.count == table.columnNumbers.count
         guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert,
@@ -207,7 +216,8 @@ final class BundleApplier {
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
         }
         try withExtendedLifetime(owned) {
-            try versions.store(plan, row: local?.row, table.table.number, key)
+            try versions.store(
+                plan, row: local?.row, replacing: local?.version, table.table.number, key)
             summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
             try merges?.merge(plan, local: version, table.table, key)
             try counters?.absorb(&plan.writes, plan.action, table.table.number, key)
@@ -250,6 +260,7 @@ final class BundleApplier {
             }
             summary.rowCount += 1
         }
+        try versions.digests?.invalidate()
         try resync.finish()
     }
 
@@ -293,6 +304,7 @@ final class BundleApplier {
                 sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",
                 arguments: [sequence, environment.milliseconds(), replica.data, sequence])
         }
+        try versions.digests?.flush()
         if let header { try BundleAdmission(db: db, environment: environment, header: header).conclude() }
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",

@@ -111,10 +111,14 @@ struct Fold {
                       GROUP BY tbl, pk) AS l
                 LEFT JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
                 """)
+        let digests = try DigestLedger(db, metadata)
+        try digests.foldedRows(isAdded: false)
         try journalShadowedValues(metadata)
         try foldWholeRows(stamps)
         try foldCells(metadata, stamps, hasCounters: !counters.isEmpty)
         try counterFold(counters, metadata, stamps)?.run(hasUpdates: true)
+        try digests.foldedRows(isAdded: true)
+        try digests.flush()
     }
 
     private func counterFold(
