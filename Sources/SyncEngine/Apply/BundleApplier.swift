@@ -70,7 +70,8 @@ final class BundleApplier {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
         metadata = try admit(header)
-        peer = header.target
+        // Of rows that differ though both sides know the same, each value that loses is kept.
+        peer = isRepair ? VersionVector() : header.target
         target = header.target
         try records.begin(header, metadata, db)
         versions.replicas = Dictionary(
@@ -89,6 +90,10 @@ final class BundleApplier {
         summary.renewedReplica = try admission.renewIfNeeded()
         let metadata = try StoreMetadata.require(db)
         let floor = try admission.admit(metadata, isRenewed: summary.renewedReplica != nil)
+        guard !isRepair else {
+            guard header.target.covers(metadata.vector) else { throw SyncError.changedMeanwhile }
+            return try StoreMetadata.require(db)
+        }
         forgotten = ForgottenRows(header, floor: floor, vector: metadata.vector)
         if !metadata.vector.covers(header.facts.floor) { resync = try Resync(db, header) }
         return try StoreMetadata.require(db)
@@ -100,6 +105,9 @@ final class BundleApplier {
         try digests.catchUp()
         return digests
     }
+
+    /// Whether the bundle repairs a divergence: all of some rows, and nothing new.
+    private var isRepair: Bool { header?.facts.isRepair == true }
 
     private func match(_ header: BundleHeader) throws {
         let matching = try NameMatching(db, environment, NameDeclarations(header))
@@ -210,7 +218,8 @@ final class BundleApplier {
         }
         guard
             var plan = Merge.plan(
-                local: version, incoming: records.change(record, table), peer: peer, known: metadata.vector)
+                local: version, incoming: records.change(record, table), peer: peer,
+                known: isRepair ? VersionVector() : metadata.vector, isRepair: isRepair)
         else {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
@@ -299,13 +308,15 @@ final class BundleApplier {
         try triggers.restore()
         try settlement?.finish()
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
-        for (replica, sequence) in target.sequences {
+        for (replica, sequence) in target.sequences where !isRepair {
             try db.execute(
                 sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",
                 arguments: [sequence, environment.milliseconds(), replica.data, sequence])
         }
         try versions.digests?.flush()
-        if let header { try BundleAdmission(db: db, environment: environment, header: header).conclude() }
+        if let header, !isRepair {
+            try BundleAdmission(db: db, environment: environment, header: header).conclude()
+        }
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
             arguments: [records.newest])

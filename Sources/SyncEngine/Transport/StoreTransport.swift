@@ -72,10 +72,30 @@ final class StorePeer: SyncPeer {
         }
     }
 
+    func state(_ kind: StateKind) throws -> ReplicaState? {
+        try database.write { db in
+            if kind == .recomputed {
+                try TableTracking(db: db, environment: environment).refresh()
+                try Fold(db: db, environment: environment).run()
+                try DigestLedger.invalidate(db)
+            }
+            let reader = StateReader(db: db)
+            guard try reader.isFolded() else { return nil }
+            let metadata = try StoreMetadata.require(db)
+            return ReplicaState(
+                vector: metadata.vector, digest: try reader.digest(metadata, isComplete: kind == .recomputed))
+        }
+    }
+
+    func answer(_ question: StateQuestion) throws -> StateAnswer {
+        try database.read { try StateReader(db: $0).answer(question) }
+    }
+
     private func greeting(_ db: Database, _ ownSequence: Int64) throws -> Greeting {
         let metadata = try StoreMetadata.require(db)
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
         facts.place = try StoreFence(db: db, environment: environment).fingerprint()
+        facts.digest = try StateReader(db: db).greetedDigest(metadata)
         return Greeting(
             store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
             ownSequence: ownSequence, facts: facts)
@@ -99,13 +119,23 @@ final class StorePeer: SyncPeer {
         since vector: VersionVector, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
+        try export { try BundleExporter($0, since: vector).write(progress: progress, to: sink) }
+    }
+
+    func send(
+        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try export { try BundleExporter($0, repairing: rows).write(progress: nil, to: sink) }
+    }
+
+    private func export(_ body: (Database) throws -> TransferSummary) throws -> TransferSummary {
         try database.writeWithoutTransaction { db in
             for _ in 0..<10 {
                 try db.inTransaction(.immediate) {
                     try Fold(db: db, environment: environment).run()
                     return .commit
                 }
-                if let summary = try export(db, vector, progress, sink) { return summary }
+                if let summary = try exportFolded(db, body) { return summary }
             }
             throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another process keeps writing")
         }
@@ -115,17 +145,12 @@ final class StorePeer: SyncPeer {
     ///
     /// - returns: nil when somebody wrote after the fold: the snapshot would hold
     ///   new values under old stamps, and half of a transaction.
-    private func export(
-        _ db: Database, _ vector: VersionVector, _ progress: SyncProgressHandler?,
-        _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    private func exportFolded(
+        _ db: Database, _ body: (Database) throws -> TransferSummary
     ) throws -> TransferSummary? {
         var summary: TransferSummary?
         try db.inTransaction(.deferred) {
-            let isFolded = try Bool.fetchOne(
-                db, sql: "SELECT coalesce((SELECT max(seq) FROM _sync_log), 0) <= folded FROM _sync_state")
-            if isFolded == true {
-                summary = try BundleExporter(db, since: vector).write(progress: progress, to: sink)
-            }
+            if try StateReader(db: db).isFolded() { summary = try body(db) }
             return .commit
         }
         return summary
