@@ -51,33 +51,19 @@ public struct StateDigest: Hashable, Sendable {
 }
 
 extension StateDigest {
-    /// The most names of a table or column.
-    private static let nameCountMax = 1000
-
     /// Writes the digest.
     func encode(to writer: inout WireWriter) {
         writer.unsigned(UInt64(tables.count))
         for table in tables {
-            Self.encode(table.names, &writer)
-            Self.encode(table.rows, &writer)
+            writer.names(table.names)
+            writer.sum(table.rows)
             writer.unsigned(UInt64(table.columns.count))
             for column in table.columns {
-                Self.encode(column.names, &writer)
+                writer.names(column.names)
                 writer.byte(column.isPresent ? 1 : 0)
-                Self.encode(column.cells, &writer)
+                writer.sum(column.cells)
             }
         }
-    }
-
-    private static func encode(_ names: [String], _ writer: inout WireWriter) {
-        writer.unsigned(UInt64(names.count))
-        for name in names { writer.string(name) }
-    }
-
-    private static func encode(_ sum: DigestSum, _ writer: inout WireWriter) {
-        writer.unsigned(UInt64(max(0, sum.count)))
-        writer.fixed64(sum.first)
-        writer.fixed64(sum.second)
     }
 
     /// Reads a digest.
@@ -85,8 +71,8 @@ extension StateDigest {
         self.init()
         var columnTotal = 0
         for _ in 0..<(try reader.count(upTo: limits.tableCountMax, "tables of a digest")) {
-            let names = try Self.names(&reader, limits)
-            let rows = try Self.sum(&reader)
+            let names = try reader.names(limits)
+            let rows = try reader.sum()
             let count = try reader.count(upTo: limits.columnCountMax, "columns of a digest")
             columnTotal += count
             guard columnTotal <= limits.columnTotalMax else {
@@ -94,30 +80,11 @@ extension StateDigest {
             }
             var columns: [Column] = []
             for _ in 0..<count {
-                let names = try Self.names(&reader, limits)
-                let flags = try reader.byte()
-                guard flags <= 1 else { throw WireError(.unsupported, "a column has the flags \(flags)") }
-                columns.append(Column(names: names, isPresent: flags == 1, cells: try Self.sum(&reader)))
+                let names = try reader.names(limits)
+                let isPresent = try reader.flag()
+                columns.append(Column(names: names, isPresent: isPresent, cells: try reader.sum()))
             }
             tables.append(Table(names: names, rows: rows, columns: columns))
         }
-    }
-
-    private static func names(_ reader: inout WireReader, _ limits: WireLimits) throws(WireError) -> [String]
-    {
-        var names: [String] = []
-        for _ in 0..<(try reader.count(upTo: nameCountMax, "names")) {
-            names.append(try reader.string(upTo: limits.nameByteCountMax))
-        }
-        guard !names.isEmpty else { throw WireError(.malformed, "a table or column has no name") }
-        return names
-    }
-
-    private static func sum(_ reader: inout WireReader) throws(WireError) -> DigestSum {
-        let count = try reader.unsigned()
-        guard count <= UInt64(Int64.max) else {
-            throw WireError(.malformed, "a digest counts \(count) members")
-        }
-        return DigestSum(count: Int64(count), first: try reader.fixed64(), second: try reader.fixed64())
     }
 }

@@ -13,7 +13,7 @@ public struct ReplicaState: Equatable, Sendable {
 }
 
 /// The key of a row, as the table holds it.
-public struct StateRowKey: Hashable, Sendable, Comparable {
+public struct StateRowKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// 16 bytes, or 36 characters.
     public let bytes: [UInt8]
     /// Whether it is text.
@@ -23,6 +23,18 @@ public struct StateRowKey: Hashable, Sendable, Comparable {
     public init(bytes: [UInt8], isText: Bool) {
         self.bytes = bytes
         self.isText = isText
+    }
+
+    /// The key as UUID text.
+    public var description: String {
+        if isText { return String(decoding: bytes, as: UTF8.self) }
+        let digits = bytes.flatMap { byte -> [Character] in
+            let hexadecimal = String(byte, radix: 16)
+            return Array(hexadecimal.count == 1 ? "0" + hexadecimal : hexadecimal)
+        }
+        guard digits.count == 32 else { return String(digits) }
+        let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }
+        return parts.joined(separator: "-")
     }
 
     /// Blobs before text, then byte by byte.

@@ -39,11 +39,14 @@ extension TestReplica {
         switch random.next(below: 10) {
         case 0..<2:
             try replica.execute("INSERT OR IGNORE INTO note (id, title) VALUES (?, ?)", [row, "t\(number)"])
-        case 2: try replica.execute("INSERT OR REPLACE INTO note (id, body) VALUES (?, ?)", [row, "r\(number)"])
-        case 3..<6: try replica.execute("UPDATE note SET title = ?, stars = stars + 1 WHERE id = ?", [number, row])
+        case 2:
+            try replica.execute("INSERT OR REPLACE INTO note (id, body) VALUES (?, ?)", [row, "r\(number)"])
+        case 3..<6:
+            try replica.execute("UPDATE note SET title = ?, stars = stars + 1 WHERE id = ?", [number, row])
         case 6: try replica.execute("UPDATE note SET body = ? WHERE id = ?", [number, row])
         case 7: try replica.execute("DELETE FROM note WHERE id = ?", [row])
-        case 8: try replica.execute("INSERT OR IGNORE INTO tag (id, name) VALUES (?, ?)", [text, "n\(number)"])
+        case 8:
+            try replica.execute("INSERT OR IGNORE INTO tag (id, name) VALUES (?, ?)", [text, "n\(number)"])
         default: try replica.execute("UPDATE tag SET name = ? WHERE id = ?", ["m\(number)", text])
         }
     }
