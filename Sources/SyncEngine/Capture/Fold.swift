@@ -125,13 +125,12 @@ struct Fold {
                 LEFT JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
                 """)
         let digests = try DigestLedger(db, metadata)
-        try digests.foldedRows(isAdded: false)
+        try digests.beginFold()
         try journalShadowedValues(metadata)
         try foldWholeRows(stamps)
         try foldCells(metadata, stamps, hasCounters: !counters.isEmpty)
         try counterFold(counters, metadata, stamps)?.run(hasUpdates: true)
-        try digests.foldedRows(isAdded: true)
-        try digests.flush()
+        try digests.endFold()
     }
 
     private func counterFold(

@@ -46,6 +46,8 @@ final class DigestLedger {
     private var summed: Int64?
     private var replicas: [ReplicaID?] = []
     private var changes: [Part: DigestSum] = [:]
+    /// Whether a fold works on rows that have cells.
+    private var hasFoldedCells = false
 
     init(_ db: Database, _ metadata: StoreMetadata) throws {
         self.db = db
@@ -122,29 +124,50 @@ final class DigestLedger {
 
     @inline(__always)
     private func change(_ part: Part, _ hash: DigestSum, _ isAdded: Bool) {
-        if isAdded { changes[part, default: DigestSum()] += hash } else { changes[part, default: DigestSum()] -= hash }
+        if isAdded {
+            changes[part, default: DigestSum()] += hash
+        } else {
+            changes[part, default: DigestSum()] -= hash
+        }
     }
 
     // MARK: Many members
 
-    /// Adds the versions of the rows that a fold works on, or takes them out, as far as they are summed.
-    func foldedRows(isAdded: Bool) throws {
+    /// Takes out what a fold is about to replace, as far as it is summed: the bases of rows that
+    /// begin or end a life, and the cells of all rows that the log names.
+    func beginFold() throws {
         guard isValid else { return }
         try scan(
-            "SELECT f.tbl, f.pk, s.hlc, s.sid, s.oseq, s.cl FROM temp._sync_fold AS f CROSS JOIN _sync_row AS s ON s.r = f.r",
-            ofCells: false, isAdded)
-        try scan(
             """
-            SELECT f.tbl, f.pk, c.hlc, c.sid, c.oseq, c.col
-            FROM temp._sync_fold AS f CROSS JOIN _sync_cell AS c ON c.r = f.r
-            """, ofCells: true, isAdded)
+            SELECT f.tbl, f.pk, s.hlc, s.sid, s.oseq, s.cl
+            FROM temp._sync_fold AS f CROSS JOIN _sync_row AS s ON s.r = f.r
+            WHERE f.turns > 0 OR f.cl & 1 <> f.alive
+            """, ofCells: false, false)
+        hasFoldedCells = try scan(Self.foldedCells, ofCells: true, false) > 0
     }
 
-    private func scan(_ sql: String, ofCells: Bool, _ isAdded: Bool) throws {
+    /// Adds the cells again that the fold left as they were. Those that it wrote are above what is summed.
+    func endFold() throws {
+        if hasFoldedCells { try scan(Self.foldedCells, ofCells: true, true) }
+        try flush()
+    }
+
+    private static let foldedCells = """
+        SELECT f.tbl, f.pk, c.hlc, c.sid, c.oseq, c.col
+        FROM temp._sync_fold AS f CROSS JOIN _sync_cell AS c ON c.r = f.r
+        """
+
+    /// Adds the versions that a query finds, or takes them out.
+    ///
+    /// - returns: How many it found.
+    @discardableResult
+    private func scan(_ sql: String, ofCells: Bool, _ isAdded: Bool) throws -> Int {
         let statement = try db.makeStatement(sql: sql)
         defer { statement.reset() }
         let raw = statement.sqliteStatement
+        var count = 0
         while try statement.step() {
+            count += 1
             let isText = RawColumn.storageClass(raw, 1) == RawColumn.textClass
             let key = RowKey(bytes: isText ? RawColumn.text(raw, 1) : RawColumn.blob(raw, 1), isText: isText)
             let stamp = VersionTable.LocalStamp(
@@ -157,6 +180,7 @@ final class DigestLedger {
                 try row(table, key, life: RawColumn.int64(raw, 5), stamp, isAdded: isAdded)
             }
         }
+        return count
     }
 
     /// Adds everything that is not in the sums yet. The log must be folded.
@@ -170,7 +194,8 @@ final class DigestLedger {
         summed = sequence
         let isNew = first.map { "WHERE x.sid = \(selfNumber) AND x.oseq > \($0)" } ?? ""
         try scan(
-            "SELECT x.tbl, x.pk, x.hlc, x.sid, x.oseq, x.cl FROM _sync_row AS x \(isNew)", ofCells: false, true)
+            "SELECT x.tbl, x.pk, x.hlc, x.sid, x.oseq, x.cl FROM _sync_row AS x \(isNew)", ofCells: false,
+            true)
         try scan(
             """
             SELECT s.tbl, s.pk, x.hlc, x.sid, x.oseq, x.col
@@ -185,7 +210,10 @@ final class DigestLedger {
 
     /// Writes what has changed.
     func flush() throws {
-        guard isValid else { return changes = [:] }
+        guard isValid else {
+            changes = [:]
+            return
+        }
         for (part, change) in changes where !change.isZero {
             try db.execute(
                 sql: "INSERT OR IGNORE INTO _sync_digest (tbl, col, n, first, second) VALUES (?, ?, 0, 0, 0)",

@@ -109,6 +109,7 @@ struct SyncSession {
         }
         let isPullDue = direction != .push && !local.vector.covers(remote.vector)
         let isPushDue = direction != .pull && !remote.vector.covers(local.vector)
+        isComparable = false
         if let digest = local.facts.digest, let other = remote.facts.digest {
             isComparable =
                 (isPullDue || local.vector.covers(remote.vector))

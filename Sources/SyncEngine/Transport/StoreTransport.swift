@@ -55,7 +55,11 @@ final class StorePeer: SyncPeer {
             let folded = try Fold(db: db, environment: environment).run()
             if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
             let ownSequence = before.vector[try before.replicaID()]
-            return (try self.greeting(db, ownSequence), try SettlementMark.isDue(db))
+            let isComparable = folded.entryCount <= Self.comparedEntryCountMax
+            return (
+                try self.greeting(db, ownSequence, isComparable: isComparable),
+                try SettlementMark.isDue(db)
+            )
         }
         let greeting = isDue ? try settle(first) : first
         for event in events { environment.log(event, ["replica": "\(greeting.replica)"]) }
@@ -68,7 +72,8 @@ final class StorePeer: SyncPeer {
         return try database.write { db in
             // What the settlement wrote by a policy has no versions yet.
             try Fold(db: db, environment: environment).run()
-            return try self.greeting(db, greeting.ownSequence)
+            return try self.greeting(
+                db, greeting.ownSequence, isComparable: greeting.facts.digest != nil)
         }
     }
 
@@ -91,11 +96,15 @@ final class StorePeer: SyncPeer {
         try database.read { try StateReader(db: $0).answer(question) }
     }
 
-    private func greeting(_ db: Database, _ ownSequence: Int64) throws -> Greeting {
+    /// After a fold of more entries, such as an import, what is new is summed at the next greeting:
+    /// the other side does not have it anyway.
+    private static let comparedEntryCountMax: Int64 = 10_000
+
+    private func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
         let metadata = try StoreMetadata.require(db)
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
         facts.place = try StoreFence(db: db, environment: environment).fingerprint()
-        facts.digest = try StateReader(db: db).greetedDigest(metadata)
+        if isComparable { facts.digest = try StateReader(db: db).greetedDigest(metadata) }
         return Greeting(
             store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
             ownSequence: ownSequence, facts: facts)
