@@ -46,8 +46,8 @@ final class DigestLedger {
     private var summed: Int64?
     private var replicas: [ReplicaID?] = []
     private var changes: [Part: DigestSum] = [:]
-    /// Whether a fold works on rows that have cells.
-    private var hasFoldedCells = false
+    /// Finds the cells of the rows that a fold works on, if these have some.
+    private var foldedCells: String?
 
     init(_ db: Database, _ metadata: StoreMetadata) throws {
         self.db = db
@@ -143,19 +143,35 @@ final class DigestLedger {
             FROM temp._sync_fold AS f CROSS JOIN _sync_row AS s ON s.r = f.r
             WHERE f.turns > 0 OR f.cl & 1 <> f.alive
             """, ofCells: false, false)
-        hasFoldedCells = try scan(Self.foldedCells, ofCells: true, false) > 0
+        try takeOutCells(
+            """
+            SELECT f.tbl, f.pk, c.hlc, c.sid, c.oseq, c.col
+            FROM temp._sync_fold AS f CROSS JOIN _sync_cell AS c ON c.r = f.r
+            """)
+    }
+
+    /// The same, for a fold that only updates rows that are known.
+    func beginFold(ofKnownRowsAfter folded: Int64) throws {
+        guard isValid else { return }
+        try takeOutCells(
+            """
+            SELECT l.tbl, l.pk, c.hlc, c.sid, c.oseq, c.col
+            FROM (SELECT DISTINCT tbl, pk FROM _sync_log WHERE seq > \(folded)) AS l
+            CROSS JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk
+            CROSS JOIN _sync_cell AS c ON c.r = r.r
+            """)
+    }
+
+    private func takeOutCells(_ sql: String) throws {
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_cell)") == true else { return }
+        foldedCells = try scan(sql, ofCells: true, false) > 0 ? sql : nil
     }
 
     /// Adds the cells again that the fold left as they were. Those that it wrote are above what is summed.
     func endFold() throws {
-        if hasFoldedCells { try scan(Self.foldedCells, ofCells: true, true) }
+        if let foldedCells { try scan(foldedCells, ofCells: true, true) }
         try flush()
     }
-
-    private static let foldedCells = """
-        SELECT f.tbl, f.pk, c.hlc, c.sid, c.oseq, c.col
-        FROM temp._sync_fold AS f CROSS JOIN _sync_cell AS c ON c.r = f.r
-        """
 
     /// Adds the versions that a query finds, or takes them out.
     ///
