@@ -252,3 +252,14 @@ CREATE TABLE _sync_inbox_part (
     id INTEGER PRIMARY KEY,                -- _sync_inbox.id << 34, plus: the header 0, chunk n n + 1, the end 1 << 33
     frame BLOB NOT NULL
 );
+
+-- Sums of hashes of all versions, by which replicas find out whether they hold the same:
+-- for each row that exists and each cell, as far as the settings digest.* say.
+CREATE TABLE _sync_digest (
+    tbl INTEGER NOT NULL,
+    col INTEGER NOT NULL,                  -- of the cells of a column; -1: of rows, by their last whole write
+    n INTEGER NOT NULL,                    -- how many hashes are in the sum
+    first INTEGER NOT NULL,                -- the sum of their first halves, modulo 2^64
+    second INTEGER NOT NULL,               -- the sum of the second ones
+    PRIMARY KEY (tbl, col)
+) WITHOUT ROWID;

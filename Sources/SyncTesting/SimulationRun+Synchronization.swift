@@ -83,6 +83,11 @@ extension SimulationRun {
             guard report.unrecordedReason == nil || faults.breaksBeforeNotes || faults.crash != nil else {
                 throw SimulationViolation(.failure, "\(report.unrecordedReason ?? "")")
             }
+            if let divergence = report.divergence {
+                throw SimulationViolation(
+                    .convergence,
+                    "replicas \(local.name) and \(remote.name) know the same and differ: \(divergence)")
+            }
             if transport.files != nil { crashed = faults.crash?.isLocal }
         } catch let error as SyncError where error.code == .sameReplica {
             // Of two files that are the same in all respects, one is no replica yet.

@@ -70,13 +70,15 @@ final class BundleApplier {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
         metadata = try admit(header)
-        peer = header.target
+        // Of rows that differ though both sides know the same, each value that loses is kept.
+        peer = isRepair ? VersionVector() : header.target
         target = header.target
         try records.begin(header, metadata, db)
         versions.replicas = Dictionary(
             (metadata.replicas.map { ($0.sid, $0.id) } + records.replicas.map { ($0.number, $0.id) }),
             uniquingKeysWith: { first, _ in first })
         try match(header)
+        versions.digests = try digests()
         settlement = try Settlement(db, environment, parking)
     }
 
@@ -88,10 +90,24 @@ final class BundleApplier {
         summary.renewedReplica = try admission.renewIfNeeded()
         let metadata = try StoreMetadata.require(db)
         let floor = try admission.admit(metadata, isRenewed: summary.renewedReplica != nil)
+        guard !isRepair else {
+            guard header.target.covers(metadata.vector) else { throw SyncError.changedMeanwhile }
+            return try StoreMetadata.require(db)
+        }
         forgotten = ForgottenRows(header, floor: floor, vector: metadata.vector)
         if !metadata.vector.covers(header.facts.floor) { resync = try Resync(db, header) }
         return try StoreMetadata.require(db)
     }
+
+    /// The sums, with everything in them that was here before the bundle.
+    private func digests() throws -> DigestLedger {
+        let digests = try DigestLedger(db, StoreMetadata.require(db))
+        try digests.catchUp()
+        return digests
+    }
+
+    /// Whether the bundle repairs a divergence: all of some rows, and nothing new.
+    private var isRepair: Bool { header?.facts.isRepair == true }
 
     private func match(_ header: BundleHeader) throws {
         let matching = try NameMatching(db, environment, NameDeclarations(header))
@@ -152,11 +168,12 @@ final class BundleApplier {
     /// The fast way for a row that was never seen: what ``Merge`` plans for it,
     /// without building the plan. A test compares the two.
     private func insertNew(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+        let row = record.cells.count > 0 ? db.lastInsertedRowID : 0
         for index in 0..<record.cells.count {
             let cell = record.cells[index]
             try versions.insertCell(
-                row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], records.stamp(cell.stamp)
-            )
+                row: row, column: table.columnNumbers[cell.column], records.stamp(cell.stamp),
+                of: table.table.number, key)
         }
         let isWhole = record.baseValues.count + record.cells.count == table.columnNumbers.count
         guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert,
@@ -211,13 +228,15 @@ final class BundleApplier {
         }
         guard
             var plan = Merge.plan(
-                local: version, incoming: records.change(record, table), peer: peer, known: metadata.vector)
+                local: version, incoming: records.change(record, table), peer: peer,
+                known: isRepair ? VersionVector() : metadata.vector, isRepair: isRepair)
         else {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
         }
         try withExtendedLifetime(owned) {
-            try versions.store(plan, row: local?.row, table.table.number, key)
+            try versions.store(
+                plan, row: local?.row, replacing: local?.version, table.table.number, key)
             summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
             try merges?.merge(plan, local: version, table.table, key)
             try counters?.absorb(&plan.writes, plan.action, table.table.number, key)
@@ -273,6 +292,7 @@ final class BundleApplier {
             }
             summary.rowCount += 1
         }
+        try versions.digests?.invalidate()
         try resync.finish()
     }
 
@@ -311,12 +331,15 @@ final class BundleApplier {
         try triggers.restore()
         try settlement?.finish()
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
-        for (replica, sequence) in target.sequences {
+        for (replica, sequence) in target.sequences where !isRepair {
             try db.execute(
                 sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",
                 arguments: [sequence, environment.milliseconds(), replica.data, sequence])
         }
-        if let header { try BundleAdmission(db: db, environment: environment, header: header).conclude() }
+        try versions.digests?.flush()
+        if let header, !isRepair {
+            try BundleAdmission(db: db, environment: environment, header: header).conclude()
+        }
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
             arguments: [records.newest])

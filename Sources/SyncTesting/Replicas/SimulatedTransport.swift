@@ -187,6 +187,14 @@ private final class SimulatedPeer: SyncPeer {
 
     func meet(_ greeting: Greeting) throws -> [Fork] { try inner.meet(greeting) }
 
+    func state(_ kind: StateKind) throws -> ReplicaState? { try inner.state(kind) }
+
+    func answer(_ question: StateQuestion) throws -> StateAnswer { try inner.answer(question) }
+
+    func send(
+        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary { try inner.send(rows: rows, to: sink) }
+
     func renewIdentity(_ forks: [Fork]) throws {
         try inner.renewIdentity(forks)
         try way.remote.observe(now: now)
