@@ -199,19 +199,18 @@ final class BundleApplier {
 
     /// The way through the pure merge.
     private func merge(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+        let change = records.change(record, table)
         var local = try versions.load(table.table.number, key)
-        if let resync, let known = local,
-            resync.isOutlived(known.version, by: records.change(record, table))
-        {
+        if let resync, let known = local, resync.isOutlived(known.version, by: change) {
             if known.version.isAlive { try takeOut(known.version, table, key, end(of: resync)) }
             try resync.forgetVersions(known.row)
             local = nil
         }
-        if let known = local, isForgotten(records.change(record, table), beside: known.version) {
-            return try discard(record, table, key)
+        if let known = local, isForgotten(change, beside: known.version) {
+            return try discard(change, table, key)
         }
         if local == nil, record.base.map(forgotten.covers) ?? forgotten.exist {
-            return try discard(record, table, key)
+            return try discard(change, table, key)
         }
         var owned: [OwnedValue] = []
         var version = local?.version
@@ -228,7 +227,7 @@ final class BundleApplier {
         }
         guard
             var plan = Merge.plan(
-                local: version, incoming: records.change(record, table), peer: peer,
+                local: version, incoming: change, peer: peer,
                 known: isRepair ? VersionVector() : metadata.vector, isRepair: isRepair)
         else {
             throw SyncError(
@@ -253,14 +252,14 @@ final class BundleApplier {
     }
 
     /// A row whose deletion was forgotten. What nobody here has seen of it is kept.
-    private func discard(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
-        guard record.isAlive, let header else { return }
+    private func discard(_ change: RowChange, _ table: AppliedTable, _ key: RowKey) throws {
+        guard change.isAlive, let header else { return }
         let end = Stamp(
             timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
             sequence: 0)
-        var plan = MergePlan(life: record.life + 1, base: end)
-        plan.lostLife = record.life
-        plan.conflicts = records.change(record, table).writes
+        var plan = MergePlan(life: change.life + 1, base: end)
+        plan.lostLife = change.life
+        plan.conflicts = change.writes
             .filter { !metadata.vector.contains($0.value.stamp) }.sorted { $0.key < $1.key }
             .map { column, write in
                 MergePlan.Conflict(

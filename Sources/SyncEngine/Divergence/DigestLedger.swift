@@ -63,6 +63,9 @@ final class DigestLedger {
     /// Whether there are sums, if not of the newest changes.
     var isValid: Bool { summed != nil }
 
+    /// Whether the sums are those of everything that has a version.
+    var isCurrent: Bool { summed == sequence }
+
     /// Forgets all sums; the next handshake makes them anew.
     static func invalidate(_ db: Database) throws {
         try SyncSetting.set(db, replicaName, nil as Int64?)

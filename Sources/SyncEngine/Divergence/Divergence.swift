@@ -30,4 +30,11 @@ extension SyncError {
     /// A replica was written to while it was compared.
     static let changedMeanwhile = SyncError(
         .changedMeanwhile, "a replica was written to while it was compared with the other one; try again")
+
+    /// A remote that has nothing to do with this store.
+    static let otherStoreRemote = SyncError(.otherStore, "the remote is a replica of another database")
+    /// A remote that can't be told from this store.
+    static let sameReplicaRemote = SyncError(
+        .sameReplica,
+        "the remote has the same identity: it is this file itself, or a copy that can't be told from it")
 }

@@ -23,6 +23,13 @@ struct StateReader {
         return digest.partCount > Self.greetedPartCountMax ? nil : digest
     }
 
+    /// What the replica holds; nil when entries wait for their versions, or versions to be summed.
+    func currentState() throws -> ReplicaState? {
+        let metadata = try StoreMetadata.require(db)
+        guard try isFolded(), try DigestLedger(db, metadata).isCurrent else { return nil }
+        return ReplicaState(vector: metadata.vector, digest: try digest(metadata, isComplete: false))
+    }
+
     /// The digest of everything. The log must be folded.
     ///
     /// - parameter isComplete: Whether tables and columns are named of which there is nothing.

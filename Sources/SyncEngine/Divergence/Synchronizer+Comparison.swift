@@ -26,14 +26,8 @@ extension Synchronizer {
         defer { remote.close() }
         let local = peer
         let (own, other) = (try local.greet(), try remote.greet())
-        guard own.store == other.store else {
-            throw SyncError(.otherStore, "the remote is a replica of another database")
-        }
-        guard own.replica != other.replica else {
-            throw SyncError(
-                .sameReplica,
-                "the remote has the same identity: it is this file itself, or a plain copy of it")
-        }
+        guard own.store == other.store else { throw SyncError.otherStoreRemote }
+        guard own.replica != other.replica else { throw SyncError.sameReplicaRemote }
         guard own.vector == other.vector else {
             throw SyncError(
                 .notComparable,

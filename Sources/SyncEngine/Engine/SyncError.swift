@@ -18,7 +18,7 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case unsuitableTable
         /// The remote belongs to another database.
         case otherStore
-        /// The remote is a plain copy of this file, with the same identity.
+        /// The remote is this file itself, or can't be told from it.
         case sameReplica
         /// The remote sent something that can't be right.
         case invalidBundle

@@ -94,12 +94,10 @@ struct SyncSession {
 
     private mutating func meet(_ local: Greeting, _ remote: Greeting, _ found: [Fork]) -> Action {
         guard local.store == remote.store else {
-            return refuse(.otherStore, "the remote is a replica of another database")
+            return refuse(.otherStoreRemote)
         }
         guard local.replica != remote.replica || isOtherFile(local, remote) else {
-            return refuse(
-                .sameReplica,
-                "the remote has the same identity: it is this file itself, or a plain copy of it")
+            return refuse(.sameReplicaRemote)
         }
         let yielding = ForkOrder(local: local, remote: remote, found: found)
         if let action = retirement(local, remote, yielding) { return action }
@@ -187,8 +185,12 @@ struct SyncSession {
     }
 
     private mutating func refuse(_ code: SyncError.Code, _ message: String) -> Action {
+        refuse(SyncError(code, message))
+    }
+
+    private mutating func refuse(_ error: SyncError) -> Action {
         state = .finished
-        return .refuse(SyncError(code, message))
+        return .refuse(error)
     }
 }
 

@@ -78,7 +78,11 @@ final class StorePeer: SyncPeer {
     }
 
     func state(_ kind: StateKind) throws -> ReplicaState? {
-        try database.write { db in
+        // After an exchange the sums are up to date, as a rule, and nobody has to wait for a reader.
+        if kind == .kept, let state = try database.read({ try StateReader(db: $0).currentState() }) {
+            return state
+        }
+        return try database.write { db in
             if kind == .recomputed {
                 try TableTracking(db: db, environment: environment).refresh()
                 try Fold(db: db, environment: environment).run()

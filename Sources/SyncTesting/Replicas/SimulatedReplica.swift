@@ -291,19 +291,14 @@ final class SimulatedReplica {
 
     /// Starts the program again.
     func restart() throws {
-        try queue.close()
-        queue = try world.factory.open(name)
-        synchronizer = try Synchronizer(queue, environment: environment)
+        try open(nil)
         try observe(now: environment.milliseconds())
         try markCommitted()
     }
 
     /// Starts the program again after it died in a synchronization.
     func restart(_ files: StoreFiles, now: Int64, transfer: SimulatedTransfer?) throws {
-        try queue.close()
-        try files.write(path: world.factory.path(name))
-        queue = try world.factory.open(name)
-        synchronizer = try Synchronizer(queue, environment: environment)
+        try open(files)
         world.abandoned.formUnion(model.known.subtracting(committed.model.known))
         (_, model, rows) = committed
         try observe(now: now, transfer: transfer)
@@ -312,10 +307,7 @@ final class SimulatedReplica {
 
     /// Starts the program again after it died in a user's transaction, of which all or nothing is there.
     func restart(_ files: StoreFiles, after: ModelRows) throws {
-        try queue.close()
-        try files.write(path: world.factory.path(name))
-        queue = try world.factory.open(name)
-        synchronizer = try Synchronizer(queue, environment: environment)
+        try open(files)
         (_, model, rows) = committed
         let first = model.pending.last?.sequence ?? model.folded
         let (found, entries) = try queue.read { db in
@@ -332,47 +324,18 @@ final class SimulatedReplica {
 
     /// Opens other files in the place of its own.
     func reopen(_ files: StoreFiles, _ model: ModelReplica, _ rows: ModelRows) throws {
+        try open(files)
+        (self.model, self.rows) = (model, rows)
+    }
+
+    /// Starts the program again, with other files in the place of its own if some are given.
+    private func open(_ files: StoreFiles?) throws {
         try queue.close()
-        try files.write(path: world.factory.path(name))
+        try files?.write(path: world.factory.path(name))
         queue = try world.factory.open(name)
         synchronizer = try Synchronizer(queue, environment: environment)
-        (self.model, self.rows) = (model, rows)
     }
 
     /// Ends the program.
     func close() throws { try queue.close() }
-
-    // MARK: Everything
-
-    /// The rows of all tables as text, but for the notes of who was met, and the digests, which
-    /// are brought up to date when somebody asks for them.
-    func everything() throws -> [String] {
-        try queue.read { db in
-            let tables = try String.fetchAll(
-                db,
-                sql: """
-                    SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('_sync_peer', '_sync_digest')
-                    ORDER BY name
-                    """)
-            let all = try tables.flatMap { table in
-                try Row.fetchAll(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)").map { row in
-                    table + row.databaseValues.map { " \(ModelValue($0))" }.joined()
-                }.sorted()
-            }
-            return all.filter { !$0.hasPrefix("_sync_setting 'digest.") }
-        }
-    }
-
-    /// Applies a bundle that was applied before.
-    func applyAgain(_ apply: () throws -> Void) throws {
-        let before = try everything()
-        try apply()
-        let after = try everything()
-        if before != after {
-            let difference = Set(after).symmetricDifference(before).sorted().prefix(6)
-            throw SimulationViolation(
-                .idempotence,
-                "applying a bundle again changed replica \(name): \(difference.joined(separator: "; "))")
-        }
-    }
 }

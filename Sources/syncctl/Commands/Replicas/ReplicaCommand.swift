@@ -103,15 +103,7 @@ struct ReplicaRetireCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        try CommandContext.run(global) { context in
-            let synchronizer = try Synchronizer(existing: context.open(options))
-            let found = try ReplicaChoice.find(replica, in: synchronizer)
-            try synchronizer.retire(found)
-            try context.print(
-                ReplicaDocument(store: options.store, replica: found.description),
-                text: "retired replica \(found.shortDescription)")
-            return .success
-        }
+        try ReplicaChoice.run(options, global, replica, told: "retired") { try $0.retire($1) }
     }
 }
 
@@ -130,15 +122,7 @@ struct ReplicaForgetCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        try CommandContext.run(global) { context in
-            let synchronizer = try Synchronizer(existing: context.open(options))
-            let found = try ReplicaChoice.find(replica, in: synchronizer)
-            try synchronizer.forget(found)
-            try context.print(
-                ReplicaDocument(store: options.store, replica: found.description),
-                text: "forgot replica \(found.shortDescription)")
-            return .success
-        }
+        try ReplicaChoice.run(options, global, replica, told: "forgot") { try $0.forget($1) }
     }
 }
 
@@ -171,7 +155,23 @@ private struct ReplicaDocument: Encodable {
 
 /// Finds replicas by the first digits of their identifiers.
 private enum ReplicaChoice {
-    static func find(_ digits: String, in synchronizer: Synchronizer) throws -> ReplicaID {
+    /// Does something to a replica, and says what was done.
+    static func run(
+        _ options: StoreOptions, _ global: GlobalOptions, _ digits: String, told verb: String,
+        _ body: (Synchronizer, ReplicaID) throws -> Void
+    ) throws {
+        try CommandContext.run(global) { context in
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            let found = try find(digits, in: synchronizer)
+            try body(synchronizer, found)
+            try context.print(
+                ReplicaDocument(store: options.store, replica: found.description),
+                text: "\(verb) replica \(found.shortDescription)")
+            return .success
+        }
+    }
+
+    private static func find(_ digits: String, in synchronizer: Synchronizer) throws -> ReplicaID {
         guard !digits.isEmpty else {
             throw Failure.usage("no replica is named", hints: ["see: syncctl replica list <store>"])
         }
