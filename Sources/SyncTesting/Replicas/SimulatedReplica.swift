@@ -344,16 +344,21 @@ final class SimulatedReplica {
 
     // MARK: Everything
 
-    /// The rows of all tables but the notes of who was met, as text.
+    /// The rows of all tables but the notes of who was met and the sums, which are summed up when
+    /// somebody needs them, as text.
     func everything() throws -> [String] {
         try queue.read { db in
             let tables = try String.fetchAll(
                 db,
-                sql:
-                    "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> '_sync_peer' ORDER BY name"
-            )
+                sql: """
+                    SELECT name FROM sqlite_master
+                    WHERE type = 'table' AND name NOT IN ('_sync_peer', '_sync_digest') ORDER BY name
+                    """)
             return try tables.flatMap { table in
-                try Row.fetchAll(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)").map { row in
+                let condition = table == "_sync_setting" ? " WHERE name NOT GLOB 'digest.*'" : ""
+                return try Row.fetchAll(
+                    db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)\(condition)"
+                ).map { row in
                     table + row.databaseValues.map { " \(ModelValue($0))" }.joined()
                 }.sorted()
             }
