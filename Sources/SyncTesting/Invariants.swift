@@ -174,7 +174,9 @@ struct LostValueCheck {
         }) {
             for change in all.filter({ !renamed.contains($0) }).map({ world.changes[$0] }) {
                 for (column, value) in change.values.sorted(by: { $0.key < $1.key }) {
-                    if let row = state.rows[key], row.isAlive, row.cells[column]?.value == value { continue }
+                    if let row = state.rows[key], row.isAlive, row.cells[column]?.value ?? .null == value {
+                        continue
+                    }
                     // Two writes of one value are no conflict, so either of them stands for both.
                     let equals = all.filter {
                         world.changes[$0].life == change.life && world.changes[$0].value(column) == value
@@ -206,7 +208,7 @@ struct LostValueCheck {
             let other = world.changes[number]
             let isLater =
                 other.life > change.life
-                || (other.life == change.life && other.value(column) != nil
+                || (other.life == change.life && (other.isWhole || other.value(column) != nil)
                     && other.stamp.isNewer(than: change.stamp))
             return isLater && equals.contains { other.known.contains($0) }
         }
