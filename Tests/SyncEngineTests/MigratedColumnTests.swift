@@ -56,6 +56,23 @@ import Testing
         #expect(try a.state(["note"]) == b.state(["note"]))
     }
 
+    @Test func aNullPassesThroughAReplicaThatDroppedAColumnWithADefault() throws {
+        let (a, b) = try pair()
+        let c = try stores.clone(a, as: "c.db")
+        try a.execute("INSERT INTO note (id, title, stars) VALUES (?, 'three', NULL)", [key(3)])
+        try a.execute("INSERT INTO note (id, title) VALUES (?, 'four')", [key(4)])
+        try a.sync(b)
+        try b.migrate("no stars") { db in try db.alter(table: "note") { $0.drop(column: "stars") } }
+        try b.execute("INSERT INTO note (id, title) VALUES (?, 'five')", [key(5)])
+        try c.sync(b)
+        #expect(try a.dump(["note"]).count == 4)
+        #expect(try c.value("SELECT stars IS NULL FROM note WHERE title = 'three'") == true)
+        #expect(try c.value("SELECT stars FROM note WHERE title = 'four'") == 0)
+        #expect(try c.value("SELECT stars FROM note WHERE title = 'five'") == 0)
+        try a.sync(b)
+        #expect(try a.state(["note"]) == c.state(["note"]))
+    }
+
     /// Both insert one row, and only one of them has the column.
     @Test(arguments: [false, true], [false, true])
     func twoRowsOfOneKeyAreOneWhereverAColumnCame(isLackingNewer: Bool, migratesFirst: Bool) throws {
