@@ -100,6 +100,13 @@ extension SimulatedReplica {
                 return
             case .forgetsConflicts:
                 try db.execute(sql: "DELETE FROM _sync_conflict")
+            case .forgesChains:
+                try db.execute(
+                    sql: """
+                        CREATE TRIGGER IF NOT EXISTS forged AFTER INSERT ON _sync_chain BEGIN
+                            UPDATE _sync_chain SET hash = zeroblob(16) WHERE hash <> zeroblob(16);
+                        END
+                        """)
             case .skipsBundle:
                 try db.execute(
                     sql:
