@@ -100,6 +100,13 @@ extension SimulatedReplica {
                 return
             case .forgetsConflicts:
                 try db.execute(sql: "DELETE FROM _sync_conflict")
+            case .forgesChains:
+                try db.execute(
+                    sql: """
+                        CREATE TRIGGER IF NOT EXISTS forged AFTER INSERT ON _sync_chain BEGIN
+                            UPDATE _sync_chain SET hash = zeroblob(16) WHERE hash <> zeroblob(16);
+                        END
+                        """)
             case .skipsBundle:
                 try db.execute(
                     sql:
@@ -174,7 +181,9 @@ struct LostValueCheck {
         }) {
             for change in all.filter({ !renamed.contains($0) }).map({ world.changes[$0] }) {
                 for (column, value) in change.values.sorted(by: { $0.key < $1.key }) {
-                    if let row = state.rows[key], row.isAlive, row.cells[column]?.value == value { continue }
+                    if let row = state.rows[key], row.isAlive, row.cells[column]?.value ?? .null == value {
+                        continue
+                    }
                     // Two writes of one value are no conflict, so either of them stands for both.
                     let equals = all.filter {
                         world.changes[$0].life == change.life && world.changes[$0].value(column) == value
@@ -206,7 +215,7 @@ struct LostValueCheck {
             let other = world.changes[number]
             let isLater =
                 other.life > change.life
-                || (other.life == change.life && other.value(column) != nil
+                || (other.life == change.life && (other.isWhole || other.value(column) != nil)
                     && other.stamp.isNewer(than: change.stamp))
             return isLater && equals.contains { other.known.contains($0) }
         }

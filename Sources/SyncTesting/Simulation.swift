@@ -135,4 +135,7 @@ enum Sabotage {
     case forgetsConflicts
     /// The vector moves on without the changes.
     case skipsBundle
+    /// All points of the chains of replicas have one hash, so that files which wrote the same number
+    /// of changes under one identity look the same.
+    case forgesChains
 }

@@ -39,7 +39,7 @@ final class SimulationRun {
             seed: simulation.seed, app: app, factory: factory,
             allowsCopies: !features.isDisjoint(with: [.copies, .restores, .compaction, .crashes]))
         world.note = { [unowned self] in note("  \($0)") }
-        if random.oneIn(3) { world.clock.places.blind() }
+        if random.oneIn(3) || simulation.sabotage == .forgesChains { world.clock.places.blind() }
     }
 
     func note(_ text: String) { trace.append(text) }
@@ -66,6 +66,7 @@ final class SimulationRun {
         )
         try world.factory.create("0")
         replicas.append(try SimulatedReplica(world, number: 0, tables: world.app.tables))
+        if simulation.sabotage == .forgesChains { try replicas[0].sabotage(.forgesChains) }
         for _ in 0..<3 { try edit(replicas[0], &random) }
         let count = features.isDisjoint(with: [.clones, .copies]) ? replicaCountMax : 2
         while replicas.count < count { try clone(&random) }

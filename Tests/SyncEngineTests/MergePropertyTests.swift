@@ -68,6 +68,7 @@ import Testing
         var values =
             [.replace, .insert, .delete].contains(plan.action) ? [:] : left.columns.mapValues(\.value)
         for (column, value) in plan.writes { values[column] = try index(of: value) }
+        for column in plan.resets { values[column] = nil }
         var columns: [Int: Write] = [:]
         for (column, value) in values {
             columns[column] = Write(stamp: plan.cells[column] ?? plan.base, value: value)
@@ -179,6 +180,9 @@ import Testing
                             !$0.stamp.isNewer(than: write.stamp) && !write.stamp.isNewer(than: $0.stamp)
                         } == true
                     if isSameMoment { continue }
+                    // A NULL that gave way to a default is no loss.
+                    let isNull = Self.values[write.value].value.compare(.null) == 0
+                    if isNull, merged.life == state.life, merged.columns[column] == nil { continue }
                     let isKept = plan.conflicts.contains {
                         $0.column == column && $0.lost.compare(Self.values[write.value].value) == 0
                     }

@@ -54,19 +54,57 @@ import Testing
         #expect(isEqual(plan.conflicts.first?.lost, 11))
     }
 
-    @Test func aBaseSaysNothingOfAColumnThatItsWriterLacked() throws {
-        // Both inserted the row; the later one has no column 1.
+    // MARK: Columns that a side lacks
+
+    /// Both inserted the row; the later one has no column 1.
+    @Test func anOlderValueLosesAgainstAWholeRowWithoutItsColumn() throws {
         let local = RowVersion(life: 3, base: stamp(9), cells: [:], values: [0: .integer(10)])
         let change = RowChange(
             life: 3, base: stamp(5, 1),
             writes: [
-                0: .init(stamp: stamp(5, 1), value: .integer(11)), 1: .init(stamp: stamp(5, 1), value: .null),
+                0: .init(stamp: stamp(5, 1), value: .integer(11)),
+                1: .init(stamp: stamp(5, 1), value: .integer(12)),
             ])
         let plan = try #require(Merge.plan(local: local, incoming: change, peer: VersionVector()))
         #expect(plan.base == stamp(9))
-        #expect(plan.writes.keys.sorted() == [1])
-        #expect(plan.cells == [1: stamp(5, 1)])
-        #expect(plan.conflicts.map(\.column) == [0])
+        #expect(plan.action == .keep)
+        #expect(plan.cells.isEmpty)
+        #expect(plan.conflicts.map(\.column) == [0, 1])
+    }
+
+    @Test func aNewerWholeRowResetsTheColumnsThatItsWriterLacks() throws {
+        let local = RowVersion(
+            life: 3, base: stamp(5), cells: [2: stamp(7), 3: stamp(12)],
+            values: [0: .integer(10), 1: .integer(11), 2: .integer(12), 3: .integer(13), 4: .null])
+        let change = RowChange(
+            life: 3, base: stamp(9, 1), writes: [0: .init(stamp: stamp(9, 1), value: .integer(10))])
+        let plan = try #require(Merge.plan(local: local, incoming: change, peer: VersionVector()))
+        #expect(plan.base == stamp(9, 1))
+        #expect(plan.resets == [1, 2, 4])
+        #expect(plan.cells == [3: stamp(12)])
+        #expect(plan.action == .update)
+        #expect(plan.conflicts.map(\.column) == [1, 2])
+        // Whoever wrote the row knew the values.
+        let known = VersionVector([Self.replicas[0]: 1])
+        let plan2 = try #require(Merge.plan(local: local, incoming: change, peer: known))
+        #expect(plan2.conflicts.isEmpty)
+    }
+
+    @Test func aWholeRowSaysNothingOfSharesOfCounters() throws {
+        let local = RowVersion(
+            life: 1, base: stamp(5), cells: [1: stamp(7)], values: [0: .integer(10), 1: .integer(3)])
+        let change = RowChange(
+            life: 1, base: stamp(9, 1), writes: [0: .init(stamp: stamp(9, 1), value: .integer(20))])
+        let plan = try #require(
+            Merge.plan(local: local, incoming: change, peer: VersionVector(), separate: [1]))
+        #expect(plan.cells == [1: stamp(7)])
+        #expect(plan.resets.isEmpty)
+        let newer = RowVersion(life: 1, base: stamp(9, 1), cells: [:], values: [0: .integer(20)])
+        let share = RowChange(life: 1, base: nil, writes: [1: .init(stamp: stamp(7), value: .integer(3))])
+        let other = try #require(
+            Merge.plan(local: newer, incoming: share, peer: VersionVector(), separate: [1]))
+        #expect(other.cells == [1: stamp(7)])
+        #expect(isEqual(other.writes[1], 3))
     }
 
     @Test func equalValuesAreNoConflict() throws {

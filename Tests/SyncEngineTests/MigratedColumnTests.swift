@@ -56,6 +56,55 @@ import Testing
         #expect(try a.state(["note"]) == b.state(["note"]))
     }
 
+    @Test func aNullPassesThroughAReplicaThatDroppedAColumnWithADefault() throws {
+        let (a, b) = try pair()
+        let c = try stores.clone(a, as: "c.db")
+        try a.execute("INSERT INTO note (id, title, stars) VALUES (?, 'three', NULL)", [key(3)])
+        try a.execute("INSERT INTO note (id, title) VALUES (?, 'four')", [key(4)])
+        try a.sync(b)
+        try b.migrate("no stars") { db in try db.alter(table: "note") { $0.drop(column: "stars") } }
+        try b.execute("INSERT INTO note (id, title) VALUES (?, 'five')", [key(5)])
+        try c.sync(b)
+        #expect(try a.dump(["note"]).count == 4)
+        #expect(try c.value("SELECT stars IS NULL FROM note WHERE title = 'three'") == true)
+        #expect(try c.value("SELECT stars FROM note WHERE title = 'four'") == 0)
+        #expect(try c.value("SELECT stars FROM note WHERE title = 'five'") == 0)
+        try a.sync(b)
+        #expect(try a.state(["note"]) == c.state(["note"]))
+    }
+
+    /// Both insert one row, and only one of them has the column.
+    @Test(arguments: [false, true], [false, true])
+    func twoRowsOfOneKeyAreOneWhereverAColumnCame(isLackingNewer: Bool, migratesFirst: Bool) throws {
+        let (a, b) = try pair()
+        let c = try stores.clone(a, as: "c.db")
+        let id = String(repeating: "07", count: 16)
+        try addColour(a)
+        func insertOld() throws { try b.execute("INSERT INTO note (id, title) VALUES (?, 'old')", [key(7)]) }
+        func insertNew() throws {
+            try a.execute("INSERT INTO note (id, title, colour) VALUES (?, 'new', 'red')", [key(7)])
+        }
+        for (isOld, pause) in [(!isLackingNewer, Int64(0)), (isLackingNewer, 1000)] {
+            stores.clock.advance(milliseconds: pause)
+            if isOld { try insertOld() } else { try insertNew() }
+        }
+        try c.sync(b)
+        if migratesFirst { try addColour(c) }
+        try c.sync(a)
+        try c.sync(b)
+        if !migratesFirst { try addColour(c) }
+        try addColour(b)
+        for replica in [a, b, c] {
+            let colour: String? = try replica.value("SELECT colour FROM note WHERE id = x'\(id)'")
+            #expect(colour == (isLackingNewer ? "white" : "red"))
+        }
+        #expect(try a.state(["note"]) == b.state(["note"]))
+        #expect(try a.state(["note"]) == c.state(["note"]))
+        #expect(try a.sync(b).divergence == nil)
+        let lost = try [a, b, c].map { replica in try replica.synchronizer.conflictCount(.all) }
+        #expect(lost.contains { $0 > 0 })
+    }
+
     @Test func anEditWinsOverTheValueThatALaterMigrationComputes() throws {
         let (a, b) = try pair()
         let fill: @Sendable (Database) throws -> Void = { db in

@@ -33,6 +33,23 @@ import Testing
         #expect(try firstViolation(.skipsBundle) != nil)
     }
 
+    /// Files that see no place, and are copied, are told apart by their chains alone when they
+    /// wrote the same number of changes. Where nothing is copied, nobody needs the chains.
+    @Test func copiesThatLookTheSameAreFound() throws {
+        func firstViolation(_ seeds: ClosedRange<UInt64>, _ features: Set<SimulationFeature>) throws
+            -> SimulationViolation?
+        {
+            for seed in seeds {
+                var simulation = Simulation(seed: seed, features: features, stepCount: 30)
+                simulation.sabotage = .forgesChains
+                if let violation = try simulation.run().violation { return violation }
+            }
+            return nil
+        }
+        #expect(try firstViolation(1...40, [.copies]) != nil)
+        #expect(try firstViolation(1...3, []) == nil)
+    }
+
     @Test func aRunIsReplayedByItsSeed() throws {
         let first = try Simulation(seed: 5, stepCount: 40).run()
         let second = try Simulation(seed: 5, stepCount: 40).run()

@@ -88,6 +88,23 @@ final class AppliedTable {
     /// The columns that were dropped here, by number.
     private(set) lazy var droppedColumns = Set(table.columns.filter { $0.place == .dropped }.map(\.number))
 
+    /// The defaults of the local table's columns, by number.
+    private var defaults: [Int: OwnedValue]?
+
+    /// The value that a column has in a row that is inserted without it.
+    func defaultValue(ofColumn column: Int) throws -> WireValue {
+        if let defaults { return defaults[column]?.value ?? .null }
+        let expressions = table.isTracked ? try TableDefinition.load(db, table.name).defaults : [:]
+        var defaults: [Int: OwnedValue] = [:]
+        for (number, name) in presentNames {
+            guard let expression = expressions[name.lowercased()] else { continue }
+            let value = try DatabaseValue.fetchOne(db, sql: "SELECT (\(expression))")
+            defaults[number] = OwnedValue.make(value ?? .null)
+        }
+        self.defaults = defaults
+        return defaults[column]?.value ?? .null
+    }
+
     /// Returns whether the user's table holds the row.
     func hasRow(_ key: RowKey) throws -> Bool {
         guard let existing else { return false }

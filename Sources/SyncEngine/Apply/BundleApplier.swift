@@ -228,7 +228,8 @@ final class BundleApplier {
         guard
             var plan = Merge.plan(
                 local: version, incoming: change, peer: peer,
-                known: isRepair ? VersionVector() : metadata.vector, isRepair: isRepair)
+                known: isRepair ? VersionVector() : metadata.vector, isRepair: isRepair,
+                separate: counters?.shares(of: table.table.number) ?? [])
         else {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
@@ -238,6 +239,7 @@ final class BundleApplier {
                 plan, row: local?.row, replacing: local?.version, table.table.number, key)
             summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
             try merges?.merge(plan, local: version, table.table, key)
+            try writer.reset(&plan, table, key)
             try counters?.absorb(&plan.writes, plan.action, table.table.number, key)
             try writer.carryOut(plan, table, key)
         }

@@ -117,6 +117,28 @@ final class Parking {
         statement.reset()
     }
 
+    /// Forgets the parked values of some columns. A row that waits goes on waiting.
+    func forget(_ table: Int64, _ key: RowKey, _ columns: Set<Int>) throws {
+        guard isInUse else { return }
+        let numbers = columns.sorted().map(String.init).joined(separator: ", ")
+        for sql in [
+            "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ? AND col IN (\(numbers))",
+            """
+            INSERT INTO _sync_shadow (tbl, pk, col, val, why)
+            SELECT tbl, pk, \(Self.wholeRow), NULL, reason FROM _sync_hidden AS h
+            WHERE tbl = ?1 AND pk = ?2 AND NOT EXISTS (
+                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = h.tbl AND s.pk = h.pk)
+            """,
+        ] {
+            let statement = try db.cachedStatement(sql: sql)
+            statement.reset()
+            _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+            key.value.bind(statement.sqliteStatement, 2)
+            while try statement.step() {}
+            statement.reset()
+        }
+    }
+
     // MARK: Hidden rows
 
     /// Hides a row whole: its values wait, and the user's table does not hold it.

@@ -8,6 +8,17 @@ import SyncWire
 struct RowWriter {
     let parking: Parking
 
+    /// Plans the default of each column that goes back to it: of a row that its table shows, by
+    /// a write, of another one, by forgetting the value that waits.
+    func reset(_ plan: inout MergePlan, _ table: AppliedTable, _ key: RowKey) throws {
+        guard !plan.resets.isEmpty else { return }
+        try parking.forget(table.table.number, key, plan.resets)
+        guard try table.hasRow(key) else { return }
+        for column in plan.resets where table.presentNames[column] != nil {
+            plan.writes[column] = try table.defaultValue(ofColumn: column)
+        }
+    }
+
     /// Carries out what was planned for a row.
     func carryOut(_ plan: MergePlan, _ table: AppliedTable, _ key: RowKey) throws {
         switch plan.action {

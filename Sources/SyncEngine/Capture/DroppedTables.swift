@@ -38,10 +38,20 @@ extension TableTracking {
         try db.removeFromCaptureTriggers(column: column.name, table: table.name)
     }
 
+    /// The SQL of a column's default; nil for NULL.
+    private func defaultText(of column: SyncedTable.Column, in table: SyncedTable) throws -> String? {
+        let name = column.name.lowercased()
+        let columns = try db.columns(in: table.storageName, in: "main")
+        let text = columns.first { $0.name.lowercased() == name }?.defaultValueSQL
+        return text?.uppercased() == "NULL" ? nil : text
+    }
+
     /// Parks the values of a column, except a NULL that a row has had from its
-    /// beginning. What is parked already is newer than the table.
+    /// beginning, when that is the default. What is parked already is newer than the table.
     private func park(_ column: SyncedTable.Column, of table: SyncedTable) throws {
         let name = column.name.quotedDatabaseIdentifier
+        // A value that is missing is the default, to whoever has the column.
+        let isMissing = try defaultText(of: column, in: table) == nil ? "t.\(name) IS NULL" : "0"
         try db.execute(
             sql: """
                 UPDATE _sync_shadow SET why = :why WHERE tbl = :table AND col = :column;
@@ -50,7 +60,7 @@ extension TableTracking {
                 FROM \(table.qualifiedName) AS t
                 JOIN _sync_row AS r ON r.tbl = :table AND r.pk = t.\(table.key.quotedDatabaseIdentifier) AND r.cl & 1
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
-                WHERE (t.\(name) IS NOT NULL OR c.r IS NOT NULL)
+                WHERE (NOT \(isMissing) OR c.r IS NOT NULL)
                   AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = :table AND s.pk = r.pk AND s.col = :column)
                 ORDER BY r.pk;
                 """,

@@ -6,6 +6,10 @@ import SyncWire
 /// which is total, so that any two replicas that saw the same changes hold the
 /// same row, whatever the order in which they came. A delete beats all edits of
 /// the life that it ends; a later insert begins a new life.
+///
+/// A write of the whole row is one of every column: those that its writer's table does not have
+/// are at their default from then on, wherever they are. So what a row holds does not depend on
+/// whether a replica got a column before the write or after it.
 enum Merge {
     /// Merges a peer's change into a row.
     ///
@@ -15,17 +19,18 @@ enum Merge {
     ///     - peer: What the peer knew: a value that it knew and replaced is no conflict.
     ///     - known: What was known here before: a write that came earlier has had its conflicts.
     ///     - isRepair: Whether two values of one write are a conflict: one of them was damaged.
+    ///     - separate: Columns of which a write of the whole row says nothing: the shares of counters.
     /// - returns: nil when the change is not valid: it begins a life without
     ///   the write that began it.
     static func plan(
         local: RowVersion?, incoming: RowChange, peer: VersionVector, known: VersionVector = VersionVector(),
-        isRepair: Bool = false
+        isRepair: Bool = false, separate: Set<Int> = []
     ) -> MergePlan? {
         guard let local else { return begin(incoming) }
         if incoming.life > local.life { return outlive(local, incoming, peer) }
         if incoming.life < local.life { return discard(local, incoming, known) }
-        return incoming.isAlive
-            ? mergeColumns(local, incoming, peer, known, isRepair) : mergeDeletes(local, incoming)
+        guard incoming.isAlive else { return mergeDeletes(local, incoming) }
+        return mergeColumns(local, incoming, peer, known, isRepair, separate)
     }
 
     /// A row that was never seen.
@@ -91,7 +96,7 @@ enum Merge {
 
     private static func mergeColumns(
         _ local: RowVersion, _ incoming: RowChange, _ peer: VersionVector, _ known: VersionVector,
-        _ isRepair: Bool
+        _ isRepair: Bool, _ separate: Set<Int>
     ) -> MergePlan {
         let base = newest(local.base, incoming.base)
         var plan = MergePlan(life: local.life, base: base)
@@ -99,14 +104,21 @@ enum Merge {
         for column in Set(local.values.keys).union(local.cells.keys).union(incoming.writes.keys) {
             let own = local.stamp(ofColumn: column)
             let ownValue = local.values[column] ?? .null
+            let isSeparate = separate.contains(column)
             guard let write = incoming.writes[column] else {
-                if own != base { plan.cells[column] = own }
+                // Values that are newer than a write of the whole row come with it, or are here.
+                if !isSeparate, let base = incoming.base, base.isNewer(than: own) {
+                    reset(column, local, to: base, peer, &plan)
+                } else if own != base {
+                    plan.cells[column] = own
+                }
                 continue
             }
             let order = write.value.compare(ownValue)
-            // A base says nothing of a column that its writer did not have.
             let isUnknown = local.values[column] == nil && local.cells[column] == nil
-            let isNewer = isUnknown || write.stamp.isNewer(than: own)
+            let isNewer =
+                write.stamp.isNewer(than: own)
+                || (isUnknown && (isSeparate || !own.isNewer(than: write.stamp)))
             let isSameMoment = !isNewer && !own.isNewer(than: write.stamp)
             let incomingWins = isNewer || (isSameMoment && order > 0)
             let winner =
@@ -114,15 +126,28 @@ enum Merge {
             if winner != base { plan.cells[column] = winner }
             if incomingWins && (order != 0 || isUnknown) { plan.writes[column] = write.value }
             let isConcurrent = incomingWins ? !peer.contains(own) : !known.contains(write.stamp)
-            if order != 0, isRepair || !isSameMoment, !isUnknown, isConcurrent {
+            let losesNothing = incomingWins && isUnknown
+            if order != 0, isRepair || !isSameMoment, !losesNothing, isConcurrent {
                 plan.conflicts.append(
                     .init(
                         column: column, lost: incomingWins ? ownValue : write.value,
                         lostStamp: incomingWins ? own : write.stamp, winner: winner, reason: .newer))
             }
         }
-        plan.action = plan.writes.isEmpty ? .keep : .update
+        plan.action = plan.writes.isEmpty && plan.resets.isEmpty ? .keep : .update
         return plan.sorted()
+    }
+
+    /// A column that the writer of a newer whole row does not have.
+    private static func reset(
+        _ column: Int, _ local: RowVersion, to base: Stamp, _ peer: VersionVector, _ plan: inout MergePlan
+    ) {
+        guard let value = local.values[column] else { return }
+        plan.resets.insert(column)
+        let own = local.stamp(ofColumn: column)
+        guard value.compare(.null) != 0, !peer.contains(own) else { return }
+        plan.conflicts.append(
+            .init(column: column, lost: value, lostStamp: own, winner: base, reason: .newer))
     }
 }
 

@@ -78,6 +78,8 @@ struct MergePlan {
     var cells: [Int: Stamp] = [:]
     /// The values to write.
     var writes: [Int: WireValue] = [:]
+    /// The columns that go back to their default.
+    var resets: Set<Int> = []
     var conflicts: [Conflict] = []
     /// The life of the row that the conflicts' values belong to.
     var lostLife: Int64 = 0

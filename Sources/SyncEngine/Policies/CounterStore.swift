@@ -66,6 +66,9 @@ final class CounterStore {
         deletion = try db.makeStatement(sql: "DELETE FROM _sync_part WHERE r = \(row)")
     }
 
+    /// The columns of a table that hold shares.
+    func shares(of table: Int64) -> Set<Int> { Set(tables[table]?.owners.keys.map { $0 } ?? []) }
+
     /// The bases and shares of a row, by column.
     func values(_ table: Int64, _ key: RowKey) throws -> [Int: OwnedValue] {
         let raw = bind(selection, table, key)

@@ -142,16 +142,25 @@ final class StorePeer: SyncPeer {
     }
 
     private func export(_ body: (Database) throws -> TransferSummary) throws -> TransferSummary {
-        try database.writeWithoutTransaction { db in
-            for _ in 0..<10 {
+        var hasSettled = false
+        for _ in 0..<10 {
+            var summary: TransferSummary?
+            let isDue = try database.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     try Fold(db: db, environment: environment).run()
                     return .commit
                 }
-                if let summary = try exportFolded(db, body) { return summary }
+                // Somebody wrote since this replica greeted, and rows may have found their place.
+                if try !hasSettled && SettlementMark.isDue(db) { return true }
+                summary = try exportFolded(db, body)
+                return false
             }
-            throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another process keeps writing")
+            if let summary { return summary }
+            guard isDue else { continue }
+            hasSettled = true
+            try database.settle(environment, isFull: false)
         }
+        throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another process keeps writing")
     }
 
     /// Exports one snapshot.

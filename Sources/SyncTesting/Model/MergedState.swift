@@ -6,7 +6,8 @@ import SyncWire
 /// a deletion, with the life of the row that it belongs to. Of a row,
 /// 1. only the changes of its latest life count, which is odd while the row exists;
 /// 2. the last write of the whole row is its base;
-/// 3. each column has the value that was written last, by whole-row writes and writes of the column;
+/// 3. each column has the value that was written last, by the base and by later writes of the column:
+///    one that the base's writer does not have is at its default until it is written;
 /// 4. later means a greater (timestamp, replica).
 struct MergedState {
     /// A write that somebody made.
@@ -80,7 +81,7 @@ struct MergedState {
                 continue
             }
             var row = Row(life: life, base: base)
-            for change in latest {
+            for change in latest where !base.isNewer(than: change.stamp) {
                 for (column, value) in change.values {
                     if let other = row.cells[column], !change.stamp.isNewer(than: other.stamp) { continue }
                     row.cells[column] = Cell(stamp: change.stamp, value: value)

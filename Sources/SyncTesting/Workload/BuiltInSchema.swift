@@ -60,7 +60,7 @@ struct BuiltInSchema: Sendable {
         ],
         sql: """
             CREATE TABLE note (
-                id BLOB PRIMARY KEY, title TEXT COLLATE NOCASE, body, stars INTEGER DEFAULT 0, score REAL)
+                id BLOB PRIMARY KEY, title TEXT COLLATE NOCASE, body, stars INTEGER DEFAULT 0, score REAL DEFAULT 0.5)
             """)
 
     private static func tag(isUnique: Bool, withoutRowID: Bool) -> Table {

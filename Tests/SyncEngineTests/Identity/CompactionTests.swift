@@ -265,6 +265,42 @@ import Testing
         #expect(try a.titles() == ["of b", "unsent"])
     }
 
+    /// Whoever was retired on request has to lose nothing of what it wrote meanwhile, whoever it
+    /// meets first, and also when deletions were forgotten that it does not know.
+    @Test(arguments: [false, true], [false, true])
+    func whatARetiredReplicaWroteComesWithItsNewIdentity(isCompacted: Bool, meetsThird: Bool) throws {
+        let a = try stores.create()
+        let b = try stores.clone(a, as: "b.db")
+        let c = try stores.clone(a, as: "c.db")
+        for (number, title) in [(1, "deleted"), (2, "edited"), (3, "edited and deleted")] {
+            try a.insert(UInt8(number), title)
+        }
+        try a.meet(b)
+        try a.meet(c)
+        try b.insert(4, "unsent")
+        try b.execute("UPDATE note SET body = 'unsent' WHERE id IN (?, ?)", [key(2), key(3)])
+        try a.execute("DELETE FROM note WHERE id IN (?, ?)", [key(1), key(3)])
+        try a.synchronizer.retire(b.replica())
+        try a.meet(c)
+        try c.meet(a)
+        if isCompacted {
+            for replica in [a, c, a] {
+                try replica.synchronizer.compact()
+                try a.meet(c)
+            }
+            #expect(try tombstones(a) == 0)
+        }
+        try b.synchronizer.renewIdentity()
+        try b.insert(5, "after")
+        try b.meet(meetsThird ? c : a)
+        for (one, other) in [(a, c), (a, b), (b, c), (a, c)] { try one.meet(other) }
+        try expectEqual([a, b, c])
+        #expect(try a.titles() == ["edited", "unsent", "after"])
+        #expect(try a.value("SELECT body FROM note WHERE title = 'edited'") == "unsent")
+        let lost = try [a, b, c].flatMap { replica in try replica.conflicts() }
+        #expect(lost.contains { $0.contains("unsent") })
+    }
+
     @Test func retiringNeedsAReplicaThatIsKnown() throws {
         let a = try stores.create()
         for replica in [try a.replica(), Identifier128(high: 1, low: 2)] {

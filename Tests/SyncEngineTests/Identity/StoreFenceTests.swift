@@ -56,6 +56,34 @@ import Testing
         #expect(try a.titles() == ["one", "two", "three", "of the copy", "of the original"])
     }
 
+    /// The new identity counts in a column of shares of its own.
+    @Test(arguments: [false, true]) func whatACopyCountsIsAddedOnce(isRestored: Bool) throws {
+        let a = try stores.create()
+        try a.synchronizer.setPolicies([.counter("note", "stars")])
+        try a.execute("INSERT INTO note (id, title, stars) VALUES (?, 'one', 5)", [key(1)])
+        let b = try stores.clone(a, as: "b.db")
+        func add(_ number: Int, _ replica: TestReplica) throws {
+            try replica.execute("UPDATE note SET stars = stars + \(number)")
+        }
+        try add(10, a)
+        try add(1000, b)
+        try a.meet(b)
+        try stores.copy("a.db", to: "copy.db")
+        // What the copy can't know.
+        try add(100, a)
+        try a.meet(b)
+        if isRestored { try a.queue.close() }
+        let copy = try stores.open("copy.db", copyOf: "a.db")
+        try add(20_000, copy)
+        _ = try copy.peer.greet()
+        try add(30_000, copy)
+        try expectEqual(isRestored ? [b, copy] : [a, b, copy])
+        for replica in isRestored ? [b, copy] : [a, b, copy] {
+            let stars: Int? = try replica.value("SELECT stars FROM note")
+            #expect(stars == 51_115)
+        }
+    }
+
     @Test func aCopyIsNoticedBeforeItsChangesGetNumbers() throws {
         let a = try stores.create()
         let id = try a.replica()
