@@ -53,10 +53,9 @@ struct BundleAdmission {
             """)
     }
 
-    /// Checks that the bundle follows what is known here, and takes its floor over.
-    ///
-    /// - returns: The floor.
-    func admit(_ metadata: StoreMetadata, isRenewed: Bool) throws -> VersionVector {
+    /// Checks that the bundle follows what is known here of all tables, and takes its floor over.
+    /// Parts come later, see ``AppliedParts``.
+    func admit(_ metadata: StoreMetadata, isRenewed: Bool) throws {
         guard !isRenewed || metadata.vector.covers(header.base) else { throw RenewalRequired() }
         guard metadata.vector.covers(header.facts.floor) || header.base.sequences.isEmpty else {
             throw SyncError(
@@ -71,12 +70,12 @@ struct BundleAdmission {
                 .invalidBundle, "the bundle builds on changes that are not here; synchronize again")
         }
         let register = ReplicaRegister(db: db)
-        for replica in header.facts.floor.sequences.keys {
+        let vectors = header.facts.parts.flatMap { [$0.target, $0.floor] } + [header.facts.floor]
+        for replica in Set(vectors.flatMap(\.sequences.keys)).sorted() {
             _ = try register.number(of: replica, at: environment.milliseconds())
         }
         let numbered = try StoreMetadata.require(db)
         try Tombstones(db: db).raiseFloor(to: header.facts.floor, numbered)
-        return try register.floor(numbered)
     }
 
     /// Takes over what the sender says, once its changes are here.
@@ -86,9 +85,10 @@ struct BundleAdmission {
         try register.learn(header.facts, from: header.sender, knowing: header.target, at: now)
         let chain = ReplicaChain(db: db)
         let metadata = try StoreMetadata.require(db)
+        let reach = try Coverage.load(db, metadata).reach
         for replica in metadata.replicas where replica.sid != metadata.selfNumber {
             guard let points = header.facts.chains[replica.id] else { continue }
-            for point in points where point.sequence <= replica.sequence {
+            for point in points where point.sequence <= reach[replica.id] {
                 try chain.insert(point, of: replica.sid)
             }
             try chain.thin(replica.sid)

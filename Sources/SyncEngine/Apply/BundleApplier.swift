@@ -16,8 +16,8 @@ final class BundleApplier {
     private let parking: Parking
     private var reader: BundleReader
     private var tables: [AppliedTable] = []
-    private var peer = VersionVector()
-    private var target = VersionVector()
+    private var parts: AppliedParts?
+    private var partOfTable: [AppliedPart] = []
     private var summary = ApplySummary()
     private let writer: RowWriter
     private var records: BundleRecords
@@ -28,7 +28,7 @@ final class BundleApplier {
     private var merges: CustomMerges?
     /// Whether two columns turned out to be one, so that values may have found their place.
     private var hasUnitedColumns = false
-    private var forgotten = ForgottenRows()
+    private var before: Coverage?
     private var resync: Resync?
     /// The header, once it was read.
     private(set) var header: BundleHeader?
@@ -70,13 +70,12 @@ final class BundleApplier {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
         metadata = try admit(header)
-        peer = header.target
-        target = header.target
         try records.begin(header, metadata, db)
         versions.replicas = Dictionary(
             (metadata.replicas.map { ($0.sid, $0.id) } + records.replicas.map { ($0.number, $0.id) }),
             uniquingKeysWith: { first, _ in first })
         try match(header)
+        try divide(header)
         settlement = try Settlement(db, environment, parking)
     }
 
@@ -87,10 +86,20 @@ final class BundleApplier {
         let admission = BundleAdmission(db: db, environment: environment, header: header)
         summary.renewedReplica = try admission.renewIfNeeded()
         let metadata = try StoreMetadata.require(db)
-        let floor = try admission.admit(metadata, isRenewed: summary.renewedReplica != nil)
-        forgotten = ForgottenRows(header, floor: floor, vector: metadata.vector)
-        if !metadata.vector.covers(header.facts.floor) { resync = try Resync(db, header) }
+        before = try Coverage.load(db, metadata)
+        try admission.admit(metadata, isRenewed: summary.renewedReplica != nil)
         return try StoreMetadata.require(db)
+    }
+
+    /// Finds what the bundle says of each table, and what was known of it.
+    private func divide(_ header: BundleHeader) throws {
+        guard let before else { return }
+        let parts = try AppliedParts(
+            db, header, tables: tables.map(\.table.number), before: before,
+            isRenewed: summary.renewedReplica != nil)
+        if parts.byTable.contains(where: \.isResync) { resync = try Resync(db, header) }
+        self.parts = parts
+        partOfTable = parts.byTable
     }
 
     private func match(_ header: BundleHeader) throws {
@@ -136,16 +145,17 @@ final class BundleApplier {
             throw SyncError(.invalidBundle, "the bundle has a row of a table that can't have any")
         }
         let table = tables[record.table]
+        let part = partOfTable[record.table]
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
-        try records.note(record)
+        try records.note(record, part.targetSequences)
         try settlement?.touch(table.table.number, key)
-        try resync?.mention(table.table.number, key)
-        if let base = record.base, record.isAlive, !table.namesColumnsTwice, !forgotten.covers(base),
+        if part.isResync { try resync?.mention(table.table.number, key) }
+        if let base = record.base, record.isAlive, !table.namesColumnsTwice, !part.forgotten.covers(base),
             try versions.insertIfNew(table.table.number, key, life: record.life, records.stamp(base))
         {
             try insertNew(record, table, key)
         } else {
-            try merge(record, table, key)
+            try merge(record, table, part, key)
         }
     }
 
@@ -181,10 +191,12 @@ final class BundleApplier {
     }
 
     /// The way through the pure merge.
-    private func merge(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+    private func merge(
+        _ record: borrowing RowRecord, _ table: AppliedTable, _ part: AppliedPart, _ key: RowKey
+    ) throws {
         let local = try versions.load(table.table.number, key)
-        if local == nil, record.base.map(forgotten.covers) ?? forgotten.exist {
-            return try discard(record, table, key)
+        if local == nil, record.base.map(part.forgotten.covers) ?? part.forgotten.exist {
+            return try discard(record, table, part, key)
         }
         var owned: [OwnedValue] = []
         var version = local?.version
@@ -201,7 +213,7 @@ final class BundleApplier {
         }
         guard
             var plan = Merge.plan(
-                local: version, incoming: records.change(record, table), peer: peer, known: metadata.vector)
+                local: version, incoming: records.change(record, table), peer: part.peer, known: part.known)
         else {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
@@ -216,7 +228,9 @@ final class BundleApplier {
     }
 
     /// A row whose deletion was forgotten. What nobody here has seen of it is kept.
-    private func discard(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+    private func discard(
+        _ record: borrowing RowRecord, _ table: AppliedTable, _ part: AppliedPart, _ key: RowKey
+    ) throws {
         guard record.isAlive, let header else { return }
         let end = Stamp(
             timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
@@ -224,7 +238,7 @@ final class BundleApplier {
         var plan = MergePlan(life: record.life + 1, base: end)
         plan.lostLife = record.life
         plan.conflicts = records.change(record, table).writes
-            .filter { !metadata.vector.contains($0.value.stamp) }.sorted { $0.key < $1.key }
+            .filter { !part.known.contains($0.value.stamp) }.sorted { $0.key < $1.key }
             .map { column, write in
                 MergePlan.Conflict(
                     column: column, lost: write.value, lostStamp: write.stamp, winner: end, reason: .deleted)
@@ -238,13 +252,15 @@ final class BundleApplier {
         let end = Stamp(
             timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
             sequence: 0)
-        for row in try resync.deletedRows(tables.map(\.table.number)) {
-            guard let table = tables.first(where: { $0.table.number == row.table }) else { continue }
+        let indexes = tables.indices.filter { partOfTable[$0].isResync }
+        for row in try resync.deletedRows(indexes.map { tables[$0].table.number }) {
+            guard let index = indexes.first(where: { tables[$0].table.number == row.table }) else { continue }
+            let table = tables[index]
             let owner = OwnedValue.make(row.key)
             try withExtendedLifetime(owner) {
                 let key = RowKey(owner.value)
                 if let local = try versions.load(row.table, key)?.version, local.isAlive {
-                    try takeOut(local, table, key, end)
+                    try takeOut(local, table, partOfTable[index], key, end)
                 }
                 try resync.forget(row)
             }
@@ -253,13 +269,15 @@ final class BundleApplier {
         try resync.finish()
     }
 
-    private func takeOut(_ local: RowVersion, _ table: AppliedTable, _ key: RowKey, _ end: Stamp) throws {
+    private func takeOut(
+        _ local: RowVersion, _ table: AppliedTable, _ part: AppliedPart, _ key: RowKey, _ end: Stamp
+    ) throws {
         var plan = MergePlan(life: local.life + 1, base: end)
         plan.lostLife = local.life
         try table.reader.load(key: key, hasParkedValues: parking.isInUse)
         for (ordinal, column) in table.table.columns.enumerated() {
             let stamp = local.stamp(ofColumn: column.number)
-            guard table.reader.hasValue(ordinal), !target.contains(stamp) else { continue }
+            guard table.reader.hasValue(ordinal), !part.peer.contains(stamp) else { continue }
             plan.conflicts.append(
                 .init(
                     column: column.number, lost: table.reader.value(ordinal), lostStamp: stamp, winner: end,
@@ -288,11 +306,12 @@ final class BundleApplier {
         try triggers.restore()
         try settlement?.finish()
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
-        for (replica, sequence) in target.sequences {
+        for (replica, sequence) in header?.target.sequences ?? [:] {
             try db.execute(
                 sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",
                 arguments: [sequence, environment.milliseconds(), replica.data, sequence])
         }
+        try parts?.conclude(db)
         if let header { try BundleAdmission(db: db, environment: environment, header: header).conclude() }
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",

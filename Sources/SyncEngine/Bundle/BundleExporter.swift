@@ -5,9 +5,7 @@ import SyncWire
 struct BundleExporter {
     let db: Database
     let metadata: StoreMetadata
-    /// What the peer has to know. It is nothing when the peer does not know a deletion that
-    /// was forgotten here.
-    let base: VersionVector
+    private let parts: ExportedParts
     private let facts: ReplicaFacts
     private let tables: [SyncedTable]
     private let replicaIndexes: [Int64: Int]
@@ -18,14 +16,16 @@ struct BundleExporter {
 
     /// Prepares an export in the transaction that is open.
     ///
-    /// - parameter base: What the peer knows.
-    init(_ db: Database, since base: VersionVector) throws {
+    /// - parameter request: What the peer knows and wants.
+    init(_ db: Database, _ request: TransferRequest) throws {
         self.db = db
         metadata = try StoreMetadata.require(db)
-        let isResync = try !base.covers(ReplicaRegister(db: db).floor(metadata))
-        self.base = isResync ? VersionVector() : base
-        facts = try ReplicaRegister(db: db).facts(metadata, peer: base)
-        tables = try SyncedTable.loadAll(db)
+        parts = try ExportedParts(db, metadata, request)
+        var facts = try ReplicaRegister(db: db).facts(metadata, peer: request.reach)
+        facts.floor = parts.whole.floor
+        facts.parts = parts.facts
+        self.facts = facts
+        tables = parts.tables
         replicaIndexes = Dictionary(uniqueKeysWithValues: metadata.replicas.enumerated().map { ($1.sid, $0) })
         tableIndexes = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.number, $0) })
         hasCells = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_cell)") ?? false
@@ -43,19 +43,24 @@ struct BundleExporter {
         progress: SyncProgressHandler?, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
         let header = BundleHeader(
-            store: metadata.store, sender: try metadata.replicaID(), base: base, target: metadata.vector,
-            replicas: metadata.replicas.map(\.id),
+            store: metadata.store, sender: try metadata.replicaID(), base: parts.whole.base,
+            target: parts.whole.target, replicas: metadata.replicas.map(\.id),
             tables: tables.map {
                 BundleHeader.Table(name: $0.name, key: $0.key, columns: $0.columns.map(\.name))
             } + NameDeclarations.tables(of: tables, try NameAliases(db))
                 + (try PolicyDeclarations.tables(db, of: tables)), facts: facts)
         var writer = try BundleWriter(header: header, sink: sink)
-        try fillKnown()
+        try db.execute(sql: "CREATE TEMP TABLE _sync_known (sid INTEGER PRIMARY KEY, oseq INTEGER NOT NULL)")
         defer { try? db.execute(sql: "DROP TABLE temp._sync_known") }
-        let total = progress == nil ? 0 : try rowCount()
-        let report = progress.map { progress in { (count: Int64) in try progress(count, max(count, total)) } }
-        try writeRows(Self.newRowsSQL, &writer, report)
-        if hasCells { try writeRows(Self.newCellsSQL, &writer, report) }
+        for group in parts.all {
+            try fillKnown(group.base)
+            let total = try progress == nil ? 0 : Int64(writer.rowCount) + rowCount(group)
+            let report = progress.map { progress in
+                { (count: Int64) in try progress(count, max(count, total)) }
+            }
+            try writeRows(Self.newRowsSQL, group, &writer, report)
+            if hasCells { try writeRows(Self.newCellsSQL, group, &writer, report) }
+        }
         // A page that was tampered with shows only now; the end must not be written then.
         try db.verifyReads()
         try writer.finish()
@@ -63,8 +68,8 @@ struct BundleExporter {
     }
 
     /// The peer's vector as a table, to join with.
-    private func fillKnown() throws {
-        try db.execute(sql: "CREATE TEMP TABLE _sync_known (sid INTEGER PRIMARY KEY, oseq INTEGER NOT NULL)")
+    private func fillKnown(_ base: VersionVector) throws {
+        try db.execute(sql: "DELETE FROM temp._sync_known")
         for replica in metadata.replicas {
             try db.execute(
                 sql: "INSERT INTO temp._sync_known VALUES (?, ?)", arguments: [replica.sid, base[replica.id]])
@@ -72,12 +77,12 @@ struct BundleExporter {
     }
 
     /// About how many rows there are to write, for progress.
-    private func rowCount() throws -> Int64 {
+    private func rowCount(_ group: ExportedParts.Group) throws -> Int64 {
         try Int64.fetchOne(
             db,
             sql: """
                 SELECT count(*) FROM temp._sync_known AS k
-                CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq
+                CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq \(parts.condition(group))
                 """) ?? 0
     }
 
@@ -97,14 +102,15 @@ struct BundleExporter {
         """
 
     private func writeRows(
-        _ sql: String, _ writer: inout BundleWriter, _ progress: ((Int64) throws -> Void)?
+        _ sql: String, _ group: ExportedParts.Group, _ writer: inout BundleWriter,
+        _ progress: ((Int64) throws -> Void)?
     ) throws {
-        let feed = try db.makeStatement(sql: sql)
+        let feed = try db.makeStatement(sql: "\(sql) \(parts.condition(group))")
         defer { feed.reset() }
         let cells = try db.makeStatement(
             sql: "SELECT col, hlc, sid, oseq FROM _sync_cell WHERE r = ? ORDER BY col")
         var known: [Int64: Int64] = [:]
-        for replica in metadata.replicas { known[replica.sid] = base[replica.id] }
+        for replica in metadata.replicas { known[replica.sid] = group.base[replica.id] }
         while try feed.step() {
             let row = feed.sqliteStatement
             let entry = FeedEntry(row)

@@ -40,17 +40,18 @@ final class Resync {
         let key: DatabaseValue
     }
 
-    /// The rows that were deleted elsewhere, of the tables that the bundle names.
+    /// The rows that were deleted elsewhere, of tables of which the bundle holds everything.
     func deletedRows(_ tables: [Int64]) throws -> [Row] {
         defer { insertion.reset() }
         let numbers = tables.map(String.init).joined(separator: ", ")
         return try CipherStore.Row.fetchAll(
             db,
             sql: """
-                SELECT s.r, s.tbl, s.pk FROM _sync_floor AS f
-                CROSS JOIN _sync_row AS s ON s.sid = f.sid AND s.oseq <= f.oseq
+                SELECT s.r, s.tbl, s.pk FROM _sync_row AS s
                 WHERE s.tbl IN (\(numbers)) AND NOT EXISTS (
                     SELECT 1 FROM temp._sync_mentioned AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)
+                AND (s.oseq <= (SELECT f.oseq FROM _sync_floor AS f WHERE f.sid = s.sid)
+                    OR s.oseq <= (SELECT c.floor FROM _sync_coverage AS c WHERE c.tbl = s.tbl AND c.sid = s.sid))
                 """
         ).map {
             Row(

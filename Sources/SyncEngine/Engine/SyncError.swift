@@ -41,6 +41,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case missingChanges
         /// A folder holds no snapshot that a new replica could begin with.
         case snapshotMissing
+        /// The way to the remote can't bring some tables only, or what is known of some tables only.
+        case scopeUnsupported
         /// The replica was never heard of.
         case noSuchReplica
         /// The synchronization was cancelled; nothing was applied.

@@ -66,9 +66,13 @@ enum ReplicaIdentity {
                     arguments: [fork.common, sid])
             }
             try db.execute(
+                sql: "UPDATE _sync_coverage SET oseq = min(oseq, ?1), floor = min(floor, ?1) WHERE sid = ?2",
+                arguments: [fork.common, sid])
+            try db.execute(
                 sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
         }
         try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
+        try Coverage.normalize(db)
         var hash = ChainHash(after: try StoreMetadata.require(db).replicaID())
         hash.add(number)
         try ReplicaChain(db: db).insert(

@@ -45,11 +45,14 @@ struct SyncSession {
     }
 
     private let direction: SyncDirection
+    /// The tables that are exchanged, each by its names; nil for all.
+    private let tables: [[String]]?
     private var state = State.greeting
     private var renewedSides: [Side] = []
 
-    init(_ direction: SyncDirection) {
+    init(_ direction: SyncDirection, tables: [[String]]? = nil) {
         self.direction = direction
+        self.tables = tables
     }
 
     /// The first action.
@@ -90,8 +93,8 @@ struct SyncSession {
             let forks = yielding.forks(of: side)
             if !forks.isEmpty { return renew(side, forks) }
         }
-        let isPullDue = direction != .push && !local.vector.covers(remote.vector)
-        let isPushDue = direction != .pull && !remote.vector.covers(local.vector)
+        let isPullDue = direction != .push && !local.covers(remote, within: tables)
+        let isPushDue = direction != .pull && !remote.covers(local, within: tables)
         guard isPullDue else { return push(since: isPushDue ? remote.vector : nil) }
         state = .pulling(thenPushSince: isPushDue ? remote.vector : nil)
         return .pull(since: local.vector)
@@ -159,10 +162,10 @@ private struct ForkOrder {
         self.remote = remote
         var commons = Dictionary(found.map { ($0.replica, $0.common) }, uniquingKeysWith: max)
         // Whoever knows less of itself than others do was restored from an older copy.
-        if remote.vector[local.replica] > local.ownSequence, commons[local.replica] == nil {
+        if remote.reach[local.replica] > local.ownSequence, commons[local.replica] == nil {
             commons[local.replica] = 0
         }
-        if local.vector[remote.replica] > remote.ownSequence, commons[remote.replica] == nil {
+        if local.reach[remote.replica] > remote.ownSequence, commons[remote.replica] == nil {
             commons[remote.replica] = 0
         }
         if local.replica == remote.replica, commons[local.replica] == nil {
@@ -185,7 +188,7 @@ private struct ForkOrder {
             if replica == local.replica { return .local }
             if replica == remote.replica { return .remote }
         }
-        let (own, other) = (local.vector[replica], remote.vector[replica])
+        let (own, other) = (local.reach[replica], remote.reach[replica])
         if own != other { return own < other ? .local : .remote }
         guard let hash = local.facts.chains[replica]?.first?.hash,
             let otherHash = remote.facts.chains[replica]?.first?.hash

@@ -75,6 +75,7 @@ final class StorePeer: SyncPeer {
     private func greeting(_ db: Database, _ ownSequence: Int64) throws -> Greeting {
         let metadata = try StoreMetadata.require(db)
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
+        facts.parts = try Coverage.load(db, metadata).facts(db)
         facts.place = try StoreFence(db: db, environment: environment).fingerprint()
         return Greeting(
             store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
@@ -99,13 +100,20 @@ final class StorePeer: SyncPeer {
         since vector: VersionVector, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
+        try send(TransferRequest(base: vector), progress: progress, to: sink)
+    }
+
+    func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
         try database.writeWithoutTransaction { db in
             for _ in 0..<10 {
                 try db.inTransaction(.immediate) {
                     try Fold(db: db, environment: environment).run()
                     return .commit
                 }
-                if let summary = try export(db, vector, progress, sink) { return summary }
+                if let summary = try export(db, request, progress, sink) { return summary }
             }
             throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another process keeps writing")
         }
@@ -116,7 +124,7 @@ final class StorePeer: SyncPeer {
     /// - returns: nil when somebody wrote after the fold: the snapshot would hold
     ///   new values under old stamps, and half of a transaction.
     private func export(
-        _ db: Database, _ vector: VersionVector, _ progress: SyncProgressHandler?,
+        _ db: Database, _ request: TransferRequest, _ progress: SyncProgressHandler?,
         _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary? {
         var summary: TransferSummary?
@@ -124,7 +132,7 @@ final class StorePeer: SyncPeer {
             let isFolded = try Bool.fetchOne(
                 db, sql: "SELECT coalesce((SELECT max(seq) FROM _sync_log), 0) <= folded FROM _sync_state")
             if isFolded == true {
-                summary = try BundleExporter(db, since: vector).write(progress: progress, to: sink)
+                summary = try BundleExporter(db, request).write(progress: progress, to: sink)
             }
             return .commit
         }
@@ -198,6 +206,20 @@ final class StorePeer: SyncPeer {
                 arguments: [peer.data, name, milliseconds, vector[own]])
             guard peer != own else { return }
             try ReplicaRegister(db: db).note(vector, of: peer, at: milliseconds)
+        }
+    }
+
+    /// Whether all tables are exchanged with a remote.
+    func exchangesAllTables(with remote: String) throws -> Bool {
+        try database.read { try ScopeStore(db: $0).tables(of: remote) == nil }
+    }
+
+    /// Notes the last local change of the tables that are exchanged with a replica that it has.
+    func noteAcknowledged(_ sequence: Int64, by replica: ReplicaID) throws {
+        try database.write {
+            try $0.execute(
+                sql: "UPDATE _sync_peer SET acked = max(acked, ?) WHERE rid = ?",
+                arguments: [sequence, replica.data])
         }
     }
 
