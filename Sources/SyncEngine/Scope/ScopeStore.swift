@@ -39,28 +39,30 @@ struct ScopeStore {
         return .tables(names.compactMap(\.first).sorted())
     }
 
+    /// The tables that a choice names.
+    ///
+    /// - throws: ``SyncError`` of code `noSuchTable` for one that is not known or not tracked, or none.
+    func resolve(_ names: [String]) throws -> [SyncedTable] {
+        guard !names.isEmpty else { throw SyncError(.noSuchTable, "no table was chosen") }
+        let tables = try SyncedTable.loadAll(db)
+        return try names.map { name in
+            let table = tables.first { $0.name.lowercased() == name.lowercased() && $0.place != .dropped }
+            guard let table else {
+                throw SyncError(
+                    .noSuchTable,
+                    try db.tableExists(name)
+                        ? "table \(name) is not tracked, so it is exchanged with nobody"
+                        : "there is no table \(name) here, and no replica has told of one")
+            }
+            return table
+        }
+    }
+
     /// Chooses what is exchanged with a remote.
     func set(_ scope: SyncScope, of remote: String) throws {
-        var numbers: Set<Int64> = []
-        if let names = scope.tableNames {
-            guard !names.isEmpty else {
-                throw SyncError(.noSuchTable, "no table was chosen for \(remote)")
-            }
-            let tables = try SyncedTable.loadAll(db)
-            for name in names {
-                let table = tables.first { $0.name.lowercased() == name.lowercased() && $0.place != .dropped }
-                guard let table else {
-                    throw SyncError(
-                        .noSuchTable,
-                        try db.tableExists(name)
-                            ? "table \(name) is not tracked, so it is exchanged with nobody"
-                            : "there is no table \(name) here, and no replica has told of one")
-                }
-                numbers.insert(table.number)
-            }
-        }
+        let numbers = try scope.tableNames.map { try resolve($0).map(\.number) } ?? []
         try db.execute(sql: "DELETE FROM _sync_scope WHERE remote = ?", arguments: [remote])
-        for number in numbers.sorted() {
+        for number in Set(numbers).sorted() {
             try db.execute(
                 sql: "INSERT INTO _sync_scope (remote, tbl) VALUES (?, ?)", arguments: [remote, number])
         }

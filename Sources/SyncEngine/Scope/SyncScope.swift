@@ -15,6 +15,15 @@ public struct SyncScope: Hashable, Sendable {
 
     /// Some tables. What is written in others stays on its side.
     public static func tables(_ names: [String]) -> SyncScope { SyncScope(tableNames: names) }
+
+    /// Whether a bundle names nothing else: for a server that lets a device write some tables only.
+    public func permits(_ header: BundleHeader) -> Bool {
+        guard let tableNames else { return true }
+        let names = Set(tableNames.map { $0.lowercased() })
+        return header.tables.allSatisfy {
+            MetadataSchema.isReserved($0.name) || names.contains($0.name.lowercased())
+        }
+    }
 }
 
 /// What a replica asks another one for.
