@@ -62,6 +62,19 @@ struct Fold {
         return Summary(entryCount: tail[0])
     }
 
+    /// What a copy of the file needs: log entries that are in both would get two numbers, and
+    /// what they add to counters would be added twice.
+    static func preparation(_ environment: SyncEnvironment) -> StorePreparation {
+        StorePreparation {
+            try Fold(db: $0, environment: environment).run()
+        } isPrepared: { db in
+            let metadata = try StoreMetadata.require(db)
+            guard metadata.format == MetadataSchema.version else { return false }
+            let last = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0
+            return last <= metadata.folded
+        }
+    }
+
     /// How stamps are given, as SQL.
     private struct StampRule {
         let floor: Int64
