@@ -104,7 +104,8 @@ private struct MetadataCheckRun {
                     guard newest > known else { continue }
                     problems.append(
                         StoreProblem(
-                            .metadata, "\(table) holds change \(newest) of \(name), of which \(known) are known",
+                            .metadata,
+                            "\(table) holds change \(newest) of \(name), of which \(known) are known",
                             table: table))
                 }
             }
@@ -155,7 +156,8 @@ private struct MetadataCheckRun {
             problems.append(
                 StoreProblem(
                     .metadata,
-                    "deletions of table \(table) are forgotten that were never known", table: "_sync_coverage"))
+                    "deletions of table \(table) are forgotten that were never known", table: "_sync_coverage"
+                ))
         }
         return problems
     }

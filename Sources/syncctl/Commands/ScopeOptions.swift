@@ -30,7 +30,9 @@ struct ScopeOptions: ParsableArguments {
     var allTables = false
 
     func validate() throws {
-        if tables != nil && allTables { throw ValidationError("--tables and --all-tables exclude each other") }
+        if tables != nil && allTables {
+            throw ValidationError("--tables and --all-tables exclude each other")
+        }
     }
 
     /// What was chosen; nil when the choice stays.

@@ -1,7 +1,6 @@
 import CipherStore
 import Foundation
 import SyncWire
-import Synchronization
 import Testing
 
 @testable import SyncEngine
@@ -206,6 +205,26 @@ import Testing
         #expect(try leaf.problems() == [] && hub.problems() == [])
     }
 
+    @Test func countersAreSummedInWhatCame() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.put("apple", 1, 10)
+        try hub.put("cedar", 1, 10)
+        try leaf.exchange(hub)
+        try hub.synchronizer.setPolicies([
+            ColumnPolicy(table: "apple", column: "value", kind: .counter),
+            ColumnPolicy(table: "cedar", column: "value", kind: .counter),
+        ])
+        try leaf.exchange(hub, ["apple"])
+        for replica in [hub, leaf] {
+            try replica.execute("UPDATE apple SET value = value + 1")
+            try replica.execute("UPDATE cedar SET value = value + 5")
+        }
+        try leaf.exchange(hub, ["apple"])
+        #expect(try hub.contents() == ["apple 1=12", "cedar 1=15"])
+        #expect(try leaf.contents() == ["apple 1=12", "cedar 1=15"])
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
+
     // MARK: Copies
 
     @Test func aFileThatWasRestoredShowsThoughPartsOnlyAreKnownOfIt() throws {
@@ -293,85 +312,5 @@ import Testing
         try leaf.exchange(hub, ["apple"])
         #expect(try leaf.contents() == ["apple 1=1 2=2"])
         #expect(try leaf.exchange(hub, ["apple"]).pulled == nil)
-    }
-
-    // MARK: Bundles
-
-    @Test func aBundleOfPartsIsRefusedByWhoMissesItsBase() throws {
-        let (hub, leaf) = try hubAndLeaf()
-        let third = try stores.clone(hub, as: "third.db")
-        try hub.put("apple", 1, 1)
-        try hub.put("cedar", 1, 1)
-        try leaf.exchange(hub, ["apple"])
-        try hub.put("apple", 2, 2)
-        let frames = try hub.bundle(
-            TransferRequest(
-                base: leaf.vector(), parts: leaf.peer.greet().facts.parts, tables: [["apple"]]))
-        let error = #expect(throws: SyncError.self) { try third.apply(frames) }
-        #expect(error?.code == .invalidBundle)
-        #expect(try third.contents() == [])
-        try leaf.apply(frames)
-        let before = try leaf.coverage().parts
-        try leaf.apply(frames)
-        #expect(try leaf.contents() == ["apple 1=1 2=2"])
-        let after = try leaf.coverage().parts
-        #expect(after == before)
-    }
-
-    @Test func aBundleThatClaimsLessThanItHoldsIsRefused() throws {
-        let (hub, leaf) = try hubAndLeaf()
-        try hub.put("apple", 1, 1)
-        try hub.put("cedar", 1, 1)
-        // A program that skips the section of parts sees stamps above the target.
-        let frames = try hub.bundle(TransferRequest(base: leaf.vector(), tables: [["apple"]]))
-        let header = try frames[0].withUnsafeBytes { try BundleParts.header(of: $0) }
-        #expect(header.target.sequences.isEmpty && header.facts.parts.count == 1)
-        #expect(header.tables.map(\.name) == ["apple"])
-        var facts = header.facts
-        facts.parts = []
-        let forged = Mutex<[[UInt8]]>([])
-        var writer = try BundleWriter(
-            header: BundleHeader(
-                store: header.store, sender: header.sender, base: header.base, target: header.target,
-                replicas: header.replicas, tables: header.tables, facts: facts)
-        ) { frame in forged.withLock { $0.append(Array(frame)) } }
-        key(1).withUnsafeBytes {
-            writer.beginRow(
-                table: 0, key: $0, isTextKey: false, life: 1,
-                base: WireStamp(timestamp: 1 << 40, replica: 0, sequence: 1), mask: nil, cellCount: 0)
-        }
-        writer.value(.integer(1))
-        try writer.endRow()
-        try writer.finish()
-        #expect(throws: SyncError.self) { try leaf.apply(forged.withLock { $0 }) }
-        #expect(try leaf.contents() == [])
-    }
-
-    @Test func bundlesOfAllTablesSayNothingOfParts() throws {
-        let (hub, leaf) = try hubAndLeaf()
-        try hub.put("apple", 1, 1)
-        let frames = try hub.bundle(since: leaf.vector())
-        let header = try frames[0].withUnsafeBytes { try BundleParts.header(of: $0) }
-        #expect(header.facts.parts.isEmpty && header.facts.acknowledged.isEmpty)
-        #expect(header.target == (try hub.vector()))
-    }
-
-    @Test func waysThatCanNotBringSomeTablesOnlyRefuse() throws {
-        let (hub, leaf) = try hubAndLeaf()
-        try hub.put("apple", 1, 1)
-        try hub.put("cedar", 1, 1)
-        try FileManager.default.createDirectory(
-            atPath: stores.path("folder"), withIntermediateDirectories: true)
-        let folder = FolderTransport(
-            path: stores.path("folder"), passphrase: try Passphrase("of the folder"), cost: .minimum)
-        try leaf.synchronizer.setScope(.tables(["apple"]), ofRemote: folder.name)
-        var error = #expect(throws: SyncError.self) { try leaf.synchronizer.run(.both, folder) }
-        #expect(error?.code == .scopeUnsupported)
-        try leaf.synchronizer.setScope(.everything, ofRemote: folder.name)
-        try leaf.exchange(hub, ["apple"])
-        error = #expect(throws: SyncError.self) { try leaf.synchronizer.run(.both, folder) }
-        #expect(error?.code == .scopeUnsupported)
-        try leaf.exchange(hub)
-        _ = try leaf.synchronizer.run(.both, folder)
     }
 }
