@@ -253,6 +253,17 @@ CREATE TABLE _sync_inbox_part (
     frame BLOB NOT NULL
 );
 
+-- Sums of hashes of all versions, by which replicas find out whether they hold the same:
+-- for each row that exists and each cell, as far as the settings digest.* say.
+CREATE TABLE _sync_digest (
+    tbl INTEGER NOT NULL,
+    col INTEGER NOT NULL,                  -- of the cells of a column; -1: of rows, by their last whole write
+    n INTEGER NOT NULL,                    -- how many hashes are in the sum
+    first INTEGER NOT NULL,                -- the sum of their first halves, modulo 2^64
+    second INTEGER NOT NULL,               -- the sum of the second ones
+    PRIMARY KEY (tbl, col)
+) WITHOUT ROWID;
+
 -- What is known of single tables beyond _sync_replica.oseq, and which deletions of them
 -- are forgotten beyond _sync_floor, because some tables only are exchanged somewhere.
 CREATE TABLE _sync_coverage (

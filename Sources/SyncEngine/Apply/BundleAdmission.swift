@@ -24,7 +24,10 @@ struct BundleAdmission {
         guard retirement?.reason != .requested else {
             throw SyncError(.retiredReplica, "this replica, \(own.shortDescription), was retired")
         }
-        let forks = try ForkSearch(db: db).forks(in: header)
+        var forks = try ForkSearch(db: db).forks(in: header)
+        if retirement != nil, !forks.contains(where: { $0.replica == own }) {
+            forks.append(Fork(replica: own, common: header.target[own]))
+        }
         guard retirement != nil || !forks.isEmpty else { return nil }
         // Were this replica to give way, it would have to do so again for the other file's next bundle.
         guard header.sender == own || !forks.contains(where: { $0.replica == header.sender }) else {
@@ -54,8 +57,9 @@ struct BundleAdmission {
     }
 
     /// Checks that the bundle follows what is known here of all tables, and takes its floor over.
-    /// Parts come later, see ``AppliedParts``.
+    /// Parts come later, see ``AppliedParts``. A repair moves nothing.
     func admit(_ metadata: StoreMetadata, isRenewed: Bool) throws {
+        guard !header.facts.isRepair else { return }
         guard !isRenewed || metadata.vector.covers(header.base) else { throw RenewalRequired() }
         guard metadata.vector.covers(header.facts.floor) || header.base.sequences.isEmpty else {
             throw SyncError(
@@ -69,13 +73,32 @@ struct BundleAdmission {
             throw SyncError(
                 .invalidBundle, "the bundle builds on changes that are not here; synchronize again")
         }
-        let register = ReplicaRegister(db: db)
+        try refuseLate(unless: metadata.vector.covers(header.target))
         let vectors = header.facts.parts.flatMap { [$0.target, $0.floor] } + [header.facts.floor]
         for replica in Set(vectors.flatMap(\.sequences.keys)).sorted() {
-            _ = try register.number(of: replica, at: environment.milliseconds())
+            _ = try ReplicaRegister(db: db).number(of: replica, at: environment.milliseconds())
         }
         let numbered = try StoreMetadata.require(db)
         try Tombstones(db: db).raiseFloor(to: header.facts.floor, numbered)
+    }
+
+    /// Refuses what nobody here has seen of a sender that was retired: others may have seen it, before
+    /// a deletion that nobody remembers.
+    ///
+    /// - parameter isKnown: Whether all of it is known here.
+    func refuseLate(unless isKnown: Bool) throws {
+        guard !isKnown else { return }
+        let isLate = try ReplicaRegister(db: db).retirements().contains {
+            $0.replica == header.sender && $0.reason != .renewed
+        }
+        guard !isLate else {
+            throw SyncError(
+                .retiredReplica,
+                """
+                the sender, replica \(header.sender.shortDescription), was retired here; it gets a new identity when \
+                it applies a bundle of this store, or meets it
+                """)
+        }
     }
 
     /// Takes over what the sender says, once its changes are here.

@@ -29,7 +29,7 @@ final class BundleApplier {
     /// Whether two columns turned out to be one, so that values may have found their place.
     private var hasUnitedColumns = false
     private var before: Coverage?
-    private var resync: Resync?
+    private var deletions: ForgottenDeletions?
     /// The header, once it was read.
     private(set) var header: BundleHeader?
 
@@ -75,8 +75,9 @@ final class BundleApplier {
             (metadata.replicas.map { ($0.sid, $0.id) } + records.replicas.map { ($0.number, $0.id) }),
             uniquingKeysWith: { first, _ in first })
         try match(header)
-        try divide(header)
         settlement = try Settlement(db, environment, parking)
+        try divide(header)
+        versions.digests = try digests()
     }
 
     /// Checks that the bundle may be applied, after this replica got a new identity if the
@@ -93,14 +94,29 @@ final class BundleApplier {
 
     /// Finds what the bundle says of each table, and what was known of it.
     private func divide(_ header: BundleHeader) throws {
-        guard let before else { return }
+        guard let before, let settlement else { return }
         let parts = try AppliedParts(
-            db, header, tables: tables.map(\.table.number), before: before,
-            isRenewed: summary.renewedReplica != nil)
-        if parts.byTable.contains(where: \.isResync) { resync = try Resync(db, header) }
+            db, BundleAdmission(db: db, environment: environment, header: header),
+            tables: tables.map(\.table.number), before: before, isRenewed: summary.renewedReplica != nil)
         self.parts = parts
         partOfTable = parts.byTable
+        let end = Stamp(
+            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
+            sequence: 0)
+        deletions = ForgottenDeletions(
+            versions: versions, journal: journal, parking: parking, settlement: settlement,
+            resync: parts.byTable.contains(where: \.isResync) ? try Resync(db) : nil, end: end)
     }
+
+    /// The sums, with everything in them that was here before the bundle.
+    private func digests() throws -> DigestLedger {
+        let digests = try DigestLedger(db, StoreMetadata.require(db))
+        try digests.catchUp()
+        return digests
+    }
+
+    /// Whether the bundle repairs a divergence: all of some rows, and nothing new.
+    private var isRepair: Bool { header?.facts.isRepair == true }
 
     private func match(_ header: BundleHeader) throws {
         let matching = try NameMatching(db, environment, NameDeclarations(header))
@@ -149,7 +165,7 @@ final class BundleApplier {
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
         try records.note(record, part.targetSequences)
         try settlement?.touch(table.table.number, key)
-        if part.isResync { try resync?.mention(table.table.number, key) }
+        if part.isResync { try deletions?.mention(table.table.number, key) }
         if let base = record.base, record.isAlive, !table.namesColumnsTwice, !part.forgotten.covers(base),
             try versions.insertIfNew(table.table.number, key, life: record.life, records.stamp(base))
         {
@@ -162,11 +178,12 @@ final class BundleApplier {
     /// The fast way for a row that was never seen: what ``Merge`` plans for it,
     /// without building the plan. A test compares the two.
     private func insertNew(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+        let row = record.cells.count > 0 ? db.lastInsertedRowID : 0
         for index in 0..<record.cells.count {
             let cell = record.cells[index]
             try versions.insertCell(
-                row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], records.stamp(cell.stamp)
-            )
+                row: row, column: table.columnNumbers[cell.column], records.stamp(cell.stamp),
+                of: table.table.number, key)
         }
         let isWhole = record.baseValues.count + record.cells.count == table.columnNumbers.count
         guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert,
@@ -194,9 +211,14 @@ final class BundleApplier {
     private func merge(
         _ record: borrowing RowRecord, _ table: AppliedTable, _ part: AppliedPart, _ key: RowKey
     ) throws {
-        let local = try versions.load(table.table.number, key)
-        if local == nil, record.base.map(part.forgotten.covers) ?? part.forgotten.exist {
-            return try discard(record, table, part, key)
+        let change = records.change(record, table)
+        var local = try versions.load(table.table.number, key)
+        if let deletions {
+            local = try deletions.keep(local, beside: change, part, table, key)
+            let isForgotten =
+                local.map { deletions.isForgotten(change, beside: $0.version, part) }
+                ?? record.base.map(part.forgotten.covers) ?? part.forgotten.exist
+            if isForgotten { return try deletions.discard(change, part, table, key) }
         }
         var owned: [OwnedValue] = []
         var version = local?.version
@@ -213,13 +235,14 @@ final class BundleApplier {
         }
         guard
             var plan = Merge.plan(
-                local: version, incoming: records.change(record, table), peer: part.peer, known: part.known)
+                local: version, incoming: change, peer: part.peer, known: part.known, isRepair: isRepair)
         else {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
         }
         try withExtendedLifetime(owned) {
-            try versions.store(plan, row: local?.row, table.table.number, key)
+            try versions.store(
+                plan, row: local?.row, replacing: local?.version, table.table.number, key)
             summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
             try merges?.merge(plan, local: version, table.table, key)
             try counters?.absorb(&plan.writes, plan.action, table.table.number, key)
@@ -227,75 +250,16 @@ final class BundleApplier {
         }
     }
 
-    /// A row whose deletion was forgotten. What nobody here has seen of it is kept.
-    private func discard(
-        _ record: borrowing RowRecord, _ table: AppliedTable, _ part: AppliedPart, _ key: RowKey
-    ) throws {
-        guard record.isAlive, let header else { return }
-        let end = Stamp(
-            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
-            sequence: 0)
-        var plan = MergePlan(life: record.life + 1, base: end)
-        plan.lostLife = record.life
-        plan.conflicts = records.change(record, table).writes
-            .filter { !part.known.contains($0.value.stamp) }.sorted { $0.key < $1.key }
-            .map { column, write in
-                MergePlan.Conflict(
-                    column: column, lost: write.value, lostStamp: write.stamp, winner: end, reason: .deleted)
-            }
-        summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
-    }
-
-    /// Takes out the rows that were deleted while this replica was away.
-    private func finishResync() throws {
-        guard let resync, let header else { return }
-        let end = Stamp(
-            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
-            sequence: 0)
-        let indexes = tables.indices.filter { partOfTable[$0].isResync }
-        for row in try resync.deletedRows(indexes.map { tables[$0].table.number }) {
-            guard let index = indexes.first(where: { tables[$0].table.number == row.table }) else { continue }
-            let table = tables[index]
-            let owner = OwnedValue.make(row.key)
-            try withExtendedLifetime(owner) {
-                let key = RowKey(owner.value)
-                if let local = try versions.load(row.table, key)?.version, local.isAlive {
-                    try takeOut(local, table, partOfTable[index], key, end)
-                }
-                try resync.forget(row)
-            }
-            summary.rowCount += 1
-        }
-        try resync.finish()
-    }
-
-    private func takeOut(
-        _ local: RowVersion, _ table: AppliedTable, _ part: AppliedPart, _ key: RowKey, _ end: Stamp
-    ) throws {
-        var plan = MergePlan(life: local.life + 1, base: end)
-        plan.lostLife = local.life
-        try table.reader.load(key: key, hasParkedValues: parking.isInUse)
-        for (ordinal, column) in table.table.columns.enumerated() {
-            let stamp = local.stamp(ofColumn: column.number)
-            guard table.reader.hasValue(ordinal), !part.peer.contains(stamp) else { continue }
-            plan.conflicts.append(
-                .init(
-                    column: column.number, lost: table.reader.value(ordinal), lostStamp: stamp, winner: end,
-                    reason: .deleted))
-        }
-        summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
-        table.reader.finish()
-        try parking.remove(table.table.number, key)
-        try table.delete(key)
-        try settlement?.touch(table.table.number, key)
-    }
-
     // MARK: The end
 
     /// Ends the application: everything was there, the vector moves on.
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
-        try finishResync()
+        if let deletions {
+            try deletions.finish(tables, partOfTable)
+            summary.conflictCount += deletions.conflictCount
+            summary.rowCount += deletions.rowCount
+        }
         // A new identity is another winner of rows of the same moment.
         try settlement?.run(isFull: hasUnitedColumns || summary.renewedReplica != nil)
         summary.unparkedCount = parking.shownRowCount
@@ -306,13 +270,16 @@ final class BundleApplier {
         try triggers.restore()
         try settlement?.finish()
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
-        for (replica, sequence) in header?.target.sequences ?? [:] {
+        for (replica, sequence) in header?.target.sequences ?? [:] where !isRepair {
             try db.execute(
                 sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",
                 arguments: [sequence, environment.milliseconds(), replica.data, sequence])
         }
-        try parts?.conclude(db)
-        if let header { try BundleAdmission(db: db, environment: environment, header: header).conclude() }
+        try versions.digests?.flush()
+        if let header, !isRepair {
+            try parts?.conclude(db)
+            try BundleAdmission(db: db, environment: environment, header: header).conclude()
+        }
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
             arguments: [records.newest])

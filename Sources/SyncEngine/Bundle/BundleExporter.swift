@@ -5,25 +5,47 @@ import SyncWire
 struct BundleExporter {
     let db: Database
     let metadata: StoreMetadata
-    private let parts: ExportedParts
+    let parts: ExportedParts
     private let facts: ReplicaFacts
+    /// The rows to send, all of each; nil for everything that the peer does not know.
+    private let chosen: [StateRows]?
     private let tables: [SyncedTable]
-    private let replicaIndexes: [Int64: Int]
-    private let tableIndexes: [Int64: Int]
-    private let readers: [ExportedTable]
-    private let hasCells: Bool
-    private let hasParkedValues: Bool
+    let replicaIndexes: [Int64: Int]
+    let tableIndexes: [Int64: Int]
+    let readers: [ExportedTable]
+    let hasCells: Bool
+    let hasParkedValues: Bool
 
     /// Prepares an export in the transaction that is open.
     ///
     /// - parameter request: What the peer knows and wants.
     init(_ db: Database, _ request: TransferRequest) throws {
+        let metadata = try StoreMetadata.require(db)
+        try self.init(
+            db, metadata, ExportedParts(db, metadata, request), peer: request.reach, chosen: nil)
+    }
+
+    /// Prepares an export of all of some rows, which repairs a divergence.
+    ///
+    /// - throws: ``SyncError`` of code `changedMeanwhile` when more is known of some of their tables than of others.
+    init(_ db: Database, repairing rows: [StateRows]) throws {
+        let metadata = try StoreMetadata.require(db)
+        try self.init(
+            db, metadata, ExportedParts(db, metadata, repairing: rows), peer: VersionVector(), chosen: rows)
+    }
+
+    private init(
+        _ db: Database, _ metadata: StoreMetadata, _ parts: ExportedParts, peer: VersionVector,
+        chosen: [StateRows]?
+    ) throws {
         self.db = db
-        metadata = try StoreMetadata.require(db)
-        parts = try ExportedParts(db, metadata, request)
-        var facts = try ReplicaRegister(db: db).facts(metadata, peer: request.reach)
+        self.chosen = chosen
+        self.metadata = metadata
+        self.parts = parts
+        var facts = try ReplicaRegister(db: db).facts(metadata, peer: peer)
         facts.floor = parts.whole.floor
         facts.parts = parts.facts
+        facts.isRepair = chosen != nil
         self.facts = facts
         tables = parts.tables
         replicaIndexes = Dictionary(uniqueKeysWithValues: metadata.replicas.enumerated().map { ($1.sid, $0) })
@@ -52,6 +74,7 @@ struct BundleExporter {
         var writer = try BundleWriter(header: header, sink: sink)
         try db.execute(sql: "CREATE TEMP TABLE _sync_known (sid INTEGER PRIMARY KEY, oseq INTEGER NOT NULL)")
         defer { try? db.execute(sql: "DROP TABLE temp._sync_known") }
+        if let chosen { return try write(chosen, &writer) }
         for group in parts.all {
             try fillKnown(group.base)
             let total = try progress == nil ? 0 : Int64(writer.rowCount) + rowCount(group)
@@ -66,6 +89,35 @@ struct BundleExporter {
         try writer.finish()
         return TransferSummary(rowCount: Int64(writer.rowCount), byteCount: Int64(writer.byteCount))
     }
+
+    /// Writes all of some rows.
+    private func write(_ chosen: [StateRows], _ writer: inout BundleWriter) throws -> TransferSummary {
+        try db.execute(
+            sql: "CREATE TEMP TABLE _sync_chosen (tbl INTEGER, pk, PRIMARY KEY (tbl, pk)) WITHOUT ROWID")
+        defer { try? db.execute(sql: "DROP TABLE temp._sync_chosen") }
+        let insertion = try db.makeStatement(sql: "INSERT OR IGNORE INTO temp._sync_chosen VALUES (?, ?)")
+        for rows in chosen {
+            guard let table = StateReader.find(rows.table, in: tables, name: \.name) else { continue }
+            for key in rows.keys {
+                insertion.reset()
+                _ = RawBinding.int64(insertion.sqliteStatement, 1, table.number)
+                key.bytes.withUnsafeBytes { bytes in
+                    _ = RowKey(bytes: bytes, isText: key.isText).value.bind(insertion.sqliteStatement, 2)
+                }
+                while try insertion.step() {}
+            }
+        }
+        insertion.reset()
+        try writeRows(Self.chosenRowsSQL, parts.whole, &writer, nil)
+        try db.verifyReads()
+        try writer.finish()
+        return TransferSummary(rowCount: Int64(writer.rowCount), byteCount: Int64(writer.byteCount))
+    }
+
+    private static let chosenRowsSQL = """
+        SELECT s.r, s.tbl, s.pk, s.cl, s.hlc, s.sid, s.oseq, 1
+        FROM temp._sync_chosen AS m CROSS JOIN _sync_row AS s ON s.tbl = m.tbl AND s.pk = m.pk
+        """
 
     /// The peer's vector as a table, to join with.
     private func fillKnown(_ base: VersionVector) throws {
@@ -100,122 +152,4 @@ struct BundleExporter {
         CROSS JOIN _sync_row AS s ON s.r = n.r
         CROSS JOIN temp._sync_known AS k ON k.sid = s.sid AND s.oseq <= k.oseq
         """
-
-    private func writeRows(
-        _ sql: String, _ group: ExportedParts.Group, _ writer: inout BundleWriter,
-        _ progress: ((Int64) throws -> Void)?
-    ) throws {
-        let feed = try db.makeStatement(sql: "\(sql) \(parts.condition(group))")
-        defer { feed.reset() }
-        let cells = try db.makeStatement(
-            sql: "SELECT col, hlc, sid, oseq FROM _sync_cell WHERE r = ? ORDER BY col")
-        var known: [Int64: Int64] = [:]
-        for replica in metadata.replicas { known[replica.sid] = group.base[replica.id] }
-        while try feed.step() {
-            let row = feed.sqliteStatement
-            let entry = FeedEntry(row)
-            guard let index = tableIndexes[entry.table] else {
-                throw SyncError(.damagedMetadata, "a row names table \(entry.table), which is not known")
-            }
-            let all = hasCells && entry.isAlive ? try readCells(cells, of: entry.row) : []
-            try writeRow(
-                entry, key: row, table: index, cells: all, isNew: { $0.sequence > known[$0.sid] ?? 0 },
-                &writer)
-            if writer.rowCount & 0xFFF == 0 { try progress?(Int64(writer.rowCount)) }
-        }
-        try progress?(Int64(writer.rowCount))
-    }
-
-    /// A row of the feed.
-    private struct FeedEntry {
-        let row: Int64
-        let table: Int64
-        let life: Int64
-        let stamp: (timestamp: Int64, sid: Int64, sequence: Int64)
-        let isNewBase: Bool
-        var isAlive: Bool { life & 1 == 1 }
-
-        init(_ statement: SQLiteStatement) {
-            row = RawColumn.int64(statement, 0)
-            table = RawColumn.int64(statement, 1)
-            life = RawColumn.int64(statement, 3)
-            stamp = (
-                RawColumn.int64(statement, 4), RawColumn.int64(statement, 5), RawColumn.int64(statement, 6)
-            )
-            isNewBase = RawColumn.int64(statement, 7) != 0
-        }
-    }
-
-    /// The version of one column.
-    private struct CellEntry {
-        let column: Int
-        let timestamp: Int64
-        let sid: Int64
-        let sequence: Int64
-    }
-
-    private func readCells(_ statement: Statement, of row: Int64) throws -> [CellEntry] {
-        let raw = statement.sqliteStatement
-        statement.reset()
-        _ = RawBinding.int64(raw, 1, row)
-        var cells: [CellEntry] = []
-        while try statement.step() {
-            cells.append(
-                CellEntry(
-                    column: Int(RawColumn.int64(raw, 0)), timestamp: RawColumn.int64(raw, 1),
-                    sid: RawColumn.int64(raw, 2), sequence: RawColumn.int64(raw, 3)))
-        }
-        statement.reset()
-        return cells
-    }
-
-    private func writeRow(
-        _ entry: FeedEntry, key statement: SQLiteStatement, table index: Int, cells: [CellEntry],
-        isNew: (CellEntry) -> Bool, _ writer: inout BundleWriter
-    ) throws {
-        let reader = readers[index]
-        let isText = RawColumn.storageClass(statement, 2) == RawColumn.textClass
-        let key = isText ? RawColumn.text(statement, 2) : RawColumn.blob(statement, 2)
-        let base = try entry.isNewBase ? wireStamp(entry.stamp) : nil
-        guard entry.isAlive else {
-            writer.beginRow(
-                table: index, key: key, isTextKey: isText, life: entry.life, base: base, mask: nil,
-                cellCount: 0)
-            return try writer.endRow()
-        }
-        try reader.load(key: RowKey(bytes: key, isText: isText), hasParkedValues: hasParkedValues)
-        defer { reader.finish() }
-        // A value that is no longer here, because its table or column was dropped, is nobody's NULL.
-        let newCells = cells.filter { cell in
-            isNew(cell) && (reader.ordinals[cell.column].map(reader.hasValue) ?? true)
-        }
-        var mask: [Bool]?
-        if entry.isNewBase && (!cells.isEmpty || !reader.hasEveryColumn || !reader.hasRow) {
-            mask = (0..<reader.columnCount).map(reader.hasValue)
-            for cell in cells { if let ordinal = reader.ordinals[cell.column] { mask?[ordinal] = false } }
-        }
-        writer.beginRow(
-            table: index, key: key, isTextKey: isText, life: entry.life, base: base, mask: mask,
-            cellCount: newCells.count)
-        if entry.isNewBase {
-            for ordinal in 0..<reader.columnCount where mask?[ordinal] ?? true {
-                writer.value(reader.value(ordinal))
-            }
-        }
-        for cell in newCells {
-            guard let ordinal = reader.ordinals[cell.column] else {
-                throw SyncError(.damagedMetadata, "a cell names column \(cell.column), which is not known")
-            }
-            let stamp = try wireStamp((cell.timestamp, cell.sid, cell.sequence))
-            writer.cell(column: ordinal, stamp: stamp, value: reader.value(ordinal))
-        }
-        try writer.endRow()
-    }
-
-    private func wireStamp(_ stamp: (timestamp: Int64, sid: Int64, sequence: Int64)) throws -> WireStamp {
-        guard let replica = replicaIndexes[stamp.sid] else {
-            throw SyncError(.damagedMetadata, "a stamp names replica \(stamp.sid), which is not known")
-        }
-        return WireStamp(timestamp: stamp.timestamp, replica: replica, sequence: stamp.sequence)
-    }
 }

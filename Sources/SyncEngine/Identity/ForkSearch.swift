@@ -54,7 +54,8 @@ struct ForkSearch {
         let chain = ReplicaChain(db: db)
         var forks: [Fork] = []
         let (here, there) = (try Coverage.load(db, metadata).reach, header.reach)
-        for replica in metadata.replicas where here[replica.id] > 0 {
+        // A copy of a file that wrote nothing yet may have written.
+        for replica in metadata.replicas where here[replica.id] > 0 || replica.id == own {
             let points = header.facts.chains[replica.id] ?? []
             let (known, told) = (here[replica.id], there[replica.id])
             guard told > 0 else { continue }

@@ -13,6 +13,16 @@ final class AppliedPart {
     /// How far the bundle's vector reaches, by the index of the replica.
     let targetSequences: [Int64]
 
+    /// The part of a repair. Of rows that differ though both sides know the same, each value that
+    /// loses is kept, so neither side counts as knowing anything.
+    init(repair header: BundleHeader) {
+        peer = VersionVector()
+        known = VersionVector()
+        isResync = false
+        forgotten = ForgottenRows()
+        targetSequences = header.replicas.map { header.target[$0] }
+    }
+
     init(
         _ header: BundleHeader, target: VersionVector, floor: VersionVector, known: VersionVector,
         isResync: Bool
@@ -38,8 +48,14 @@ struct AppliedParts {
     ///     - before: What was known before the bundle.
     /// - throws: ``SyncError``, ``RenewalRequired``.
     init(
-        _ db: Database, _ header: BundleHeader, tables: [Int64], before: Coverage, isRenewed: Bool
+        _ db: Database, _ admission: BundleAdmission, tables: [Int64], before: Coverage, isRenewed: Bool
     ) throws {
+        let header = admission.header
+        guard !header.facts.isRepair else {
+            byTable = try Self.repair(header, tables, before)
+            raised = []
+            return
+        }
         var parts: [AppliedPart?] = Array(repeating: nil, count: tables.count)
         var raised: [(table: Int64, part: Coverage.Part)] = []
         let indexes = Dictionary(
@@ -57,6 +73,7 @@ struct AppliedParts {
                         .invalidBundle,
                         "the bundle builds on changes of table \(name) that are not here; synchronize again")
                 }
+                try admission.refuseLate(unless: known.covers(part.target))
                 let isResync = !known.covers(part.floor)
                 guard !isResync || part.base.sequences.isEmpty, part.target.covers(part.floor) else {
                     throw SyncError(
@@ -88,6 +105,20 @@ struct AppliedParts {
             return part
         }
         self.raised = raised
+    }
+
+    /// A repair has no parts: it holds rows of tables of which both sides know the same.
+    private static func repair(
+        _ header: BundleHeader, _ tables: [Int64], _ before: Coverage
+    ) throws -> [AppliedPart] {
+        guard header.facts.parts.isEmpty else {
+            throw SyncError(.invalidBundle, "the bundle repairs a divergence, and has parts")
+        }
+        guard tables.allSatisfy({ header.target.covers(before[$0].known) }) else {
+            throw SyncError.changedMeanwhile
+        }
+        let part = AppliedPart(repair: header)
+        return tables.map { _ in part }
     }
 
     /// Moves the vectors on, once all rows are here. That of all tables is moved already.

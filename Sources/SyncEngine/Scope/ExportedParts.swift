@@ -69,6 +69,24 @@ struct ExportedParts {
         whole.tables = rest
     }
 
+    /// The tables of rows that are sent to repair a divergence, as one group without a floor.
+    ///
+    /// - throws: ``SyncError`` of code `changedMeanwhile` when more is known of some of them than of others.
+    init(_ db: Database, _ metadata: StoreMetadata, repairing rows: [StateRows]) throws {
+        let all = try SyncedTable.loadAll(db)
+        let names = rows.map(\.table)
+        tables = all.filter { table in
+            names.contains { StateReader.find($0, in: all, name: \.name)?.number == table.number }
+        }
+        let coverage = try Coverage.load(db, metadata)
+        let vectors = Set(tables.map { coverage[$0.number].known })
+        guard vectors.count < 2 else { throw SyncError.changedMeanwhile }
+        isFiltered = false
+        whole = Group(
+            tables: Set(tables.map(\.number)), base: VersionVector(),
+            target: vectors.first ?? metadata.vector, floor: VersionVector())
+    }
+
     /// All groups that can have rows.
     var all: [Group] { whole.tables.isEmpty ? others : [whole] + others }
 

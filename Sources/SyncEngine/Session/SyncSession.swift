@@ -18,6 +18,10 @@ struct SyncSession {
         case pulled
         /// Our changes are at the remote.
         case pushed
+        /// Both sides said what they hold; nil of one that can't say it now.
+        case compared(local: ReplicaState?, remote: ReplicaState?)
+        /// What differed was looked for, and repaired if it could be.
+        case repaired
     }
 
     /// What is to be done next.
@@ -30,6 +34,10 @@ struct SyncSession {
         case pull(since: VersionVector)
         /// Send what we know beyond a vector.
         case push(since: VersionVector)
+        /// Ask both sides what they hold.
+        case compare
+        /// Find out in which rows of some tables the two sides differ, and repair that.
+        case repair([[String]])
         /// Done.
         case finish
         /// The two sides must not be synchronized.
@@ -41,6 +49,8 @@ struct SyncSession {
         case renewing
         case pulling(thenPushSince: VersionVector?)
         case pushing
+        case comparing
+        case repairing
         case finished
     }
 
@@ -49,6 +59,8 @@ struct SyncSession {
     private let tables: [[String]]?
     private var state = State.greeting
     private var renewedSides: [Side] = []
+    /// What can be compared, because both sides know the same of it afterwards.
+    private var compared: Comparison?
 
     init(_ direction: SyncDirection, tables: [[String]]? = nil) {
         self.direction = direction
@@ -72,6 +84,11 @@ struct SyncSession {
         case (.pulling(let next), .pulled):
             return push(since: next)
         case (.pushing, .pushed):
+            return compare()
+        case (.comparing, .compared(let local, let remote)):
+            guard let local, let remote else { return finish() }
+            return repair(Comparison(local, remote, within: tables).differing)
+        case (.repairing, .repaired):
             return finish()
         default:
             preconditionFailure("event \(event) does not belong in state \(state)")
@@ -87,14 +104,16 @@ struct SyncSession {
                 .sameReplica,
                 "the remote has the same identity: it is this file itself, or a plain copy of it")
         }
-        if let refusal = retirement(local, remote) { return refusal }
         let yielding = ForkOrder(local: local, remote: remote, found: found)
+        if let action = retirement(local, remote, yielding) { return action }
         for side in [Side.local, .remote] {
             let forks = yielding.forks(of: side)
             if !forks.isEmpty { return renew(side, forks) }
         }
         let isPullDue = direction != .push && !local.covers(remote, within: tables)
         let isPushDue = direction != .pull && !remote.covers(local, within: tables)
+        compared = Comparison(local, remote, within: tables, isPullDue: isPullDue, isPushDue: isPushDue)
+        if !isPullDue && !isPushDue { return repair(compared?.differing ?? []) }
         guard isPullDue else { return push(since: isPushDue ? remote.vector : nil) }
         state = .pulling(thenPushSince: isPushDue ? remote.vector : nil)
         return .pull(since: local.vector)
@@ -108,13 +127,21 @@ struct SyncSession {
     }
 
     /// What becomes of a side that the other knows as retired: one that was only not seen
-    /// for long goes on under a new identity.
-    private mutating func retirement(_ local: Greeting, _ remote: Greeting) -> Action? {
+    /// for long goes on under a new identity, together with what it wrote and the other has not
+    /// seen. Others may have seen that, before a deletion that nobody remembers by now.
+    private mutating func retirement(
+        _ local: Greeting, _ remote: Greeting, _ yielding: ForkOrder
+    ) -> Action? {
         for (side, who, other) in [(Side.local, local, remote), (.remote, remote, local)] {
             guard let retirement = other.facts.retirements.first(where: { $0.replica == who.replica }) else {
                 continue
             }
-            guard retirement.reason == .requested else { return renew(side, []) }
+            guard retirement.reason == .requested else {
+                // Another file may have used the id, and the other knows that one's changes.
+                let common = yielding.common(of: who.replica) ?? other.vector[who.replica]
+                let forks = yielding.forks(of: side).filter { $0.replica != who.replica }
+                return renew(side, forks + [Fork(replica: who.replica, common: common)])
+            }
             let name = who.replica.shortDescription
             return refuse(
                 .retiredReplica,
@@ -135,9 +162,21 @@ struct SyncSession {
     }
 
     private mutating func push(since vector: VersionVector?) -> Action {
-        guard let vector else { return finish() }
+        guard let vector else { return compare() }
         state = .pushing
         return .push(since: vector)
+    }
+
+    private mutating func compare() -> Action {
+        guard let compared, !compared.isEmpty else { return finish() }
+        state = .comparing
+        return .compare
+    }
+
+    private mutating func repair(_ differing: [[String]]) -> Action {
+        guard !differing.isEmpty else { return finish() }
+        state = .repairing
+        return .repair(differing)
     }
 
     private mutating func finish() -> Action {
@@ -148,51 +187,5 @@ struct SyncSession {
     private mutating func refuse(_ code: SyncError.Code, _ message: String) -> Action {
         state = .finished
         return .refuse(SyncError(code, message))
-    }
-}
-
-/// Says which side has to give way in a fork.
-private struct ForkOrder {
-    let local: Greeting
-    let remote: Greeting
-    private let commons: [ReplicaID: Int64]
-
-    init(local: Greeting, remote: Greeting, found: [Fork]) {
-        self.local = local
-        self.remote = remote
-        var commons = Dictionary(found.map { ($0.replica, $0.common) }, uniquingKeysWith: max)
-        // Whoever knows less of itself than others do was restored from an older copy.
-        if remote.reach[local.replica] > local.ownSequence, commons[local.replica] == nil {
-            commons[local.replica] = 0
-        }
-        if local.reach[remote.replica] > remote.ownSequence, commons[remote.replica] == nil {
-            commons[remote.replica] = 0
-        }
-        if local.replica == remote.replica, commons[local.replica] == nil {
-            // Two files that did not change since one was copied have everything in common.
-            let isKnown = local.facts.chains[local.replica]?.first != nil
-            commons[local.replica] = isKnown ? min(local.ownSequence, remote.ownSequence) : 0
-        }
-        self.commons = commons
-    }
-
-    func forks(of side: SyncSession.Side) -> [Fork] {
-        commons.filter { yielding($0.key) == side }.map { Fork(replica: $0.key, common: $0.value) }
-            .sorted { $0.replica < $1.replica }
-    }
-
-    /// A file that uses the id gives way; of two that only know of it, or both use it, the one
-    /// that knows less: less has to move.
-    private func yielding(_ replica: ReplicaID) -> SyncSession.Side {
-        if local.replica != remote.replica {
-            if replica == local.replica { return .local }
-            if replica == remote.replica { return .remote }
-        }
-        let (own, other) = (local.reach[replica], remote.reach[replica])
-        if own != other { return own < other ? .local : .remote }
-        guard let hash = local.facts.chains[replica]?.first?.hash,
-            let otherHash = remote.facts.chains[replica]?.first?.hash
-        else { return .remote }
-        return hash < otherHash ? .local : .remote
     }
 }

@@ -6,6 +6,8 @@ extension ReplicaFacts {
         static let known: UInt64 = 3
         static let retirements: UInt64 = 4
         static let place: UInt64 = 5
+        static let digest: UInt64 = 6
+        static let repair: UInt64 = 7
         static let parts: UInt64 = 8
         static let acknowledged: UInt64 = 9
     }
@@ -24,7 +26,9 @@ extension ReplicaFacts {
         add(Tag.known, unless: known.isEmpty) { encode(known, to: &$0) }
         add(Tag.retirements, unless: retirements.isEmpty) { encodeRetirements(to: &$0) }
         add(Tag.place, unless: place == nil) { if let place { $0.raw(place.bytes) } }
-        add(Tag.parts, unless: parts.isEmpty) { encodeParts(to: &$0) }
+        add(Tag.digest, unless: digest == nil) { digest?.encode(to: &$0) }
+        add(Tag.repair, unless: !isRepair) { _ in }
+        add(Tag.parts, unless: parts.isEmpty) { Self.encode(parts, to: &$0) }
         add(Tag.acknowledged, unless: acknowledged.isEmpty) { encode(acknowledged, to: &$0) }
         writer.unsigned(UInt64(sections.count))
         for section in sections {
@@ -93,6 +97,8 @@ extension ReplicaFacts {
             case Tag.known: known = try Self.readKnown(&section, limits)
             case Tag.retirements: try readRetirements(&section, limits)
             case Tag.place: place = try section.identifier()
+            case Tag.digest: digest = try StateDigest(from: &section, limits: limits)
+            case Tag.repair: isRepair = true
             case Tag.parts: parts = try Self.readParts(&section, limits)
             case Tag.acknowledged: acknowledged = try Self.readKnown(&section, limits)
             default: continue

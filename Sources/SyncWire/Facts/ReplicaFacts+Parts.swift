@@ -1,6 +1,6 @@
 extension ReplicaFacts {
-    /// Writes the parts: for each, the names of its tables, and three vectors.
-    func encodeParts(to writer: inout WireWriter) {
+    /// Writes parts: for each, the names of its tables, and three vectors.
+    static func encode(_ parts: [Part], to writer: inout WireWriter) {
         writer.unsigned(UInt64(parts.count))
         for part in parts {
             writer.unsigned(UInt64(part.tables.count))
@@ -45,28 +45,33 @@ extension ReplicaFacts {
     }
 }
 
-extension ReplicaFacts {
-    /// The part that a table is in, by the table's name, or else by one of its other names. SQLite
+extension [ReplicaFacts.Part] {
+    /// What is known of a table, by the table's name, or else by one of its other names. SQLite
     /// does not tell capitals from small letters.
-    public func part(of names: [String]) -> Part? {
-        guard !parts.isEmpty, let name = names.first?.lowercased() else { return nil }
-        let exact = parts.first { $0.tables.contains { $0.first?.lowercased() == name } }
-        if let exact { return exact }
+    ///
+    /// - parameter vector: What is known of all tables.
+    func known(of names: [String], beside vector: VersionVector) -> VersionVector {
+        guard !isEmpty, let name = names.first?.lowercased() else { return vector }
+        let exact = first { $0.tables.contains { $0.first?.lowercased() == name } }
         let wanted = Set(names.map { $0.lowercased() })
-        return parts.first { part in
-            part.tables.contains { $0.contains { wanted.contains($0.lowercased()) } }
-        }
-    }
-}
-
-extension Greeting {
-    /// What the replica knows of a table, by the table's names.
-    public func known(of names: [String]) -> VersionVector {
-        guard let part = facts.part(of: names) else { return vector }
+        let part =
+            exact
+            ?? first { part in part.tables.contains { $0.contains { wanted.contains($0.lowercased()) } } }
+        guard let part else { return vector }
         var known = vector
         known.join(part.target)
         return known
     }
+}
+
+extension ReplicaState {
+    /// What the replica knows of a table, by the table's names.
+    public func known(of names: [String]) -> VersionVector { parts.known(of: names, beside: vector) }
+}
+
+extension Greeting {
+    /// What the replica knows of a table, by the table's names.
+    public func known(of names: [String]) -> VersionVector { facts.parts.known(of: names, beside: vector) }
 
     /// The last change of each replica of which anything is known.
     public var reach: VersionVector {

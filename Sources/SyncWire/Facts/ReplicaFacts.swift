@@ -69,6 +69,12 @@ public struct ReplicaFacts: Equatable, Sendable {
     /// What replicas that hold some tables only know of all of these.
     public var acknowledged: [ReplicaID: VersionVector] = [:]
 
+    /// What the sender holds, as digests; in greetings only.
+    public var digest: StateDigest?
+    /// Whether a bundle holds rows in which two replicas differ that know the same: all of
+    /// each row, whatever the receiver knows.
+    public var isRepair = false
+
     /// Makes facts of nothing.
     public init() {}
 

@@ -72,7 +72,8 @@ import Testing
 
         func exchange(_ tables: [String]?, _ one: Int, _ other: Int) throws {
             let direction = pick([SyncDirection.both, .both, .push, .pull])
-            try replicas[one].exchange(replicas[other], tables, direction)
+            let report = try replicas[one].exchange(replicas[other], tables, direction)
+            #expect(report.divergence == nil, "after \(count) writes")
             for table in tables ?? scopedTables {
                 let (here, there) = (models[one].known[table] ?? [], models[other].known[table] ?? [])
                 if direction != .push { models[one].known[table] = here.union(there) }

@@ -65,8 +65,4 @@ extension TestReplica {
         let number = try value("SELECT tbl FROM _sync_table WHERE name = '\(table)'", as: Int64.self)
         return try coverage()[#require(number)].known
     }
-
-    func problems() throws -> [String] {
-        try queue.read { try MetadataCheck.problems(of: $0, isDeep: true).map(\.message) }
-    }
 }
