@@ -92,10 +92,17 @@ private final class SimulatedPeer: SyncPeer {
         since vector: VersionVector, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
+        try send(TransferRequest(base: vector), progress: progress, to: sink)
+    }
+
+    func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
         isInFirstDirection = false
         try way.faults.remoteWrite?()
         var frames: [[UInt8]] = []
-        let summary = try inner.send(since: vector, progress: progress) { frames.append(Array($0)) }
+        let summary = try inner.send(request, progress: progress) { frames.append(Array($0)) }
         try way.remote.observe(now: now)
         try way.remote.markCommitted()
         let transfer = try SimulatedTransfer(frames, from: way.remote.model)
