@@ -57,6 +57,8 @@ import Testing
         #expect(try count("b.db", "b", "list") == 0)
         let status = try place.succeed(["status", place.path("b.db")] + own("b"))
         #expect(status.output.contains("only note"))
+        let compared = try place.succeed(["verify", place.path("b.db")] + remote("a.db", "a") + own("b"))
+        #expect(compared.output.contains("hold the same in note"))
         let all = try place.succeed(sync + ["--all-tables", "--json"])
         #expect(try all.document()["pulled"] as? Int == 1)
         #expect(try all.document()["tables"] == nil)

@@ -105,7 +105,8 @@ private final class SimulatedPeer: SyncPeer {
         let summary = try inner.send(request, progress: progress) { frames.append(Array($0)) }
         try way.remote.observe(now: now)
         try way.remote.markCommitted()
-        let transfer = try SimulatedTransfer(frames, from: way.remote.model)
+        let transfer = try SimulatedTransfer(
+            frames, from: way.remote.model, hasScopes: way.local.world.hasScopes)
         way.local.world.bundles.append(SimulatedBundle(frames: frames, transfer: transfer))
         way.pulled = transfer
         way.pulledFrames = frames
@@ -124,7 +125,8 @@ private final class SimulatedPeer: SyncPeer {
         try frames { taken.append(Array($0)) }
         try observeLocal()
         try way.local.markCommitted()
-        let transfer = try SimulatedTransfer(taken, from: way.local.model)
+        let transfer = try SimulatedTransfer(
+            taken, from: way.local.model, hasScopes: way.local.world.hasScopes)
         way.local.world.bundles.append(SimulatedBundle(frames: taken, transfer: transfer))
         way.pushed = transfer
         let summary = try inner.receive { sink in
