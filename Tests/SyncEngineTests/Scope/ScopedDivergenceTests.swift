@@ -233,6 +233,28 @@ import Testing
         #expect(try hub.problems() == [] && leaf.problems() == [])
     }
 
+    /// A row begins at its first life again once its deletion is forgotten, and still replaces the
+    /// later life that a replica has which was away.
+    @Test func theLifeAfterAForgottenDeletionReplacesALaterOneOfATableThatIsChosen() throws {
+        let hub = try stores.createScoped("hub.db")
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try hub.put("apple", 1, 1)
+        try hub.execute("DELETE FROM apple")
+        try hub.put("apple", 1, 3)
+        try hub.put("cedar", 1, 1)
+        try leaf.exchange(hub, ["apple"])
+        #expect(try leaf.value("SELECT max(cl) FROM _sync_row", as: Int.self) == 3)
+        try hub.execute("DELETE FROM apple")
+        stores.clock.advance(milliseconds: Self.year)
+        #expect(try hub.synchronizer.compact().forgottenDeletionCount == 1)
+        try hub.put("apple", 1, 9)
+        try hub.put("birch", 1, 1)
+        #expect(try leaf.exchange(hub, ["apple"]).divergence == nil)
+        #expect(try leaf.contents() == ["apple 1=9"])
+        #expect(try leaf.value("SELECT max(cl) FROM _sync_row", as: Int.self) == 1)
+        #expect(try hub.problems() == [] && leaf.problems() == [])
+    }
+
     @Test func aNewIdentityKeepsThatDeletionsOfOneTableAreForgotten() throws {
         let hub = try stores.createScoped("hub.db")
         let leaf = try stores.clone(hub, as: "leaf.db")
