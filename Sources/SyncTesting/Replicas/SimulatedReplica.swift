@@ -182,6 +182,7 @@ final class SimulatedReplica {
         }
         model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
         model.known.formUnion(known)
+        model.known.formUnion(world.claimed(transfer))
     }
 
     /// Whoever was away while deletions were forgotten gets all rows, and those go that are not

@@ -51,6 +51,18 @@ final class SimulatedWorld {
         return restricted
     }
 
+    /// What a bundle claims of tables that it does not bring: changes that others replaced, by
+    /// writes that the receiver knows. Were there more, its rows would differ from the model's.
+    func claimed(_ transfer: SimulatedTransfer) -> ChangeSet {
+        var claimed = ChangeSet()
+        guard let tables = transfer.tables else { return claimed }
+        for number in transfer.known.numbers
+        where !tables.contains(changes[number].key.table) && transfer.target.contains(changes[number].stamp) {
+            claimed.insert(number)
+        }
+        return claimed
+    }
+
     /// Notes changes.
     ///
     /// - returns: Their numbers.
