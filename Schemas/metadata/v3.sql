@@ -263,3 +263,28 @@ CREATE TABLE _sync_digest (
     second INTEGER NOT NULL,               -- the sum of the second ones
     PRIMARY KEY (tbl, col)
 ) WITHOUT ROWID;
+
+-- What is known of single tables beyond _sync_replica.oseq, and which deletions of them
+-- are forgotten beyond _sync_floor, because some tables only are exchanged somewhere.
+CREATE TABLE _sync_coverage (
+    tbl INTEGER NOT NULL,
+    sid INTEGER NOT NULL,                  -- the replica whose changes they are
+    oseq INTEGER NOT NULL,                 -- the last of its changes of the table that is here
+    floor INTEGER NOT NULL,                -- and the last that every replica knows that holds the table
+    PRIMARY KEY (tbl, sid)
+) WITHOUT ROWID;
+
+-- The tables that are exchanged with remotes that don't get all.
+CREATE TABLE _sync_scope (
+    remote TEXT NOT NULL,                  -- the remote, as its transport names it
+    tbl INTEGER NOT NULL,
+    PRIMARY KEY (remote, tbl)
+);
+
+-- What other replicas that hold some tables only know of all of these.
+CREATE TABLE _sync_acknowledged (
+    sid INTEGER NOT NULL,                  -- the replica
+    origin INTEGER NOT NULL,               -- whose changes
+    oseq INTEGER NOT NULL,                 -- the last of them of its tables that it has
+    PRIMARY KEY (sid, origin)
+) WITHOUT ROWID;

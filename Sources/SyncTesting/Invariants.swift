@@ -10,12 +10,13 @@ extension SimulatedReplica {
         let state = state()
         try checkVersions(state)
         for (key, row) in state.rows.sorted(by: { $0.key < $1.key }) {
-            for stamp in row.stamps where !model.vector.contains(stamp) {
+            for stamp in row.stamps where !model.vector(of: key.table).contains(stamp) {
                 throw SimulationViolation(
                     .progress,
                     "replica \(name) holds \(text(stamp)) of \(key), which its vector does not cover")
             }
         }
+        if world.hasScopes { try checkVectors() }
         try checkHiddenValues(state)
         let expected = try oracle.shownRows(of: state)
         guard expected != rows else { return }
@@ -23,6 +24,17 @@ extension SimulatedReplica {
             throw SimulationViolation(
                 .shownRows,
                 "replica \(name) shows \(key) as \(text(rows[key])), and it is \(text(expected[key]))")
+        }
+    }
+
+    /// The vectors cover what is known and nothing else.
+    private func checkVectors() throws {
+        for (number, change) in world.changes.enumerated()
+        where model.vector(of: change.key.table).contains(change.stamp) != model.known.contains(number) {
+            throw SimulationViolation(
+                .progress,
+                "replica \(name) \(model.known.contains(number) ? "has" : "lacks") change \(text(change.stamp)) of \(change.key), and its vectors say otherwise"
+            )
         }
     }
 

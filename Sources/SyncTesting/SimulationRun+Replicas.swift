@@ -98,6 +98,37 @@ extension SimulationRun {
         note("the clock of replica \(replica.name) is off by \(replica.skew) ms")
     }
 
+    /// Of some tables only, or of all, one replica and another one exchange changes from now on,
+    /// when the first one asks for it.
+    func chooseTables(_ replica: SimulatedReplica, _ random: inout SimulationRandom) throws {
+        guard let other = partner(of: replica, &random) else { return }
+        let tables = world.app.tables.filter { _ in !random.oneIn(3) }
+        let scope: SyncScope = tables.isEmpty || random.oneIn(4) ? .everything : .tables(tables)
+        note(
+            "replica \(replica.name) chooses \(scope.tableNames?.joined(separator: ", ") ?? "all tables") for \(other.name)"
+        )
+        try replica.synchronizer.setScope(scope, ofRemote: other.name)
+        try replica.observe(now: world.clock.now(replica.number))
+        try replica.markCommitted()
+    }
+
+    /// All tables are exchanged over all links.
+    func chooseEverything() throws {
+        for replica in replicas {
+            for other in replicas where other !== replica {
+                try replica.synchronizer.setScope(.everything, ofRemote: other.name)
+            }
+        }
+    }
+
+    /// Whether two replicas know the same, of all tables and of each.
+    func knowSame(_ left: SimulatedReplica, _ right: SimulatedReplica) -> Bool {
+        left.model.vector == right.model.vector
+            && Set(left.model.parts.keys).union(right.model.parts.keys).allSatisfy {
+                left.model.vector(of: $0) == right.model.vector(of: $0)
+            }
+    }
+
     func changeLinks(_ random: inout SimulationRandom) {
         downLinks = random.oneIn(2) ? [] : Set((0..<4).map { _ in random.number(below: 36) })
         note("links are down: \(downLinks.sorted().map { "\($0 / 6)-\($0 % 6)" }.joined(separator: " "))")

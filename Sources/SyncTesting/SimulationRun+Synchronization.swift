@@ -4,8 +4,7 @@ import SyncWire
 
 /// Replicas that meet, with what can go wrong between them.
 extension SimulationRun {
-    private func partner(of replica: SimulatedReplica, _ random: inout SimulationRandom) -> SimulatedReplica?
-    {
+    func partner(of replica: SimulatedReplica, _ random: inout SimulationRandom) -> SimulatedReplica? {
         let count = replicas.count
         let number = replica.number
         let numbers: [Int] =
@@ -27,7 +26,11 @@ extension SimulationRun {
             return note("replica \(replica.name) does not reach replica \(partner.name)")
         }
         let faults = chooseFaults(replica, partner, &random)
-        note("replica \(replica.name) synchronizes with \(partner.name): \(direction.rawValue)\(faults)")
+        let tables = try replica.synchronizer.scope(ofRemote: partner.name).tableNames
+        let scope = tables.map { " of \($0.joined(separator: ", "))" } ?? ""
+        note(
+            "replica \(replica.name) synchronizes with \(partner.name): \(direction.rawValue)\(scope)\(faults)"
+        )
         try exchange(replica, partner, direction, faults)
     }
 
@@ -115,7 +118,7 @@ extension SimulationRun {
         if faults.isEmpty { try requireExchanged(local, remote, direction) }
         for replica in [local, remote] { try replica.checkAgainstModel() }
         // Until they met, two files may have written under one identity.
-        if local.model.vector == remote.model.vector, faults.isEmpty || !world.allowsCopies {
+        if knowSame(local, remote), faults.isEmpty || !world.allowsCopies {
             try requireEqual(local, remote)
         }
     }
@@ -123,8 +126,17 @@ extension SimulationRun {
     private func requireExchanged(
         _ local: SimulatedReplica, _ remote: SimulatedReplica, _ direction: SyncDirection
     ) throws {
-        guard direction == .push || local.model.vector.covers(remote.model.vector),
-            direction == .pull || remote.model.vector.covers(local.model.vector)
+        func covers(_ one: SimulatedReplica, _ other: SimulatedReplica) throws -> Bool {
+            let tables = try local.synchronizer.scope(ofRemote: remote.name).tableNames
+            guard let tables else {
+                return one.model.vector.covers(other.model.vector)
+                    && other.model.parts.allSatisfy { one.model.vector(of: $0).covers($1) }
+            }
+            return tables.allSatisfy { table in
+                one.model.vector(of: table).covers(other.model.vector(of: table))
+            }
+        }
+        guard try direction == .push || covers(local, remote), try direction == .pull || covers(remote, local)
         else {
             throw SimulationViolation(
                 .progress, "replicas \(local.name) and \(remote.name) synchronized, and one lacks changes")
@@ -140,8 +152,7 @@ extension SimulationRun {
     /// Delivers a bundle that was made earlier, for this replica or another one.
     func deliverLate(_ replica: SimulatedReplica, _ random: inout SimulationRandom) throws {
         guard let bundle = random.element(of: world.bundles) else { return }
-        let vector = replica.model.vector
-        let isDue = vector.covers(bundle.transfer.base)
+        let isDue = bundle.transfer.isDue(for: replica.model)
         note("replica \(replica.name) gets an old bundle\(isDue ? "" : ", which is to be refused")")
         do {
             try receive(bundle.frames, replica)

@@ -30,14 +30,17 @@ final class SimulationRun {
     init(_ simulation: Simulation, _ factory: StoreFactory) {
         self.simulation = simulation
         var random = SimulationRandom(seed: simulation.seed, part: 0)
-        features = Set(
+        var features = Set(
             SimulationFeature.allCases.filter { simulation.features.contains($0) && !random.oneIn(4) })
+        if features.contains(.scopes) { features.subtract(SimulationFeature.apartFromScopes) }
+        self.features = features
         replicaCountMax = 2 + random.number(below: 5)
         topology = random.element(of: Topology.allCases) ?? .any
         let app = simulation.app ?? .builtIn(features, seed: simulation.seed)
         world = SimulatedWorld(
             seed: simulation.seed, app: app, factory: factory,
-            allowsCopies: !features.isDisjoint(with: [.copies, .restores, .compaction, .crashes]))
+            allowsCopies: !features.isDisjoint(with: [.copies, .restores, .compaction, .crashes]),
+            hasScopes: features.contains(.scopes))
         world.note = { [unowned self] in note("  \($0)") }
         if random.oneIn(3) || simulation.sabotage == .forgesChains { world.clock.places.blind() }
     }
@@ -79,6 +82,7 @@ final class SimulationRun {
         if features.contains(.restores), random.oneIn(12) { return try backUpOrRestore(replica, &random) }
         if features.contains(.copies), random.oneIn(20) { return try copy(replica, &random) }
         if features.contains(.compaction), random.oneIn(12) { return try compact(replica, &random) }
+        if features.contains(.scopes), random.oneIn(10) { return try chooseTables(replica, &random) }
         switch random.number(below: 100) {
         case 0..<52: try edit(replica, &random)
         case 52..<82: try synchronize(replica, &random)
@@ -180,13 +184,14 @@ final class SimulationRun {
                 while replica.appVersion + 1 < world.app.versionCount { try migrate(replica) }
             }
         }
+        if features.contains(.scopes) { try chooseEverything() }
         // Forks that only third parties see take more than two rounds.
         for round in 0..<8 {
-            if round >= 2, replicas.allSatisfy({ $0.model.vector == first.model.vector }) { break }
+            if round >= 2, replicas.allSatisfy({ knowSame(first, $0) }) { break }
             for replica in replicas.dropFirst() { try exchange(first, replica, .both, SyncFaults()) }
         }
         for replica in replicas.dropFirst() {
-            guard replica.model.vector == first.model.vector else {
+            guard knowSame(first, replica) else {
                 throw SimulationViolation(.progress, "replicas 0 and \(replica.name) met, and one knows more")
             }
             try requireEqual(first, replica)

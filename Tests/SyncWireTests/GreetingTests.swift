@@ -23,6 +23,16 @@ struct VectorFacts: Decodable {
     let retirements: [Retirement]?
     let place: String?
 
+    struct Part: Decodable {
+        let tables: [[String]]
+        let base: [String: VectorNumber<Int64>]
+        let target: [String: VectorNumber<Int64>]
+        let floor: [String: VectorNumber<Int64>]
+    }
+
+    let parts: [Part]?
+    let acknowledged: [String: [String: VectorNumber<Int64>]]?
+
     func content() throws -> ReplicaFacts {
         var facts = ReplicaFacts()
         for (replica, points) in chains ?? [:] {
@@ -42,6 +52,14 @@ struct VectorFacts: Decodable {
                 reason: try #require(ReplicaFacts.Retirement.Reason(rawValue: $0.reason)))
         }
         facts.place = try place.map { try VectorHeader.identifier($0) }
+        facts.parts = try (parts ?? []).map {
+            .init(
+                tables: $0.tables, base: try VectorHeader.vector($0.base),
+                target: try VectorHeader.vector($0.target), floor: try VectorHeader.vector($0.floor))
+        }
+        for (replica, vector) in acknowledged ?? [:] {
+            facts.acknowledged[try VectorHeader.identifier(replica)] = try VectorHeader.vector(vector)
+        }
         return facts
     }
 }

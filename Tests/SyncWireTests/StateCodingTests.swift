@@ -15,7 +15,10 @@ import Testing
             ]),
         .init(names: ["tag"], rows: DigestSum(), columns: []),
     ])
-    private static let state = ReplicaState(vector: vector, digest: digest)
+    private static let state = ReplicaState(
+        vector: vector,
+        parts: [.init(tables: [["note", "memo"]], target: VersionVector([ReplicaID(high: 1, low: 9): 4]))],
+        digest: digest)
     private static let keys = [
         StateRowKey(bytes: Array(repeating: 7, count: 16), isText: false),
         StateRowKey(bytes: Array("0000000a-0000-4000-8000-000000000000".utf8), isText: true),

@@ -56,10 +56,10 @@ struct BundleAdmission {
             """)
     }
 
-    /// Checks that the bundle follows what is known here, and takes its floor over.
-    ///
-    /// - returns: The floor.
-    func admit(_ metadata: StoreMetadata, isRenewed: Bool) throws -> VersionVector {
+    /// Checks that the bundle follows what is known here of all tables, and takes its floor over.
+    /// Parts come later, see ``AppliedParts``. A repair moves nothing.
+    func admit(_ metadata: StoreMetadata, isRenewed: Bool) throws {
+        guard !header.facts.isRepair else { return }
         guard !isRenewed || metadata.vector.covers(header.base) else { throw RenewalRequired() }
         guard metadata.vector.covers(header.facts.floor) || header.base.sequences.isEmpty else {
             throw SyncError(
@@ -73,11 +73,25 @@ struct BundleAdmission {
             throw SyncError(
                 .invalidBundle, "the bundle builds on changes that are not here; synchronize again")
         }
-        let register = ReplicaRegister(db: db)
-        let isLate = try register.retirements().contains {
+        try refuseLate(unless: metadata.vector.covers(header.target))
+        let vectors = header.facts.parts.flatMap { [$0.target, $0.floor] } + [header.facts.floor]
+        for replica in Set(vectors.flatMap(\.sequences.keys)).sorted() {
+            _ = try ReplicaRegister(db: db).number(of: replica, at: environment.milliseconds())
+        }
+        let numbered = try StoreMetadata.require(db)
+        try Tombstones(db: db).raiseFloor(to: header.facts.floor, numbered)
+    }
+
+    /// Refuses what nobody here has seen of a sender that was retired: others may have seen it, before
+    /// a deletion that nobody remembers.
+    ///
+    /// - parameter isKnown: Whether all of it is known here.
+    func refuseLate(unless isKnown: Bool) throws {
+        guard !isKnown else { return }
+        let isLate = try ReplicaRegister(db: db).retirements().contains {
             $0.replica == header.sender && $0.reason != .renewed
         }
-        guard !isLate || metadata.vector.covers(header.target) else {
+        guard !isLate else {
             throw SyncError(
                 .retiredReplica,
                 """
@@ -85,12 +99,6 @@ struct BundleAdmission {
                 it applies a bundle of this store, or meets it
                 """)
         }
-        for replica in header.facts.floor.sequences.keys {
-            _ = try register.number(of: replica, at: environment.milliseconds())
-        }
-        let numbered = try StoreMetadata.require(db)
-        try Tombstones(db: db).raiseFloor(to: header.facts.floor, numbered)
-        return try register.floor(numbered)
     }
 
     /// Takes over what the sender says, once its changes are here.
@@ -100,9 +108,10 @@ struct BundleAdmission {
         try register.learn(header.facts, from: header.sender, knowing: header.target, at: now)
         let chain = ReplicaChain(db: db)
         let metadata = try StoreMetadata.require(db)
+        let reach = try Coverage.load(db, metadata).reach
         for replica in metadata.replicas where replica.sid != metadata.selfNumber {
             guard let points = header.facts.chains[replica.id] else { continue }
-            for point in points where point.sequence <= replica.sequence {
+            for point in points where point.sequence <= reach[replica.id] {
                 try chain.insert(point, of: replica.sid)
             }
             try chain.thin(replica.sid)

@@ -16,8 +16,8 @@ final class BundleApplier {
     private let parking: Parking
     private var reader: BundleReader
     private var tables: [AppliedTable] = []
-    private var peer = VersionVector()
-    private var target = VersionVector()
+    private var parts: AppliedParts?
+    private var partOfTable: [AppliedPart] = []
     private var summary = ApplySummary()
     private let writer: RowWriter
     private var records: BundleRecords
@@ -28,8 +28,8 @@ final class BundleApplier {
     private var merges: CustomMerges?
     /// Whether two columns turned out to be one, so that values may have found their place.
     private var hasUnitedColumns = false
-    private var forgotten = ForgottenRows()
-    private var resync: Resync?
+    private var before: Coverage?
+    private var deletions: ForgottenDeletions?
     /// The header, once it was read.
     private(set) var header: BundleHeader?
 
@@ -70,16 +70,14 @@ final class BundleApplier {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
         metadata = try admit(header)
-        // Of rows that differ though both sides know the same, each value that loses is kept.
-        peer = isRepair ? VersionVector() : header.target
-        target = header.target
         try records.begin(header, metadata, db)
         versions.replicas = Dictionary(
             (metadata.replicas.map { ($0.sid, $0.id) } + records.replicas.map { ($0.number, $0.id) }),
             uniquingKeysWith: { first, _ in first })
         try match(header)
-        versions.digests = try digests()
         settlement = try Settlement(db, environment, parking)
+        try divide(header)
+        versions.digests = try digests()
     }
 
     /// Checks that the bundle may be applied, after this replica got a new identity if the
@@ -89,14 +87,25 @@ final class BundleApplier {
         let admission = BundleAdmission(db: db, environment: environment, header: header)
         summary.renewedReplica = try admission.renewIfNeeded()
         let metadata = try StoreMetadata.require(db)
-        let floor = try admission.admit(metadata, isRenewed: summary.renewedReplica != nil)
-        guard !isRepair else {
-            guard header.target.covers(metadata.vector) else { throw SyncError.changedMeanwhile }
-            return try StoreMetadata.require(db)
-        }
-        forgotten = ForgottenRows(header, floor: floor, vector: metadata.vector)
-        if !metadata.vector.covers(header.facts.floor) { resync = try Resync(db, header) }
+        before = try Coverage.load(db, metadata)
+        try admission.admit(metadata, isRenewed: summary.renewedReplica != nil)
         return try StoreMetadata.require(db)
+    }
+
+    /// Finds what the bundle says of each table, and what was known of it.
+    private func divide(_ header: BundleHeader) throws {
+        guard let before, let settlement else { return }
+        let parts = try AppliedParts(
+            db, BundleAdmission(db: db, environment: environment, header: header),
+            tables: tables.map(\.table.number), before: before, isRenewed: summary.renewedReplica != nil)
+        self.parts = parts
+        partOfTable = parts.byTable
+        let end = Stamp(
+            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
+            sequence: 0)
+        deletions = ForgottenDeletions(
+            versions: versions, journal: journal, parking: parking, settlement: settlement,
+            resync: parts.byTable.contains(where: \.isResync) ? try Resync(db) : nil, end: end)
     }
 
     /// The sums, with everything in them that was here before the bundle.
@@ -152,16 +161,17 @@ final class BundleApplier {
             throw SyncError(.invalidBundle, "the bundle has a row of a table that can't have any")
         }
         let table = tables[record.table]
+        let part = partOfTable[record.table]
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
-        try records.note(record)
+        try records.note(record, part.targetSequences)
         try settlement?.touch(table.table.number, key)
-        try resync?.mention(table.table.number, key)
-        if let base = record.base, record.isAlive, !table.namesColumnsTwice, !forgotten.covers(base),
+        if part.isResync { try deletions?.mention(table.table.number, key) }
+        if let base = record.base, record.isAlive, !table.namesColumnsTwice, !part.forgotten.covers(base),
             try versions.insertIfNew(table.table.number, key, life: record.life, records.stamp(base))
         {
             try insertNew(record, table, key)
         } else {
-            try merge(record, table, key)
+            try merge(record, table, part, key)
         }
     }
 
@@ -198,19 +208,17 @@ final class BundleApplier {
     }
 
     /// The way through the pure merge.
-    private func merge(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+    private func merge(
+        _ record: borrowing RowRecord, _ table: AppliedTable, _ part: AppliedPart, _ key: RowKey
+    ) throws {
         let change = records.change(record, table)
         var local = try versions.load(table.table.number, key)
-        if let resync, let known = local, resync.isOutlived(known.version, by: change) {
-            if known.version.isAlive { try takeOut(known.version, table, key, end(of: resync)) }
-            try resync.forgetVersions(known.row)
-            local = nil
-        }
-        if let known = local, isForgotten(change, beside: known.version) {
-            return try discard(change, table, key)
-        }
-        if local == nil, record.base.map(forgotten.covers) ?? forgotten.exist {
-            return try discard(change, table, key)
+        if let deletions {
+            local = try deletions.keep(local, beside: change, part, table, key)
+            let isForgotten =
+                local.map { deletions.isForgotten(change, beside: $0.version, part) }
+                ?? record.base.map(part.forgotten.covers) ?? part.forgotten.exist
+            if isForgotten { return try deletions.discard(change, part, table, key) }
         }
         var owned: [OwnedValue] = []
         var version = local?.version
@@ -227,8 +235,7 @@ final class BundleApplier {
         }
         guard
             var plan = Merge.plan(
-                local: version, incoming: change, peer: peer,
-                known: isRepair ? VersionVector() : metadata.vector, isRepair: isRepair,
+                local: version, incoming: change, peer: part.peer, known: part.known, isRepair: isRepair,
                 separate: counters?.shares(of: table.table.number) ?? [])
         else {
             throw SyncError(
@@ -245,83 +252,16 @@ final class BundleApplier {
         }
     }
 
-    /// Whether a change is of a life before a deletion that was forgotten here: its row was here
-    /// once, and would not have lost against the one that is.
-    private func isForgotten(_ change: RowChange, beside local: RowVersion) -> Bool {
-        guard forgotten.exist, let base = change.base, base != local.base, metadata.vector.contains(base)
-        else { return false }
-        return change.life > local.life || (change.life == local.life && base.isNewer(than: local.base))
-    }
-
-    /// A row whose deletion was forgotten. What nobody here has seen of it is kept.
-    private func discard(_ change: RowChange, _ table: AppliedTable, _ key: RowKey) throws {
-        guard change.isAlive, let header else { return }
-        let end = Stamp(
-            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
-            sequence: 0)
-        var plan = MergePlan(life: change.life + 1, base: end)
-        plan.lostLife = change.life
-        plan.conflicts = change.writes
-            .filter { !metadata.vector.contains($0.value.stamp) }.sorted { $0.key < $1.key }
-            .map { column, write in
-                MergePlan.Conflict(
-                    column: column, lost: write.value, lostStamp: write.stamp, winner: end, reason: .deleted)
-            }
-        summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
-    }
-
-    /// The stamp of deletions that nobody remembers.
-    private func end(of resync: Resync) -> Stamp {
-        Stamp(
-            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()),
-            replica: resync.sender, sequence: 0)
-    }
-
-    /// Takes out the rows that were deleted while this replica was away.
-    private func finishResync() throws {
-        guard let resync else { return }
-        let end = end(of: resync)
-        for row in try resync.deletedRows(tables.map(\.table.number)) {
-            guard let table = tables.first(where: { $0.table.number == row.table }) else { continue }
-            let owner = OwnedValue.make(row.key)
-            try withExtendedLifetime(owner) {
-                let key = RowKey(owner.value)
-                if let local = try versions.load(row.table, key)?.version, local.isAlive {
-                    try takeOut(local, table, key, end)
-                }
-                try resync.forget(row)
-            }
-            summary.rowCount += 1
-        }
-        try versions.digests?.invalidate()
-        try resync.finish()
-    }
-
-    private func takeOut(_ local: RowVersion, _ table: AppliedTable, _ key: RowKey, _ end: Stamp) throws {
-        var plan = MergePlan(life: local.life + 1, base: end)
-        plan.lostLife = local.life
-        try table.reader.load(key: key, hasParkedValues: parking.isInUse)
-        for (ordinal, column) in table.table.columns.enumerated() {
-            let stamp = local.stamp(ofColumn: column.number)
-            guard table.reader.hasValue(ordinal), !target.contains(stamp) else { continue }
-            plan.conflicts.append(
-                .init(
-                    column: column.number, lost: table.reader.value(ordinal), lostStamp: stamp, winner: end,
-                    reason: .deleted))
-        }
-        summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
-        table.reader.finish()
-        try parking.remove(table.table.number, key)
-        try table.delete(key)
-        try settlement?.touch(table.table.number, key)
-    }
-
     // MARK: The end
 
     /// Ends the application: everything was there, the vector moves on.
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
-        try finishResync()
+        if let deletions {
+            try deletions.finish(tables, partOfTable)
+            summary.conflictCount += deletions.conflictCount
+            summary.rowCount += deletions.rowCount
+        }
         // A new identity is another winner of rows of the same moment.
         try settlement?.run(isFull: hasUnitedColumns || summary.renewedReplica != nil)
         summary.unparkedCount = parking.shownRowCount
@@ -332,13 +272,14 @@ final class BundleApplier {
         try triggers.restore()
         try settlement?.finish()
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
-        for (replica, sequence) in target.sequences where !isRepair {
+        for (replica, sequence) in header?.target.sequences ?? [:] where !isRepair {
             try db.execute(
                 sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",
                 arguments: [sequence, environment.milliseconds(), replica.data, sequence])
         }
         try versions.digests?.flush()
         if let header, !isRepair {
+            try parts?.conclude(db)
             try BundleAdmission(db: db, environment: environment, header: header).conclude()
         }
         try db.execute(

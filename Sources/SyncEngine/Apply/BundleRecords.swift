@@ -9,8 +9,6 @@ struct BundleRecords {
     private(set) var newest: Int64 = 0
     /// The newest timestamp that it may not adopt, or 0.
     private(set) var newestBeyond: Int64 = 0
-    /// How far the bundle's vector reaches, by the index of the replica.
-    private var targetSequences: [Int64] = []
     private let adoptionBound: Int64
 
     /// A stamp near the end of its range would leave no room for the next one.
@@ -21,7 +19,6 @@ struct BundleRecords {
 
     /// Takes the replicas of the header; those that are new get a number.
     mutating func begin(_ header: BundleHeader, _ metadata: StoreMetadata, _ db: Database) throws {
-        targetSequences = header.replicas.map { header.target[$0] }
         let numbers = Dictionary(
             metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
         for id in header.replicas {
@@ -35,12 +32,14 @@ struct BundleRecords {
     }
 
     /// Checks the stamps of a row and remembers the newest that can be adopted.
-    mutating func note(_ record: borrowing RowRecord) throws {
-        if let base = record.base { try note(base) }
-        for index in 0..<record.cells.count { try note(record.cells[index].stamp) }
+    ///
+    /// - parameter targetSequences: How far the bundle's vector reaches, by the index of the replica.
+    mutating func note(_ record: borrowing RowRecord, _ targetSequences: [Int64]) throws {
+        if let base = record.base { try note(base, targetSequences) }
+        for index in 0..<record.cells.count { try note(record.cells[index].stamp, targetSequences) }
     }
 
-    private mutating func note(_ stamp: WireStamp) throws {
+    private mutating func note(_ stamp: WireStamp, _ targetSequences: [Int64]) throws {
         guard stamp.sequence <= targetSequences[stamp.replica], stamp.timestamp <= Self.timestampMax else {
             throw SyncError(.invalidBundle, "the bundle holds a change that its own vector does not cover")
         }

@@ -5,41 +5,49 @@ import SyncWire
 struct BundleExporter {
     let db: Database
     let metadata: StoreMetadata
-    /// What the peer has to know. It is nothing when the peer does not know a deletion that
-    /// was forgotten here.
-    let base: VersionVector
+    let parts: ExportedParts
     private let facts: ReplicaFacts
     /// The rows to send, all of each; nil for everything that the peer does not know.
     private let chosen: [StateRows]?
     private let tables: [SyncedTable]
-    private let replicaIndexes: [Int64: Int]
-    private let tableIndexes: [Int64: Int]
-    private let readers: [ExportedTable]
-    private let hasCells: Bool
-    private let hasParkedValues: Bool
+    let replicaIndexes: [Int64: Int]
+    let tableIndexes: [Int64: Int]
+    let readers: [ExportedTable]
+    let hasCells: Bool
+    let hasParkedValues: Bool
 
     /// Prepares an export in the transaction that is open.
     ///
-    /// - parameter base: What the peer knows.
-    init(_ db: Database, since base: VersionVector) throws {
-        try self.init(db, since: base, chosen: nil)
+    /// - parameter request: What the peer knows and wants.
+    init(_ db: Database, _ request: TransferRequest) throws {
+        let metadata = try StoreMetadata.require(db)
+        try self.init(
+            db, metadata, ExportedParts(db, metadata, request), peer: request.reach, chosen: nil)
     }
 
     /// Prepares an export of all of some rows, which repairs a divergence.
+    ///
+    /// - throws: ``SyncError`` of code `changedMeanwhile` when more is known of some of their tables than of others.
     init(_ db: Database, repairing rows: [StateRows]) throws {
-        try self.init(db, since: VersionVector(), chosen: rows)
+        let metadata = try StoreMetadata.require(db)
+        try self.init(
+            db, metadata, ExportedParts(db, metadata, repairing: rows), peer: VersionVector(), chosen: rows)
     }
 
-    private init(_ db: Database, since base: VersionVector, chosen: [StateRows]?) throws {
+    private init(
+        _ db: Database, _ metadata: StoreMetadata, _ parts: ExportedParts, peer: VersionVector,
+        chosen: [StateRows]?
+    ) throws {
         self.db = db
         self.chosen = chosen
-        metadata = try StoreMetadata.require(db)
-        let isResync = try !base.covers(ReplicaRegister(db: db).floor(metadata))
-        self.base = isResync ? VersionVector() : base
-        var facts = try ReplicaRegister(db: db).facts(metadata, peer: base)
+        self.metadata = metadata
+        self.parts = parts
+        var facts = try ReplicaRegister(db: db).facts(metadata, peer: peer)
+        facts.floor = parts.whole.floor
+        facts.parts = parts.facts
         facts.isRepair = chosen != nil
         self.facts = facts
-        tables = try SyncedTable.loadAll(db)
+        tables = parts.tables
         replicaIndexes = Dictionary(uniqueKeysWithValues: metadata.replicas.enumerated().map { ($1.sid, $0) })
         tableIndexes = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.number, $0) })
         hasCells = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_cell)") ?? false
@@ -57,20 +65,25 @@ struct BundleExporter {
         progress: SyncProgressHandler?, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
         let header = BundleHeader(
-            store: metadata.store, sender: try metadata.replicaID(), base: base, target: metadata.vector,
-            replicas: metadata.replicas.map(\.id),
+            store: metadata.store, sender: try metadata.replicaID(), base: parts.whole.base,
+            target: parts.whole.target, replicas: metadata.replicas.map(\.id),
             tables: tables.map {
                 BundleHeader.Table(name: $0.name, key: $0.key, columns: $0.columns.map(\.name))
             } + NameDeclarations.tables(of: tables, try NameAliases(db))
                 + (try PolicyDeclarations.tables(db, of: tables)), facts: facts)
         var writer = try BundleWriter(header: header, sink: sink)
-        try fillKnown()
+        try db.execute(sql: "CREATE TEMP TABLE _sync_known (sid INTEGER PRIMARY KEY, oseq INTEGER NOT NULL)")
         defer { try? db.execute(sql: "DROP TABLE temp._sync_known") }
         if let chosen { return try write(chosen, &writer) }
-        let total = progress == nil ? 0 : try rowCount()
-        let report = progress.map { progress in { (count: Int64) in try progress(count, max(count, total)) } }
-        try writeRows(Self.newRowsSQL, &writer, report)
-        if hasCells { try writeRows(Self.newCellsSQL, &writer, report) }
+        for group in parts.all {
+            try fillKnown(group.base)
+            let total = try progress == nil ? 0 : Int64(writer.rowCount) + rowCount(group)
+            let report = progress.map { progress in
+                { (count: Int64) in try progress(count, max(count, total)) }
+            }
+            try writeRows(Self.newRowsSQL, group, &writer, report)
+            if hasCells { try writeRows(Self.newCellsSQL, group, &writer, report) }
+        }
         // A page that was tampered with shows only now; the end must not be written then.
         try db.verifyReads()
         try writer.finish()
@@ -95,7 +108,7 @@ struct BundleExporter {
             }
         }
         insertion.reset()
-        try writeRows(Self.chosenRowsSQL, &writer, nil)
+        try writeRows(Self.chosenRowsSQL, parts.whole, &writer, nil)
         try db.verifyReads()
         try writer.finish()
         return TransferSummary(rowCount: Int64(writer.rowCount), byteCount: Int64(writer.byteCount))
@@ -107,8 +120,8 @@ struct BundleExporter {
         """
 
     /// The peer's vector as a table, to join with.
-    private func fillKnown() throws {
-        try db.execute(sql: "CREATE TEMP TABLE _sync_known (sid INTEGER PRIMARY KEY, oseq INTEGER NOT NULL)")
+    private func fillKnown(_ base: VersionVector) throws {
+        try db.execute(sql: "DELETE FROM temp._sync_known")
         for replica in metadata.replicas {
             try db.execute(
                 sql: "INSERT INTO temp._sync_known VALUES (?, ?)", arguments: [replica.sid, base[replica.id]])
@@ -116,12 +129,12 @@ struct BundleExporter {
     }
 
     /// About how many rows there are to write, for progress.
-    private func rowCount() throws -> Int64 {
+    private func rowCount(_ group: ExportedParts.Group) throws -> Int64 {
         try Int64.fetchOne(
             db,
             sql: """
                 SELECT count(*) FROM temp._sync_known AS k
-                CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq
+                CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq \(parts.condition(group))
                 """) ?? 0
     }
 
@@ -139,121 +152,4 @@ struct BundleExporter {
         CROSS JOIN _sync_row AS s ON s.r = n.r
         CROSS JOIN temp._sync_known AS k ON k.sid = s.sid AND s.oseq <= k.oseq
         """
-
-    private func writeRows(
-        _ sql: String, _ writer: inout BundleWriter, _ progress: ((Int64) throws -> Void)?
-    ) throws {
-        let feed = try db.makeStatement(sql: sql)
-        defer { feed.reset() }
-        let cells = try db.makeStatement(
-            sql: "SELECT col, hlc, sid, oseq FROM _sync_cell WHERE r = ? ORDER BY col")
-        var known: [Int64: Int64] = [:]
-        for replica in metadata.replicas { known[replica.sid] = base[replica.id] }
-        while try feed.step() {
-            let row = feed.sqliteStatement
-            let entry = FeedEntry(row)
-            guard let index = tableIndexes[entry.table] else {
-                throw SyncError(.damagedMetadata, "a row names table \(entry.table), which is not known")
-            }
-            let all = hasCells && entry.isAlive ? try readCells(cells, of: entry.row) : []
-            try writeRow(
-                entry, key: row, table: index, cells: all, isNew: { $0.sequence > known[$0.sid] ?? 0 },
-                &writer)
-            if writer.rowCount & 0xFFF == 0 { try progress?(Int64(writer.rowCount)) }
-        }
-        try progress?(Int64(writer.rowCount))
-    }
-
-    /// A row of the feed.
-    private struct FeedEntry {
-        let row: Int64
-        let table: Int64
-        let life: Int64
-        let stamp: (timestamp: Int64, sid: Int64, sequence: Int64)
-        let isNewBase: Bool
-        var isAlive: Bool { life & 1 == 1 }
-
-        init(_ statement: SQLiteStatement) {
-            row = RawColumn.int64(statement, 0)
-            table = RawColumn.int64(statement, 1)
-            life = RawColumn.int64(statement, 3)
-            stamp = (
-                RawColumn.int64(statement, 4), RawColumn.int64(statement, 5), RawColumn.int64(statement, 6)
-            )
-            isNewBase = RawColumn.int64(statement, 7) != 0
-        }
-    }
-
-    /// The version of one column.
-    private struct CellEntry {
-        let column: Int
-        let timestamp: Int64
-        let sid: Int64
-        let sequence: Int64
-    }
-
-    private func readCells(_ statement: Statement, of row: Int64) throws -> [CellEntry] {
-        let raw = statement.sqliteStatement
-        statement.reset()
-        _ = RawBinding.int64(raw, 1, row)
-        var cells: [CellEntry] = []
-        while try statement.step() {
-            cells.append(
-                CellEntry(
-                    column: Int(RawColumn.int64(raw, 0)), timestamp: RawColumn.int64(raw, 1),
-                    sid: RawColumn.int64(raw, 2), sequence: RawColumn.int64(raw, 3)))
-        }
-        statement.reset()
-        return cells
-    }
-
-    private func writeRow(
-        _ entry: FeedEntry, key statement: SQLiteStatement, table index: Int, cells: [CellEntry],
-        isNew: (CellEntry) -> Bool, _ writer: inout BundleWriter
-    ) throws {
-        let reader = readers[index]
-        let isText = RawColumn.storageClass(statement, 2) == RawColumn.textClass
-        let key = isText ? RawColumn.text(statement, 2) : RawColumn.blob(statement, 2)
-        let base = try entry.isNewBase ? wireStamp(entry.stamp) : nil
-        guard entry.isAlive else {
-            writer.beginRow(
-                table: index, key: key, isTextKey: isText, life: entry.life, base: base, mask: nil,
-                cellCount: 0)
-            return try writer.endRow()
-        }
-        try reader.load(key: RowKey(bytes: key, isText: isText), hasParkedValues: hasParkedValues)
-        defer { reader.finish() }
-        // A value that is no longer here, because its table or column was dropped, is nobody's NULL.
-        let newCells = cells.filter { cell in
-            isNew(cell) && (reader.ordinals[cell.column].map(reader.hasValue) ?? true)
-        }
-        var mask: [Bool]?
-        if entry.isNewBase && (!cells.isEmpty || !reader.hasEveryColumn || !reader.hasRow) {
-            mask = (0..<reader.columnCount).map(reader.hasValue)
-            for cell in cells { if let ordinal = reader.ordinals[cell.column] { mask?[ordinal] = false } }
-        }
-        writer.beginRow(
-            table: index, key: key, isTextKey: isText, life: entry.life, base: base, mask: mask,
-            cellCount: newCells.count)
-        if entry.isNewBase {
-            for ordinal in 0..<reader.columnCount where mask?[ordinal] ?? true {
-                writer.value(reader.value(ordinal))
-            }
-        }
-        for cell in newCells {
-            guard let ordinal = reader.ordinals[cell.column] else {
-                throw SyncError(.damagedMetadata, "a cell names column \(cell.column), which is not known")
-            }
-            let stamp = try wireStamp((cell.timestamp, cell.sid, cell.sequence))
-            writer.cell(column: ordinal, stamp: stamp, value: reader.value(ordinal))
-        }
-        try writer.endRow()
-    }
-
-    private func wireStamp(_ stamp: (timestamp: Int64, sid: Int64, sequence: Int64)) throws -> WireStamp {
-        guard let replica = replicaIndexes[stamp.sid] else {
-            throw SyncError(.damagedMetadata, "a stamp names replica \(stamp.sid), which is not known")
-        }
-        return WireStamp(timestamp: stamp.timestamp, replica: replica, sequence: stamp.sequence)
-    }
 }

@@ -32,18 +32,22 @@ extension Synchronizer {
     /// - parameters:
     ///     - path: Where the file goes; no file may be there.
     ///     - base: What the receiver knows already.
+    ///     - scope: What it gets.
     ///     - progress: Called with the rows that were written, and about how many there are.
     /// - returns: The rows and bytes of the bundle.
-    /// - throws: ``SyncError``: `noSuchReplica`; ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    /// - throws: ``SyncError``: `noSuchReplica`, `noSuchTable`; ``StoreError``, ``DatabaseError``. No file is left at `path` then.
     @discardableResult
     public func writeBundle(
-        to path: String, since base: BundleBase, _ protection: BundleFile.Protection,
-        progress: SyncProgressHandler? = nil
+        to path: String, since base: BundleBase, scope: SyncScope = .everything,
+        _ protection: BundleFile.Protection, progress: SyncProgressHandler? = nil
     ) throws -> TransferSummary {
-        let vector = try vector(of: base)
+        let request = TransferRequest(
+            base: try vector(of: base),
+            tables: try scope.tableNames.map { names in
+                try database.read { try ScopeStore(db: $0).resolve(names).map { [$0.name] } }
+            })
         return try writeFile(path, protection) { sink in
-            try peer
-                .send(since: vector, progress: progress, to: sink)
+            try peer.send(request, progress: progress, to: sink)
         }
     }
 
@@ -127,13 +131,23 @@ struct BundleReception {
         guard greeting.vector.covers(header.base) else {
             throw SyncError(.missingChanges, Self.missing(header.base, in: greeting.vector))
         }
+        for part in header.facts.parts {
+            for names in part.tables where !greeting.known(of: names).covers(part.base) {
+                throw SyncError(.missingChanges, Self.missing(part.base, in: greeting.known(of: names)))
+            }
+        }
         // What is covered is read all the same: a damaged file must not pass for a good one.
         let summary = try peer.receive(frames)
-        if header.sender != greeting.replica {
+        // A bundle of some tables says nothing of what the sender knows of all.
+        if header.sender != greeting.replica, !header.target.sequences.isEmpty {
             try peer.remember(header.sender, name: "", knowing: header.target)
         }
-        var report = BundleReport(
-            sender: header.sender, applied: greeting.vector.covers(header.target) ? nil : summary)
+        let isKnown =
+            greeting.vector.covers(header.target)
+            && header.facts.parts.allSatisfy { part in
+                part.tables.allSatisfy { greeting.known(of: $0).covers(part.target) }
+            }
+        var report = BundleReport(sender: header.sender, applied: isKnown ? nil : summary)
         report.renewedReplica = summary.renewedReplica
         return report
     }

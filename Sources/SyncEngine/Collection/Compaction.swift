@@ -101,7 +101,12 @@ struct Compaction {
         let metadata = try StoreMetadata.require(db)
         let tombstones = Tombstones(db: db)
         report.forgottenDeletionCount = try tombstones.raiseFloor(
-            to: tombstones.commonVector(metadata), metadata)
+            to: tombstones.commonVector(metadata, within: metadata.vector), metadata)
+        let coverage = try Coverage.load(db, metadata)
+        for (table, part) in coverage.parts {
+            report.forgottenDeletionCount += try tombstones.raiseFloor(
+                ofTable: table, to: tombstones.commonVector(metadata, within: part.known), coverage)
+        }
         report.keptDeletionCount =
             try Int64.fetchOne(db, sql: "SELECT count(*) FROM _sync_row WHERE NOT cl & 1") ?? 0
         report.awaitedReplicas = try tombstones.laggards(metadata)
@@ -110,7 +115,10 @@ struct Compaction {
         report.historyEntryCount = try HistoryBound.prune(
             db, folded: metadata.folded, now: environment.milliseconds())
         // What a retired replica knows is of no use.
-        try db.execute(sql: "DELETE FROM main._sync_known WHERE sid IN (SELECT sid FROM _sync_retired)")
+        for table in ["_sync_known", "_sync_acknowledged"] {
+            try db.execute(
+                sql: "DELETE FROM main.\(table) WHERE sid IN (SELECT sid FROM _sync_retired)")
+        }
         return report
     }
 

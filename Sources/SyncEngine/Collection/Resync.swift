@@ -14,15 +14,10 @@ import SyncWire
 /// it knows nothing were made here; they stay, and are sent as usual.
 final class Resync {
     private let db: Database
-    private let header: BundleHeader
     private let insertion: Statement
 
-    /// Who sent the rows.
-    var sender: ReplicaID { header.sender }
-
-    init(_ db: Database, _ header: BundleHeader) throws {
+    init(_ db: Database) throws {
         self.db = db
-        self.header = header
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS temp._sync_mentioned;
@@ -47,12 +42,14 @@ final class Resync {
         let key: DatabaseValue
     }
 
-    /// The rows that were deleted elsewhere, of the tables that the bundle names.
-    func deletedRows(_ tables: [Int64]) throws -> [Row] {
+    /// The rows that were deleted elsewhere, of tables of which the bundle holds everything.
+    ///
+    /// - parameter vector: What the sender knows of these tables.
+    func deletedRows(_ tables: [Int64], knownTo vector: VersionVector) throws -> [Row] {
         defer { insertion.reset() }
         let numbers = tables.map(String.init).joined(separator: ", ")
         var found: [Int64: Row] = [:]
-        for (origin, sequence) in header.target.sequences {
+        for (origin, sequence) in vector.sequences {
             let rows = try CipherStore.Row.fetchAll(
                 db,
                 sql: """
@@ -76,10 +73,10 @@ final class Resync {
     }
 
     /// Whether a row here is of a life before a deletion that the sender has forgotten.
-    func isOutlived(_ local: RowVersion, by change: RowChange) -> Bool {
-        guard let base = change.base, base != local.base, header.target.contains(local.base) else {
-            return false
-        }
+    ///
+    /// - parameter vector: What the sender knows of the row's table.
+    func isOutlived(_ local: RowVersion, by change: RowChange, knownTo vector: VersionVector) -> Bool {
+        guard let base = change.base, base != local.base, vector.contains(local.base) else { return false }
         return local.life > change.life || (local.life == change.life && local.base.isNewer(than: base))
     }
 

@@ -20,17 +20,19 @@ struct Tombstones {
     ///
     /// Based on: Wuu and Bernstein, "Efficient Solutions to the Replicated Log and
     /// Dictionary Problems", 1984.
-    func commonVector(_ metadata: StoreMetadata) throws -> VersionVector {
+    ///
+    /// - parameter vector: What is known here: of all tables, or of one.
+    func commonVector(_ metadata: StoreMetadata, within vector: VersionVector) throws -> VersionVector {
         let retired = Set(try ReplicaRegister(db: db).retirements().map(\.replica))
         let own = try metadata.replicaID()
-        let known = try ReplicaRegister(db: db).known(metadata)
-        var common = metadata.vector
+        let known = try ReplicaRegister(db: db).knownOfHeldTables(metadata)
+        var common = vector
         for replica in metadata.replicas where replica.id != own && !retired.contains(replica.id) {
-            var vector = known[replica.id] ?? VersionVector()
+            var known = known[replica.id] ?? VersionVector()
             // It knows its own changes, whether or not it ever said so.
-            vector[replica.id] = max(vector[replica.id], replica.sequence)
-            for (origin, sequence) in common.sequences where vector[origin] < sequence {
-                common[origin] = vector[origin]
+            known[replica.id] = max(known[replica.id], vector[replica.id])
+            for (origin, sequence) in common.sequences where known[origin] < sequence {
+                common[origin] = known[origin]
             }
         }
         return common
@@ -40,7 +42,7 @@ struct Tombstones {
     func laggards(_ metadata: StoreMetadata) throws -> [ReplicaID] {
         let retired = Set(try ReplicaRegister(db: db).retirements().map(\.replica))
         let own = try metadata.replicaID()
-        let known = try ReplicaRegister(db: db).known(metadata)
+        let known = try ReplicaRegister(db: db).knownOfHeldTables(metadata)
         // Only deletions wait, so only what lies above a deletion counts.
         let last = try Row.fetchAll(
             db, sql: "SELECT sid, max(oseq) FROM _sync_row WHERE NOT cl & 1 GROUP BY sid")
@@ -78,6 +80,22 @@ struct Tombstones {
                 DELETE FROM _sync_row WHERE NOT cl & 1 AND oseq <=
                     coalesce((SELECT f.oseq FROM _sync_floor AS f WHERE f.sid = _sync_row.sid), 0)
                 """)
+        return Int64(db.changesCount)
+    }
+
+    /// The same for one table, of which more is known than of all.
+    ///
+    /// - returns: How many deletions were forgotten.
+    @discardableResult
+    func raiseFloor(ofTable table: Int64, to vector: VersionVector, _ coverage: Coverage) throws -> Int64 {
+        guard !coverage[table].floor.covers(vector) else { return 0 }
+        try Coverage.raise(db, table, to: Coverage.Part(known: coverage[table].known, floor: vector))
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_row WHERE tbl = ? AND NOT cl & 1 AND oseq <=
+                    coalesce((SELECT c.floor FROM _sync_coverage AS c
+                        WHERE c.tbl = _sync_row.tbl AND c.sid = _sync_row.sid), 0)
+                """, arguments: [table])
         return Int64(db.changesCount)
     }
 }

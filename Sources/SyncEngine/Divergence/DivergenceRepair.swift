@@ -8,6 +8,8 @@ import SyncWire
 struct DivergenceRepair {
     let local: any SyncPeer
     let remote: any SyncPeer
+    /// The tables that are compared, each by its names; nil for all.
+    var tables: [[String]]?
     /// Whether values are compared, and not only versions.
     var isDeep = false
 
@@ -16,7 +18,7 @@ struct DivergenceRepair {
 
     /// What was found.
     struct Findings {
-        var rows: [StateRows] = []
+        var rows: [(rows: StateRows, known: VersionVector)] = []
         var tables: [Divergence.Table] = []
     }
 
@@ -24,17 +26,21 @@ struct DivergenceRepair {
 
     /// Finds the rows that differ.
     ///
-    /// - throws: ``SyncError`` of code `changedMeanwhile` when the two don't know the same.
+    /// - throws: ``SyncError`` of code `changedMeanwhile` when the two don't know the same of a table.
     func find() throws -> Findings {
         guard let (own, other) = try states() else {
             throw SyncError(.notComparable, "the remote can't be compared: its program knows no digests")
         }
-        let comparison = StateComparison(own.digest, other.digest)
+        let chosen = tables.map { Set($0.joined().map { $0.lowercased() }) }
         var findings = Findings()
-        for table in isDeep ? comparison.tables : comparison.differing {
-            let keys = try differingKeys(table, own.vector)
+        for table in StateComparison(own.digest, other.digest).tables {
+            if let chosen, !table.names.contains(where: { chosen.contains($0.lowercased()) }) { continue }
+            let known = own.known(of: table.names)
+            guard known == other.known(of: table.names) else { throw SyncError.changedMeanwhile }
+            guard isDeep || !table.isEqual else { continue }
+            let keys = try differingKeys(table, known)
             guard !keys.isEmpty else { continue }
-            findings.rows.append(StateRows(table: table.names, keys: keys))
+            findings.rows.append((StateRows(table: table.names, keys: keys), known))
             findings.tables.append(Divergence.Table(name: table.name, keys: keys))
         }
         return findings
@@ -45,7 +51,6 @@ struct DivergenceRepair {
         guard let own = try local.state(.recomputed), let other = try remote.state(.recomputed) else {
             return nil
         }
-        guard own.vector == other.vector else { throw SyncError.changedMeanwhile }
         return (own, other)
     }
 
@@ -113,9 +118,12 @@ struct DivergenceRepair {
     private func repair(_ findings: Findings, _ direction: SyncDirection, _ divergence: inout Divergence)
         throws
     {
-        guard !findings.rows.isEmpty else { return }
-        if direction != .push { try transfer(findings.rows, from: remote, to: local, &divergence) }
-        if direction != .pull { try transfer(findings.rows, from: local, to: remote, &divergence) }
+        // A bundle has one vector.
+        for known in Set(findings.rows.map(\.known)) {
+            let rows = findings.rows.filter { $0.known == known }.map(\.rows)
+            if direction != .push { try transfer(rows, from: remote, to: local, &divergence) }
+            if direction != .pull { try transfer(rows, from: local, to: remote, &divergence) }
+        }
     }
 
     private func transfer(

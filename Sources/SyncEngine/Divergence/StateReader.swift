@@ -70,12 +70,13 @@ struct StateReader {
     func answer(_ question: StateQuestion) throws -> StateAnswer {
         guard try isFolded() else { throw SyncError.changedMeanwhile }
         let metadata = try StoreMetadata.require(db)
-        var answer = StateAnswer(vector: metadata.vector)
+        let coverage = try Coverage.load(db, metadata)
+        let table = try Self.find(question.table, in: SyncedTable.loadAll(db), name: \.name)
+        var answer = StateAnswer(vector: table.map { coverage[$0.number].known } ?? metadata.vector)
         if question.buckets.isEmpty {
             answer.sums = Array(repeating: DigestSum(), count: StateHasher.bucketCount)
         }
-        let tables = try SyncedTable.loadAll(db)
-        guard let table = Self.find(question.table, in: tables, name: \.name) else { return answer }
+        guard let table else { return answer }
         let reader = try RowHashes(db, metadata, table, question)
         try reader.visit { key, bucket, sum in
             if question.buckets.isEmpty {

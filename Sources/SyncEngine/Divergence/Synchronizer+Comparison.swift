@@ -11,7 +11,8 @@ extension Synchronizer {
     ///
     /// Each synchronization compares versions. This compares values too, which finds what a
     /// program changed in the file while nothing tracked it; it reads all rows of both sides.
-    /// Values are compared of columns that both sides have. It blocks its thread.
+    /// Values are compared of columns that both sides have, in the tables that are exchanged with
+    /// the remote (see ``setScope(_:ofRemote:)``). It blocks its thread.
     ///
     /// - parameters:
     ///     - transport: The way to the remote.
@@ -28,12 +29,13 @@ extension Synchronizer {
         let (own, other) = (try local.greet(), try remote.greet())
         guard own.store == other.store else { throw SyncError.otherStoreRemote }
         guard own.replica != other.replica else { throw SyncError.sameReplicaRemote }
-        guard own.vector == other.vector else {
+        let tables = try database.read { try ScopeStore(db: $0).tableNames(of: transport.name) }
+        guard own.covers(other, within: tables), other.covers(own, within: tables) else {
             throw SyncError(
                 .notComparable,
                 "the two stores don't know the same changes; synchronize them, then compare them")
         }
-        let repair = DivergenceRepair(local: local, remote: remote, isDeep: true)
+        let repair = DivergenceRepair(local: local, remote: remote, tables: tables, isDeep: true)
         let divergence: Divergence
         if repairing {
             divergence = try repair.run(.both)

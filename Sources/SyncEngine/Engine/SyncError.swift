@@ -41,6 +41,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case missingChanges
         /// A folder holds no snapshot that a new replica could begin with.
         case snapshotMissing
+        /// The way to the remote can't bring some tables only, or what is known of some tables only.
+        case scopeUnsupported
         /// The replica was never heard of.
         case noSuchReplica
         /// Two replicas know the same and do not hold the same, and could not be made equal.

@@ -21,7 +21,7 @@ public struct SyncStatus: Sendable {
         public let name: String
         /// When, in milliseconds of Unix time.
         public let lastContactMilliseconds: Int64
-        /// How many local changes it does not have.
+        /// How many local changes it does not have, of the tables that are exchanged with it.
         public let pendingCount: Int64
     }
 
@@ -113,12 +113,15 @@ extension Synchronizer {
 
     private static func peers(_ db: Database) throws -> [SyncStatus.Peer] {
         try Row.fetchAll(db, sql: "SELECT rid, name, at, acked FROM _sync_peer ORDER BY at DESC").map { row in
-            SyncStatus.Peer(
-                replica: try StoreMetadata.identifier(row.decode(atIndex: 0)),
-                name: try row.decode(atIndex: 1),
+            let name: String = try row.decode(atIndex: 1)
+            let tables = try ScopeStore(db: db).tables(of: name).map {
+                "AND tbl IN (\($0.map(String.init).joined(separator: ", ")))"
+            }
+            return SyncStatus.Peer(
+                replica: try StoreMetadata.identifier(row.decode(atIndex: 0)), name: name,
                 lastContactMilliseconds: try row.decode(atIndex: 2),
                 pendingCount: try Int64.fetchOne(
-                    db, sql: "SELECT count(*) FROM _sync_log WHERE seq > ? AND op <> 0",
+                    db, sql: "SELECT count(*) FROM _sync_log WHERE seq > ? AND op <> 0 \(tables ?? "")",
                     arguments: [try row.decode(Int64.self, atIndex: 3)]) ?? 0)
         }
     }

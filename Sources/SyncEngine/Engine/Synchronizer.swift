@@ -125,9 +125,9 @@ public final class Synchronizer: Sendable {
         try SyncObservation(synchronizer: self, direction: direction, remote: transport.name).run {
             let remote = try transport.connect(environment)
             defer { remote.close() }
-            let local = peer
+            let tables = try database.read { try ScopeStore(db: $0).tableNames(of: transport.name) }
             return try SessionDriver(
-                local: local, remote: remote, remoteName: transport.name, progress: progress
+                local: peer, remote: remote, remoteName: transport.name, tables: tables, progress: progress
             ).run(direction)
         }
     }
@@ -138,10 +138,12 @@ struct SessionDriver {
     let local: any SyncPeer
     let remote: any SyncPeer
     let remoteName: String
+    /// The tables that are exchanged, each by its names; nil for all.
+    var tables: [[String]]?
     let progress: ((SyncProgress) throws -> Void)?
 
     func run(_ direction: SyncDirection) throws -> SyncReport {
-        var session = SyncSession(direction)
+        var session = SyncSession(direction, tables: tables)
         var action = session.start
         var greetings: (local: Greeting, remote: Greeting)?
         var pulled: SyncReport.Transfer?
@@ -160,16 +162,17 @@ struct SessionDriver {
                 renewed.append(side)
                 action = session.handle(.renewed(side))
             case .pull(let vector):
-                pulled = try transfer(.pull, from: remote, to: local, since: vector)
+                pulled = try transfer(.pull, from: remote, to: local, since: vector, greetings?.local)
                 action = session.handle(.pulled)
             case .push(let vector):
-                pushed = try transfer(.push, from: local, to: remote, since: vector)
+                pushed = try transfer(.push, from: local, to: remote, since: vector, greetings?.remote)
                 action = session.handle(.pushed)
             case .compare:
                 action = session.handle(
                     .compared(local: try local.state(.kept), remote: try remote.state(.kept)))
-            case .repair:
-                divergence = try DivergenceRepair(local: local, remote: remote).run(direction)
+            case .repair(let differing):
+                let repair = DivergenceRepair(local: local, remote: remote, tables: differing)
+                divergence = try repair.run(direction)
                 action = session.handle(.repaired)
             case .refuse(let error):
                 throw error
@@ -195,8 +198,9 @@ struct SessionDriver {
 
     private func transfer(
         _ direction: SyncDirection, from source: any SyncPeer, to target: any SyncPeer,
-        since vector: VersionVector
+        since vector: VersionVector, _ greeting: Greeting?
     ) throws -> SyncReport.Transfer {
+        let request = TransferRequest(base: vector, parts: greeting?.facts.parts ?? [], tables: tables)
         let report = progress.map { progress in
             { (completed: Int64, total: Int64) in
                 try progress(
@@ -207,7 +211,7 @@ struct SessionDriver {
         let applied = try target.receive { sink in
             // The sink is used only until `send` returns.
             try withoutActuallyEscaping(sink) { sink in
-                sent = try source.send(since: vector, progress: report, to: sink)
+                sent = try source.send(request, progress: report, to: sink)
             }
         }
         return SyncReport.Transfer(rowCount: sent.rowCount, byteCount: sent.byteCount, applied: applied)
@@ -218,10 +222,16 @@ struct SessionDriver {
         _ greetings: (local: Greeting, remote: Greeting), pulled: Bool, pushed: Bool
     ) throws {
         var remoteKnows = greetings.remote.vector
-        if pushed { remoteKnows.join(greetings.local.vector) }
         var localKnows = greetings.local.vector
-        if pulled { localKnows.join(greetings.remote.vector) }
+        // Of some tables only, nobody knows more of all tables.
+        if pushed && tables == nil { remoteKnows.join(greetings.local.vector) }
+        if pulled && tables == nil { localKnows.join(greetings.remote.vector) }
         try local.remember(greetings.remote.replica, name: remoteName, knowing: remoteKnows)
         try remote.remember(greetings.local.replica, name: "", knowing: localKnows)
+        guard let tables, let peer = local as? StorePeer else { return }
+        let own = greetings.local.replica
+        let known = tables.map { greetings.remote.known(of: $0)[own] }.min() ?? 0
+        try peer.noteAcknowledged(
+            pushed ? greetings.local.vector[own] : known, by: greetings.remote.replica)
     }
 }

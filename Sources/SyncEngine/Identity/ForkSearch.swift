@@ -28,11 +28,12 @@ struct ForkSearch {
         let metadata = try StoreMetadata.require(db)
         let chain = ReplicaChain(db: db)
         var forks: [Fork] = []
+        let (here, there) = (try Coverage.load(db, metadata).reach, greeting.reach)
         for replica in metadata.replicas {
             let points = greeting.facts.chains[replica.id] ?? []
-            let told = greeting.vector[replica.id]
-            let isRestored = replica.id == greeting.replica && replica.sequence > greeting.ownSequence
-            guard told > 0, told <= replica.sequence || isRestored else { continue }
+            let (known, told) = (here[replica.id], there[replica.id])
+            let isRestored = replica.id == greeting.replica && known > greeting.ownSequence
+            guard told > 0, told <= known || isRestored else { continue }
             var isFork = isRestored
             if let top = points.first, top.sequence == told {
                 if try chain.find(top, of: replica.sid) == .fork { isFork = true }
@@ -40,7 +41,7 @@ struct ForkSearch {
                 isFork = true
             }
             guard isFork else { continue }
-            forks.append(Fork(replica: replica.id, common: try common(points, of: replica)))
+            forks.append(Fork(replica: replica.id, common: try common(points, of: replica, upTo: known)))
         }
         return forks
     }
@@ -52,31 +53,34 @@ struct ForkSearch {
         let own = try metadata.replicaID()
         let chain = ReplicaChain(db: db)
         var forks: [Fork] = []
+        let (here, there) = (try Coverage.load(db, metadata).reach, header.reach)
         // A copy of a file that wrote nothing yet may have written.
-        for replica in metadata.replicas where replica.sequence > 0 || replica.id == own {
+        for replica in metadata.replicas where here[replica.id] > 0 || replica.id == own {
             let points = header.facts.chains[replica.id] ?? []
-            let told = header.target[replica.id]
+            let (known, told) = (here[replica.id], there[replica.id])
             guard told > 0 else { continue }
-            var isFork = replica.id == own && told > replica.sequence
-            if told <= replica.sequence {
+            var isFork = replica.id == own && told > known
+            if told <= known {
                 if let top = points.first, top.sequence == told {
                     if try chain.find(top, of: replica.sid) == .fork { isFork = true }
                 }
-            } else if let next = points.last(where: { $0.sequence >= replica.sequence }) {
-                let here = try chain.point(of: replica.sid, at: replica.sequence)
-                if next.sequence > replica.sequence && next.previous < replica.sequence { isFork = true }
-                if let here, next.sequence == replica.sequence, next.hash != here.hash { isFork = true }
+            } else if let next = points.last(where: { $0.sequence >= known }) {
+                let here = try chain.point(of: replica.sid, at: known)
+                if next.sequence > known && next.previous < known { isFork = true }
+                if let here, next.sequence == known, next.hash != here.hash { isFork = true }
             }
             guard isFork else { continue }
-            forks.append(Fork(replica: replica.id, common: try common(points, of: replica)))
+            forks.append(Fork(replica: replica.id, common: try common(points, of: replica, upTo: known)))
         }
         return forks
     }
 
     /// The last point that both chains have.
-    private func common(_ points: [ChainPoint], of replica: StoreMetadata.Replica) throws -> Int64 {
+    private func common(
+        _ points: [ChainPoint], of replica: StoreMetadata.Replica, upTo known: Int64
+    ) throws -> Int64 {
         let chain = ReplicaChain(db: db)
-        for point in points where point.sequence <= replica.sequence {
+        for point in points where point.sequence <= known {
             let here = try chain.point(of: replica.sid, at: point.sequence)
             if here?.hash == point.hash { return point.sequence }
         }

@@ -33,15 +33,18 @@ struct ReplicaRegister {
     func facts(_ metadata: StoreMetadata, peer base: VersionVector?) throws -> ReplicaFacts {
         var facts = ReplicaFacts()
         let chain = ReplicaChain(db: db)
-        for replica in metadata.replicas where replica.sequence > 0 {
+        let coverage = try Coverage.load(db, metadata)
+        let reach = coverage.reach
+        for replica in metadata.replicas where reach[replica.id] > 0 {
+            let last = reach[replica.id]
             let points =
-                try base.map {
-                    try chain.points(of: replica.sid, around: $0[replica.id], upTo: replica.sequence)
-                } ?? chain.locator(of: replica.sid, upTo: replica.sequence)
+                try base.map { try chain.points(of: replica.sid, around: $0[replica.id], upTo: last) }
+                ?? chain.locator(of: replica.sid, upTo: last)
             if !points.isEmpty { facts.chains[replica.id] = points }
         }
         facts.floor = try floor(metadata)
         facts.known = try known(metadata)
+        facts.acknowledged = try Acknowledgement(db: db).facts(metadata, coverage)
         facts.retirements = try retirements()
         return facts
     }
@@ -63,6 +66,15 @@ struct ReplicaRegister {
             known[replica, default: VersionVector()][origin] = try row.decode(atIndex: 2)
         }
         return known
+    }
+
+    /// The same of the tables that they hold, which is more for those that hold some only.
+    func knownOfHeldTables(_ metadata: StoreMetadata) throws -> [ReplicaID: VersionVector] {
+        try known(metadata).merging(Acknowledgement(db: db).others(metadata)) { known, acknowledged in
+            var vector = known
+            vector.join(acknowledged)
+            return vector
+        }
     }
 
     /// The changes that all replicas know that are not retired, as of the last compaction
@@ -111,6 +123,7 @@ struct ReplicaRegister {
             try note(vector, of: replica, at: milliseconds)
         }
         if peer != own { try note(vector, of: peer, at: milliseconds) }
+        try Acknowledgement(db: db).learn(facts.acknowledged, own: own, at: milliseconds)
         for retirement in facts.retirements where retirement.replica != own {
             try retire(retirement.replica, at: retirement.milliseconds, retirement.reason)
         }

@@ -35,7 +35,7 @@ extension Synchronizer {
         try database.read { db in
             let metadata = try StoreMetadata.require(db)
             guard metadata.format == MetadataSchema.version else { return [] }
-            let known = try ReplicaRegister(db: db).known(metadata)
+            let known = try ReplicaRegister(db: db).knownOfHeldTables(metadata)
             let rows = try Row.fetchAll(
                 db,
                 sql: """
@@ -103,7 +103,9 @@ extension Synchronizer {
                 throw SyncError(.noSuchReplica, "replica \(replica.shortDescription) is not retired here")
             }
             try db.execute(sql: "DELETE FROM _sync_peer WHERE rid = ?", arguments: [replica.data])
-            try db.execute(sql: "DELETE FROM main._sync_known WHERE sid = ?", arguments: [sid])
+            for table in ["_sync_known", "_sync_acknowledged"] {
+                try db.execute(sql: "DELETE FROM main.\(table) WHERE sid = ?", arguments: [sid])
+            }
         }
     }
 

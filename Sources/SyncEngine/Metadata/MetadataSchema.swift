@@ -23,7 +23,8 @@ enum MetadataSchema {
     /// What version 3 has, and version 2 had not, by subject.
     private static let addedInVersion3 = [
         settings, ConflictJournal.schema, ConstraintSchema.sql, ReplicaChain.schema, ReplicaRegister.schema,
-        SyncAttempts.schema, PolicyStore.schema, BundleInbox.sql, DigestLedger.schema,
+        SyncAttempts.schema, PolicyStore.schema, BundleInbox.sql, DigestLedger.schema, Coverage.schema,
+        ScopeStore.schema, Acknowledgement.schema,
     ].joined()
 
     private static let settings = """

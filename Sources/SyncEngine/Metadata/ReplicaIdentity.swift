@@ -56,9 +56,10 @@ enum ReplicaIdentity {
             sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)", arguments: [now])
         let number = db.lastInsertedRowID
         try db.execute(sql: "UPDATE _sync_state SET folded = ?", arguments: [number])
-        var hasForgotten = false
+        let coverage = try Coverage.load(db, metadata)
+        let floors = [coverage.whole.floor] + coverage.parts.values.map(\.floor)
+        let hasForgotten = forks.contains { fork in floors.contains { $0[fork.replica] > fork.common } }
         for fork in forks {
-            if try register.floor(metadata)[fork.replica] > fork.common { hasForgotten = true }
             let sid = try register.number(of: fork.replica, at: now)
             for table in ["_sync_row", "_sync_cell"] {
                 try db.execute(
@@ -71,6 +72,9 @@ enum ReplicaIdentity {
                     arguments: [fork.common, sid])
             }
             try db.execute(
+                sql: "UPDATE _sync_coverage SET oseq = min(oseq, ?1), floor = min(floor, ?1) WHERE sid = ?2",
+                arguments: [fork.common, sid])
+            try db.execute(
                 sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
         }
         // A column that was written after the whole row stays so.
@@ -82,6 +86,7 @@ enum ReplicaIdentity {
                 AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
                 """, arguments: [new, number])
         try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
+        try Coverage.normalize(db)
         var hash = ChainHash(after: try StoreMetadata.require(db).replicaID())
         hash.add(number)
         try ReplicaChain(db: db).insert(

@@ -38,15 +38,17 @@ enum SyncAttempts {
     static func load(_ db: Database) throws -> [SyncStatus.Remote] {
         // A store of an older program that nobody has written to yet.
         guard try db.tableExists("_sync_attempt", in: "main") else { return [] }
+        let scopes = ScopeStore(db: db)
         return try Row.fetchAll(
             db, sql: "SELECT name, at, done, failures, error, skew FROM _sync_attempt ORDER BY at DESC, name"
         ).map { row in
-            SyncStatus.Remote(
-                name: try row.decode(atIndex: 0), lastAttemptMilliseconds: try row.decode(atIndex: 1),
+            let name: String = try row.decode(atIndex: 0)
+            return SyncStatus.Remote(
+                name: name, lastAttemptMilliseconds: try row.decode(atIndex: 1),
                 lastSuccessMilliseconds: try row.decodeIfPresent(atIndex: 2),
                 failureCount: try row.decode(atIndex: 3),
                 lastError: try row.decodeIfPresent(atIndex: 4),
-                clockAheadMilliseconds: try row.decode(atIndex: 5))
+                clockAheadMilliseconds: try row.decode(atIndex: 5), scope: try scopes.scope(of: name))
         }
     }
 }
@@ -66,6 +68,8 @@ extension SyncStatus {
         public let lastError: String?
         /// How far the times of what came were ahead of the clock here, where it is more than some minutes; else zero.
         public let clockAheadMilliseconds: Int64
+        /// What is exchanged with it.
+        public let scope: SyncScope
     }
 }
 

@@ -13,7 +13,8 @@ struct PolicyDeclarations {
 
     /// The tables that the header of a bundle needs.
     static func tables(_ db: Database, of tables: [SyncedTable]) throws -> [BundleHeader.Table] {
-        let entries = try PolicyStore.loadAll(db)
+        let numbers = Set(tables.map(\.number))
+        let entries = try PolicyStore.loadAll(db).filter { numbers.contains($0.table) }
         guard !entries.isEmpty else { return [] }
         let counters = try CounterColumns.loadAll(db)
         let names = Dictionary(

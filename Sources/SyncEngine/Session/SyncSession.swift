@@ -36,8 +36,8 @@ struct SyncSession {
         case push(since: VersionVector)
         /// Ask both sides what they hold.
         case compare
-        /// Find out in which rows the two sides differ, and repair that.
-        case repair
+        /// Find out in which rows of some tables the two sides differ, and repair that.
+        case repair([[String]])
         /// Done.
         case finish
         /// The two sides must not be synchronized.
@@ -55,13 +55,16 @@ struct SyncSession {
     }
 
     private let direction: SyncDirection
+    /// The tables that are exchanged, each by its names; nil for all.
+    private let tables: [[String]]?
     private var state = State.greeting
     private var renewedSides: [Side] = []
-    /// Whether both sides know the same afterwards, and can tell what they hold.
-    private var isComparable = false
+    /// What can be compared, because both sides know the same of it afterwards.
+    private var compared: Comparison?
 
-    init(_ direction: SyncDirection) {
+    init(_ direction: SyncDirection, tables: [[String]]? = nil) {
         self.direction = direction
+        self.tables = tables
     }
 
     /// The first action.
@@ -83,8 +86,8 @@ struct SyncSession {
         case (.pushing, .pushed):
             return compare()
         case (.comparing, .compared(let local, let remote)):
-            guard let local, let remote, local.vector == remote.vector else { return finish() }
-            return compare(local.digest, remote.digest)
+            guard let local, let remote else { return finish() }
+            return repair(Comparison(local, remote, within: tables).differing)
         case (.repairing, .repaired):
             return finish()
         default:
@@ -105,15 +108,10 @@ struct SyncSession {
             let forks = yielding.forks(of: side)
             if !forks.isEmpty { return renew(side, forks) }
         }
-        let isPullDue = direction != .push && !local.vector.covers(remote.vector)
-        let isPushDue = direction != .pull && !remote.vector.covers(local.vector)
-        isComparable = false
-        if let digest = local.facts.digest, let other = remote.facts.digest {
-            isComparable =
-                (isPullDue || local.vector.covers(remote.vector))
-                && (isPushDue || remote.vector.covers(local.vector))
-            if isComparable && !isPullDue && !isPushDue { return compare(digest, other) }
-        }
+        let isPullDue = direction != .push && !local.covers(remote, within: tables)
+        let isPushDue = direction != .pull && !remote.covers(local, within: tables)
+        compared = Comparison(local, remote, within: tables, isPullDue: isPullDue, isPushDue: isPushDue)
+        if !isPullDue && !isPushDue { return repair(compared?.differing ?? []) }
         guard isPullDue else { return push(since: isPushDue ? remote.vector : nil) }
         state = .pulling(thenPushSince: isPushDue ? remote.vector : nil)
         return .pull(since: local.vector)
@@ -168,15 +166,15 @@ struct SyncSession {
     }
 
     private mutating func compare() -> Action {
-        guard isComparable else { return finish() }
+        guard let compared, !compared.isEmpty else { return finish() }
         state = .comparing
         return .compare
     }
 
-    private mutating func compare(_ local: StateDigest, _ remote: StateDigest) -> Action {
-        guard !StateComparison(local, remote).differing.isEmpty else { return finish() }
+    private mutating func repair(_ differing: [[String]]) -> Action {
+        guard !differing.isEmpty else { return finish() }
         state = .repairing
-        return .repair
+        return .repair(differing)
     }
 
     private mutating func finish() -> Action {
@@ -191,54 +189,5 @@ struct SyncSession {
     private mutating func refuse(_ error: SyncError) -> Action {
         state = .finished
         return .refuse(error)
-    }
-}
-
-/// Says which side has to give way in a fork.
-private struct ForkOrder {
-    let local: Greeting
-    let remote: Greeting
-    private let commons: [ReplicaID: Int64]
-
-    init(local: Greeting, remote: Greeting, found: [Fork]) {
-        self.local = local
-        self.remote = remote
-        var commons = Dictionary(found.map { ($0.replica, $0.common) }, uniquingKeysWith: max)
-        // Whoever knows less of itself than others do was restored from an older copy.
-        if remote.vector[local.replica] > local.ownSequence, commons[local.replica] == nil {
-            commons[local.replica] = 0
-        }
-        if local.vector[remote.replica] > remote.ownSequence, commons[remote.replica] == nil {
-            commons[remote.replica] = 0
-        }
-        if local.replica == remote.replica, commons[local.replica] == nil {
-            // Two files that did not change since one was copied have everything in common.
-            let isKnown = local.facts.chains[local.replica]?.first != nil
-            commons[local.replica] = isKnown ? min(local.ownSequence, remote.ownSequence) : 0
-        }
-        self.commons = commons
-    }
-
-    /// The last change of a replica that both have in common; nil when it is not forked.
-    func common(of replica: ReplicaID) -> Int64? { commons[replica] }
-
-    func forks(of side: SyncSession.Side) -> [Fork] {
-        commons.filter { yielding($0.key) == side }.map { Fork(replica: $0.key, common: $0.value) }
-            .sorted { $0.replica < $1.replica }
-    }
-
-    /// A file that uses the id gives way; of two that only know of it, or both use it, the one
-    /// that knows less: less has to move.
-    private func yielding(_ replica: ReplicaID) -> SyncSession.Side {
-        if local.replica != remote.replica {
-            if replica == local.replica { return .local }
-            if replica == remote.replica { return .remote }
-        }
-        let (own, other) = (local.vector[replica], remote.vector[replica])
-        if own != other { return own < other ? .local : .remote }
-        guard let hash = local.facts.chains[replica]?.first?.hash,
-            let otherHash = remote.facts.chains[replica]?.first?.hash
-        else { return .remote }
-        return hash < otherHash ? .local : .remote
     }
 }

@@ -92,7 +92,8 @@ final class StorePeer: SyncPeer {
             guard try reader.isFolded() else { return nil }
             let metadata = try StoreMetadata.require(db)
             return ReplicaState(
-                vector: metadata.vector, digest: try reader.digest(metadata, isComplete: kind == .recomputed))
+                vector: metadata.vector, parts: try Coverage.load(db, metadata).facts(db),
+                digest: try reader.digest(metadata, isComplete: kind == .recomputed))
         }
     }
 
@@ -107,6 +108,7 @@ final class StorePeer: SyncPeer {
     private func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
         let metadata = try StoreMetadata.require(db)
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
+        facts.parts = try Coverage.load(db, metadata).facts(db)
         facts.place = try StoreFence(db: db, environment: environment).fingerprint()
         if isComparable { facts.digest = try StateReader(db: db).greetedDigest(metadata) }
         return Greeting(
@@ -132,7 +134,14 @@ final class StorePeer: SyncPeer {
         since vector: VersionVector, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        try export { try BundleExporter($0, since: vector).write(progress: progress, to: sink) }
+        try send(TransferRequest(base: vector), progress: progress, to: sink)
+    }
+
+    func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try export { try BundleExporter($0, request).write(progress: progress, to: sink) }
     }
 
     func send(
@@ -245,6 +254,20 @@ final class StorePeer: SyncPeer {
                 arguments: [peer.data, name, milliseconds, vector[own]])
             guard peer != own else { return }
             try ReplicaRegister(db: db).note(vector, of: peer, at: milliseconds)
+        }
+    }
+
+    /// Whether all tables are exchanged with a remote.
+    func exchangesAllTables(with remote: String) throws -> Bool {
+        try database.read { try ScopeStore(db: $0).tables(of: remote) == nil }
+    }
+
+    /// Notes the last local change of the tables that are exchanged with a replica that it has.
+    func noteAcknowledged(_ sequence: Int64, by replica: ReplicaID) throws {
+        try database.write {
+            try $0.execute(
+                sql: "UPDATE _sync_peer SET acked = max(acked, ?) WHERE rid = ?",
+                arguments: [sequence, replica.data])
         }
     }
 

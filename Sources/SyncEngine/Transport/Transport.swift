@@ -23,6 +23,14 @@ public protocol SyncPeer: AnyObject {
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary
 
+    /// Writes what lies beyond what a receiver knows, of all tables or of some, likewise.
+    ///
+    /// The default is for transports that bring all tables only.
+    func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary
+
     /// Applies the frames that `frames` hands out: all or nothing.
     func receive(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void

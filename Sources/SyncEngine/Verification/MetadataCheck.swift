@@ -107,6 +107,8 @@ private struct MetadataCheckRun {
                     "the change log ends at \(last), before entry \(metadata.folded) that is in use",
                     table: "_sync_log"))
         }
+        let coverage = try Coverage.load(db, metadata)
+        problems += try coverageProblems(coverage)
         for replica in metadata.replicas {
             let name = "replica \(replica.id)"
             if replica.sid == metadata.selfNumber, replica.sequence > metadata.folded {
@@ -115,16 +117,68 @@ private struct MetadataCheckRun {
                         .metadata,
                         "\(name) counts \(replica.sequence) changes, and its log \(metadata.folded)"))
             }
-            for table in ["_sync_row", "_sync_cell"] {
-                let newest = try Int64.fetchOne(
-                    db, sql: "SELECT max(oseq) FROM \(table) WHERE sid = ?", arguments: [replica.sid])
-                guard let newest, newest > replica.sequence else { continue }
+            for (table, sql) in Self.newestByTable {
+                let rows = try Row.fetchAll(db, sql: sql, arguments: [replica.sid, replica.sequence])
+                for row in rows {
+                    let known = coverage[try row.decode(atIndex: 0)].known[replica.id]
+                    let newest: Int64 = try row.decode(atIndex: 1)
+                    guard newest > known else { continue }
+                    problems.append(
+                        StoreProblem(
+                            .metadata,
+                            "\(table) holds change \(newest) of \(name), of which \(known) are known",
+                            table: table))
+                }
+            }
+        }
+        return problems
+    }
+
+    /// The newest changes of a replica beyond those that are known of all tables, by table.
+    private static let newestByTable = [
+        (
+            "_sync_row",
+            "SELECT tbl, max(oseq) FROM _sync_row WHERE sid = ?1 AND oseq > ?2 GROUP BY tbl"
+        ),
+        (
+            "_sync_cell",
+            """
+            SELECT s.tbl, max(c.oseq) FROM _sync_cell AS c CROSS JOIN _sync_row AS s ON s.r = c.r
+            WHERE c.sid = ?1 AND c.oseq > ?2 GROUP BY s.tbl
+            """
+        ),
+    ]
+
+    /// What is known of single tables: of tables and replicas that there are, and no more of this
+    /// replica than it wrote.
+    private func coverageProblems(_ coverage: Coverage) throws -> [StoreProblem] {
+        let strays = try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT count(*) FROM _sync_coverage WHERE tbl NOT IN (SELECT tbl FROM _sync_table)
+                    OR sid NOT IN (SELECT sid FROM _sync_replica)
+                """)
+        var problems: [StoreProblem] = []
+        if let strays, strays > 0 {
+            problems.append(
+                StoreProblem(
+                    .metadata, "_sync_coverage names tables or replicas that are not known",
+                    table: "_sync_coverage"))
+        }
+        let own = try metadata.replicaID()
+        for (table, part) in coverage.parts.sorted(by: { $0.key < $1.key }) {
+            if part.known[own] > coverage.whole.known[own] {
                 problems.append(
                     StoreProblem(
-                        .metadata,
-                        "\(table) holds change \(newest) of \(name), of which \(replica.sequence) are known",
-                        table: table))
+                        .metadata, "_sync_coverage counts changes of this replica that it did not make",
+                        table: "_sync_coverage"))
             }
+            guard !part.known.covers(part.floor) else { continue }
+            problems.append(
+                StoreProblem(
+                    .metadata,
+                    "deletions of table \(table) are forgotten that were never known", table: "_sync_coverage"
+                ))
         }
         return problems
     }

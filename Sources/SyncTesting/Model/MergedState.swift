@@ -91,10 +91,13 @@ struct MergedState {
         }
     }
 
-    /// The newest timestamp, up to a bound, of what somebody who knows `base` has to be told.
-    func newestTimestamp(beyond base: VersionVector, upTo bound: Int64) -> Int64 {
+    /// The newest timestamp, up to a bound, of what somebody has to be told.
+    ///
+    /// - parameter base: What is known of a table there.
+    func newestTimestamp(beyond base: (String) -> VersionVector, upTo bound: Int64) -> Int64 {
         var newest: Int64 = 0
-        for row in rows.values {
+        for (key, row) in rows {
+            let base = base(key.table)
             for stamp in row.stamps where !base.contains(stamp) && stamp.timestamp.rawValue <= bound {
                 newest = max(newest, stamp.timestamp.rawValue)
             }

@@ -35,6 +35,8 @@ struct ModelReplica {
 
     private(set) var id: ReplicaID
     var vector: VersionVector
+    /// What it knows of single tables beyond that.
+    var parts: [String: VersionVector] = [:]
     private(set) var clock: Int64
     /// The last log entry that is part of the vector.
     private(set) var folded: Int64
@@ -53,6 +55,14 @@ struct ModelReplica {
         self.vector = vector
         self.clock = clock
         self.folded = folded
+    }
+
+    /// What it knows of a table.
+    func vector(of table: String) -> VersionVector {
+        guard let part = parts[table.lowercased()] else { return vector }
+        var joined = vector
+        joined.join(part)
+        return joined
     }
 
     /// Notes what a transaction wrote.

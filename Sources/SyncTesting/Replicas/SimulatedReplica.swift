@@ -40,6 +40,7 @@ final class SimulatedReplica {
             folded: observation.folded)
         committed = (StoreFiles.Mark(), model, [:])
         if let source {
+            model.parts = source.parts
             model.known = source.known
             model.forgotten = source.forgotten
         }
@@ -129,7 +130,7 @@ final class SimulatedReplica {
                 )
             }
         }
-        if observation.vector != model.vector {
+        if !observation.knowsSame(as: model) {
             guard let transfer else {
                 throw SimulationViolation(.progress, "replica \(name) knows more, and nobody told it")
             }
@@ -165,14 +166,23 @@ final class SimulatedReplica {
             throw SimulationViolation(
                 .progress, "replica \(name) counts other changes as known than the bundle brought")
         }
-        let sender = world.state(of: transfer.known.subtracting(transfer.forgotten))
+        let known = world.restrict(transfer.known, to: transfer.tables)
+        let sender = world.state(of: known.subtracting(transfer.forgotten))
         let bound = (now + ModelReplica.skewMillisecondsMax) << 16
-        model.adopt(sender.newestTimestamp(beyond: transfer.base, upTo: bound))
+        model.adopt(sender.newestTimestamp(beyond: transfer.base(of:), upTo: bound))
         forgetDeletions(transfer.floor)
         if !model.vector.covers(transfer.floor) { takeOut(transfer, sender) }
         model.vector = joined
+        for (table, part) in transfer.parts {
+            model.parts[table, default: VersionVector()].join(part.target)
+        }
+        guard observation.knowsSame(as: model) else {
+            throw SimulationViolation(
+                .progress, "replica \(name) counts other changes of a table as known than the bundle brought")
+        }
         model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
-        model.known.formUnion(transfer.known)
+        model.known.formUnion(known)
+        model.known.formUnion(world.claimed(transfer))
     }
 
     /// Whoever was away while deletions were forgotten gets all rows, and those go that are not

@@ -92,13 +92,21 @@ private final class SimulatedPeer: SyncPeer {
         since vector: VersionVector, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
+        try send(TransferRequest(base: vector), progress: progress, to: sink)
+    }
+
+    func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
         isInFirstDirection = false
         try way.faults.remoteWrite?()
         var frames: [[UInt8]] = []
-        let summary = try inner.send(since: vector, progress: progress) { frames.append(Array($0)) }
+        let summary = try inner.send(request, progress: progress) { frames.append(Array($0)) }
         try way.remote.observe(now: now)
         try way.remote.markCommitted()
-        let transfer = try SimulatedTransfer(frames, from: way.remote.model)
+        let transfer = try SimulatedTransfer(
+            frames, from: way.remote.model, hasScopes: way.local.world.hasScopes)
         way.local.world.bundles.append(SimulatedBundle(frames: frames, transfer: transfer))
         way.pulled = transfer
         way.pulledFrames = frames
@@ -117,7 +125,8 @@ private final class SimulatedPeer: SyncPeer {
         try frames { taken.append(Array($0)) }
         try observeLocal()
         try way.local.markCommitted()
-        let transfer = try SimulatedTransfer(taken, from: way.local.model)
+        let transfer = try SimulatedTransfer(
+            taken, from: way.local.model, hasScopes: way.local.world.hasScopes)
         way.local.world.bundles.append(SimulatedBundle(frames: taken, transfer: transfer))
         way.pushed = transfer
         let summary = try inner.receive { sink in

@@ -17,6 +17,8 @@ final class SimulatedWorld {
     var abandonedJournal: Set<StoreObservation.Lost> = []
     /// Whether files may be copied or restored, so that two can have one identity.
     let allowsCopies: Bool
+    /// Whether some tables only are exchanged by some.
+    let hasScopes: Bool
     /// How many files came and went.
     var passingCount = 0
     /// Takes down what happens.
@@ -26,8 +28,9 @@ final class SimulatedWorld {
 
     private var oracles: [[String]: SchemaOracle] = [:]
 
-    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory, allowsCopies: Bool) {
+    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory, allowsCopies: Bool, hasScopes: Bool) {
         self.allowsCopies = allowsCopies
+        self.hasScopes = hasScopes
         self.app = app
         self.factory = factory
         clock = SimulatedClock(seed: seed)
@@ -37,6 +40,28 @@ final class SimulatedWorld {
 
     /// The rows as somebody knows them who knows some changes.
     func state(of known: ChangeSet) -> MergedState { MergedState(known.numbers.map { changes[$0] }) }
+
+    /// What of some changes is in some tables; nil for all.
+    func restrict(_ known: ChangeSet, to tables: Set<String>?) -> ChangeSet {
+        guard let tables else { return known }
+        var restricted = ChangeSet()
+        for number in known.numbers where tables.contains(changes[number].key.table) {
+            restricted.insert(number)
+        }
+        return restricted
+    }
+
+    /// What a bundle claims of tables that it does not bring: changes that others replaced, by
+    /// writes that the receiver knows. Were there more, its rows would differ from the model's.
+    func claimed(_ transfer: SimulatedTransfer) -> ChangeSet {
+        var claimed = ChangeSet()
+        guard let tables = transfer.tables else { return claimed }
+        for number in transfer.known.numbers
+        where !tables.contains(changes[number].key.table) && transfer.target.contains(changes[number].stamp) {
+            claimed.insert(number)
+        }
+        return claimed
+    }
 
     /// Notes changes.
     ///
@@ -52,32 +77,6 @@ final class SimulatedWorld {
         let oracle = try SchemaOracle(schema: schema, tables: tables)
         oracles[identity] = oracle
         return oracle
-    }
-}
-
-/// Who knew what before and after a bundle was applied.
-struct SimulatedTransfer: Equatable {
-    let base: VersionVector
-    let target: VersionVector
-    /// Deletions up to here are forgotten by the sender.
-    let floor: VersionVector
-    /// What the sender knew.
-    let known: ChangeSet
-    /// What of it belongs to rows whose deletion was forgotten.
-    let forgotten: ChangeSet
-
-    /// - parameter frames: The bundle; its header says what it builds on, which can be less than what
-    ///   was asked for.
-    init(_ frames: [[UInt8]], from sender: ModelReplica) throws {
-        guard let first = frames.first else {
-            throw SimulationViolation(.progress, "a bundle has no header")
-        }
-        let header = try first.withUnsafeBytes { try BundleParts.header(of: $0) }
-        base = header.base
-        floor = header.facts.floor
-        target = sender.vector
-        known = sender.known
-        forgotten = sender.forgotten
     }
 }
 

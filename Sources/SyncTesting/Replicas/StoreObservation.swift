@@ -22,6 +22,8 @@ struct StoreObservation {
 
     let replica: ReplicaID
     let vector: VersionVector
+    /// What is known of single tables beyond that.
+    private let parts: [String: VersionVector]
     let clock: Int64
     let folded: Int64
     /// Deletions up to here are forgotten.
@@ -69,6 +71,25 @@ struct StoreObservation {
             names[row[0], default: [:]][row[1]] = (row[2] as String).lowercased()
         }
         columnNames = names
+        var parts: [String: VersionVector] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT tbl, sid, oseq FROM _sync_coverage") {
+            guard let table = tables[row[0]], let id = replicas[row[1]] else {
+                throw SimulationViolation(
+                    .integrity, "what is known of a table names no table, or no replica")
+            }
+            parts[table, default: VersionVector()][id] = row[2]
+        }
+        self.parts = parts
+    }
+
+    /// Whether the store knows what the model expects, of all tables and of each.
+    func knowsSame(as model: ModelReplica) -> Bool {
+        guard vector == model.vector else { return false }
+        return Set(parts.keys).union(model.parts.keys).allSatisfy { table in
+            var known = vector
+            known.join(parts[table] ?? VersionVector())
+            return known == model.vector(of: table)
+        }
     }
 
     private func key(_ table: Int64, _ value: DatabaseValue) -> ModelKey {

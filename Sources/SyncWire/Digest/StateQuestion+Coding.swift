@@ -7,6 +7,7 @@ extension ReplicaState {
         var writer = WireWriter()
         vector.encode(to: &writer)
         digest.encode(to: &writer)
+        ReplicaFacts.encode(parts, to: &writer)
         return Array(writer.bytes)
     }
 
@@ -17,6 +18,7 @@ extension ReplicaState {
         var reader = WireReader(bytes)
         vector = try VersionVector(from: &reader, limits: limits)
         digest = try StateDigest(from: &reader, limits: limits)
+        parts = try ReplicaFacts.readParts(&reader, limits)
         try reader.requireEnd()
     }
 }

@@ -2,12 +2,15 @@
 public struct ReplicaState: Equatable, Sendable {
     /// What it knows.
     public let vector: VersionVector
+    /// The tables of which it knows more.
+    public let parts: [ReplicaFacts.Part]
     /// What it holds.
     public let digest: StateDigest
 
     /// Makes a state.
-    public init(vector: VersionVector, digest: StateDigest) {
+    public init(vector: VersionVector, parts: [ReplicaFacts.Part] = [], digest: StateDigest) {
         self.vector = vector
+        self.parts = parts
         self.digest = digest
     }
 }
@@ -77,7 +80,7 @@ public struct StateQuestion: Hashable, Sendable {
 
 /// The answer to a ``StateQuestion``.
 public struct StateAnswer: Equatable, Sendable {
-    /// What the replica knows.
+    /// What the replica knows of the table.
     public var vector: VersionVector
     /// The sums of the buckets, when no bucket was named.
     public var sums: [DigestSum]

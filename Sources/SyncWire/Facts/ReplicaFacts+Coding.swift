@@ -8,6 +8,8 @@ extension ReplicaFacts {
         static let place: UInt64 = 5
         static let digest: UInt64 = 6
         static let repair: UInt64 = 7
+        static let parts: UInt64 = 8
+        static let acknowledged: UInt64 = 9
     }
 
     /// Writes the facts as sections: their number, then tag, length and bytes of each.
@@ -21,11 +23,13 @@ extension ReplicaFacts {
         }
         add(Tag.chains, unless: chains.isEmpty) { encodeChains(to: &$0) }
         add(Tag.floor, unless: floor.sequences.isEmpty) { floor.encode(to: &$0) }
-        add(Tag.known, unless: known.isEmpty) { encodeKnown(to: &$0) }
+        add(Tag.known, unless: known.isEmpty) { encode(known, to: &$0) }
         add(Tag.retirements, unless: retirements.isEmpty) { encodeRetirements(to: &$0) }
         add(Tag.place, unless: place == nil) { if let place { $0.raw(place.bytes) } }
         add(Tag.digest, unless: digest == nil) { digest?.encode(to: &$0) }
         add(Tag.repair, unless: !isRepair) { _ in }
+        add(Tag.parts, unless: parts.isEmpty) { Self.encode(parts, to: &$0) }
+        add(Tag.acknowledged, unless: acknowledged.isEmpty) { encode(acknowledged, to: &$0) }
         writer.unsigned(UInt64(sections.count))
         for section in sections {
             writer.unsigned(section.tag)
@@ -48,7 +52,7 @@ extension ReplicaFacts {
     }
 
     /// Replicas come again and again in these vectors, so they are listed once.
-    private func encodeKnown(to writer: inout WireWriter) {
+    private func encode(_ known: [ReplicaID: VersionVector], to writer: inout WireWriter) {
         let replicas = Set(known.keys).union(known.values.flatMap { $0.sequences.keys }).sorted()
         let indexes = Dictionary(uniqueKeysWithValues: replicas.enumerated().map { ($1, UInt64($0)) })
         writer.unsigned(UInt64(replicas.count))
@@ -90,11 +94,13 @@ extension ReplicaFacts {
             switch tag {
             case Tag.chains: try readChains(&section, limits)
             case Tag.floor: floor = try VersionVector(from: &section, limits: limits)
-            case Tag.known: try readKnown(&section, limits)
+            case Tag.known: known = try Self.readKnown(&section, limits)
             case Tag.retirements: try readRetirements(&section, limits)
             case Tag.place: place = try section.identifier()
             case Tag.digest: digest = try StateDigest(from: &section, limits: limits)
             case Tag.repair: isRepair = true
+            case Tag.parts: parts = try Self.readParts(&section, limits)
+            case Tag.acknowledged: acknowledged = try Self.readKnown(&section, limits)
             default: continue
             }
             guard section.isAtEnd else { throw WireError(.malformed, "section \(tag) has trailing bytes") }
@@ -119,7 +125,10 @@ extension ReplicaFacts {
         }
     }
 
-    private mutating func readKnown(_ reader: inout WireReader, _ limits: WireLimits) throws(WireError) {
+    private static func readKnown(
+        _ reader: inout WireReader, _ limits: WireLimits
+    ) throws(WireError) -> [ReplicaID: VersionVector] {
+        var known: [ReplicaID: VersionVector] = [:]
         var replicas: [ReplicaID] = []
         for _ in 0..<(try reader.count(upTo: limits.replicaCountMax, "replicas")) {
             replicas.append(try reader.identifier())
@@ -138,6 +147,7 @@ extension ReplicaFacts {
             }
             known[replica] = vector
         }
+        return known
     }
 
     private mutating func readRetirements(

@@ -28,6 +28,30 @@ public struct ReplicaFacts: Equatable, Sendable {
         }
     }
 
+    /// What is known of some tables, or sent of them, where it is not what is known of all.
+    public struct Part: Equatable, Sendable {
+        /// The tables, each by its name and its other names.
+        public var tables: [[String]]
+        /// In bundles: what the receiver has to know of these tables already.
+        public var base: VersionVector
+        /// What is known of these tables: in greetings by the sender, in bundles by the receiver
+        /// afterwards.
+        public var target: VersionVector
+        /// The changes of these tables that every replica knows that holds them.
+        public var floor: VersionVector
+
+        /// Makes a part.
+        public init(
+            tables: [[String]], base: VersionVector = VersionVector(), target: VersionVector,
+            floor: VersionVector = VersionVector()
+        ) {
+            self.tables = tables
+            self.base = base
+            self.target = target
+            self.floor = floor
+        }
+    }
+
     /// Points of the chains of replicas, newest first.
     public var chains: [ReplicaID: [ChainPoint]] = [:]
     /// The changes that every replica knows that is not retired. Deletions among
@@ -40,6 +64,10 @@ public struct ReplicaFacts: Equatable, Sendable {
     /// Where the file is, as a hash that says nothing to others: equal for two
     /// openings of one file.
     public var place: Identifier128?
+    /// Tables of which something else is known, or sent, than of the others.
+    public var parts: [Part] = []
+    /// What replicas that hold some tables only know of all of these.
+    public var acknowledged: [ReplicaID: VersionVector] = [:]
 
     /// What the sender holds, as digests; in greetings only.
     public var digest: StateDigest?

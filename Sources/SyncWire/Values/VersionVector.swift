@@ -1,6 +1,6 @@
 /// How much a replica knows: for each replica, the last of its changes that
 /// arrived, directly or through others.
-public struct VersionVector: Equatable, Sendable {
+public struct VersionVector: Hashable, Sendable {
     /// The sequences by replica. A missing replica is at zero.
     public private(set) var sequences: [ReplicaID: Int64]
 

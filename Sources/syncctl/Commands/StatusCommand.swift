@@ -56,6 +56,7 @@ struct StatusCommand: ParsableCommand {
             let failures: Int64
             let error: String?
             let clockAheadMs: Int64
+            let tables: [String]?
         }
         let remotes: [Remote]
         let conflicts: Int64
@@ -91,7 +92,8 @@ struct StatusCommand: ParsableCommand {
                 .init(
                     name: $0.name, lastAttempt: HumanFormat.timestamp($0.lastAttemptMilliseconds),
                     lastSuccess: $0.lastSuccessMilliseconds.map { HumanFormat.timestamp($0) },
-                    failures: $0.failureCount, error: $0.lastError, clockAheadMs: $0.clockAheadMilliseconds)
+                    failures: $0.failureCount, error: $0.lastError, clockAheadMs: $0.clockAheadMilliseconds,
+                    tables: $0.scope.tableNames)
             },
             conflicts: status.conflictCount, parked: status.parkedCount)
     }
@@ -135,6 +137,10 @@ struct StatusCommand: ParsableCommand {
                 lines.append(
                     "  \(style.yellow("failed"))  \(PrintableText.escaped(remote.name)) (\(age)): \(PrintableText.escaped(error))"
                 )
+            }
+            if let tables = remote.scope.tableNames {
+                let names = tables.map(PrintableText.escaped).joined(separator: ", ")
+                lines.append("  tables  with \(PrintableText.escaped(remote.name)): only \(names)")
             }
             if remote.clockAheadMilliseconds > 0 {
                 lines.append(

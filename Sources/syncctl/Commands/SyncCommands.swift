@@ -11,11 +11,17 @@ struct RemoteOptions: ParsableArguments {
         completion: .file())
     var remote: String
 
+    @OptionGroup var scope: ScopeOptions
+
     @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder needs one of its own)")
     var passphrase: RemotePassphraseOptions
 
     func validate() throws {
         if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
+        if FolderRemote.path(of: remote) != nil && scope.scope != nil {
+            throw ValidationError(
+                "a folder holds all tables: --tables and --all-tables go with another store")
+        }
     }
 }
 
@@ -74,8 +80,12 @@ struct SyncCommand: ParsableCommand {
             passphrase of the folder. --snapshot adds a copy of the whole store, tables that are not \
             tracked too, from which new replicas begin with: syncctl init <store> --join dir:<folder>
 
+            With --tables, some tables only are exchanged with this remote, now and from then on; nothing \
+            is deleted in the others. --all-tables brings what was left out.
+
             EXAMPLES:
               syncctl sync a.db --remote b.db --remote-passphrase-file pw2
+              syncctl sync a.db --remote b.db --remote-passphrase-file pw2 --tables note,tag
               syncctl sync a.db --remote dir:/media/stick/notes --remote-passphrase-file pw3
             """)
 
@@ -132,6 +142,7 @@ private struct Exchange {
         let divergence: DivergenceDocument?
         let bytesPulled: Int64
         let bytesPushed: Int64
+        let tables: [String]?
         let seconds: Double
     }
 
@@ -154,17 +165,29 @@ private struct Exchange {
             let start = ContinuousClock.now
             let synchronizer = try Synchronizer(existing: context.open(options.store, own))
             let transport = StoreTransport(path: remote.remote, configuration: context.configuration(other))
+            try choose(synchronizer, transport.name, context)
             let report = try exchange(synchronizer, transport, context)
             let seconds = (ContinuousClock.now - start) / .seconds(1)
             let document = Document(
                 store: options.store, remote: remote.remote, pulled: report.pulled?.rowCount ?? 0,
                 pushed: report.pushed?.rowCount ?? 0, conflicts: report.conflictCount,
                 parked: report.parkedCount, divergence: report.divergence.map(DivergenceDocument.init),
-                bytesPulled: report.pulled?.byteCount ?? 0,
-                bytesPushed: report.pushed?.byteCount ?? 0, seconds: (seconds * 1000).rounded() / 1000)
+                bytesPulled: report.pulled?.byteCount ?? 0, bytesPushed: report.pushed?.byteCount ?? 0,
+                tables: try synchronizer.scope(ofRemote: transport.name).tableNames,
+                seconds: (seconds * 1000).rounded() / 1000)
             try context.print(document, text: text(report))
             return try remarks(report, context)
         }
+    }
+
+    /// Keeps what was chosen with the remote.
+    private func choose(_ synchronizer: Synchronizer, _ remote: String, _ context: CommandContext) throws {
+        guard let scope = self.remote.scope.scope else { return }
+        let missing = try synchronizer.setScope(scope, ofRemote: remote)
+        guard !missing.isEmpty else { return }
+        context.note(
+            "rows that refer to rows of \(missing.joined(separator: ", ")) stay hidden until these come: choose these tables too"
+        )
     }
 
     private func exchange(

@@ -117,6 +117,11 @@ extension Failure {
                     "say what is known here: syncctl bundle request <store> --to <file>",
                     "the sender then makes one that fits: syncctl bundle create <store> --known-by <file>, or one of everything with --since-nothing",
                 ])
+        case .scopeUnsupported:
+            self.init(
+                error.message,
+                hints: ["bring all tables here with: syncctl sync <store> --remote <store> --all-tables"],
+                status: .remoteRefused)
         case .snapshotMissing:
             self.init(
                 error.message,

@@ -32,6 +32,17 @@ struct FolderSession {
 
     private mutating func exchange(_ direction: SyncDirection) throws -> FolderReport {
         var greeting = try peer.greet()
+        guard
+            try greeting.facts.parts.allSatisfy({ greeting.vector.covers($0.target) })
+                && peer.exchangesAllTables(with: folder.name)
+        else {
+            throw SyncError(
+                .scopeUnsupported,
+                """
+                a folder holds all tables or none, and this replica exchanges some only, or has changes of some \
+                only of other replicas: synchronize all tables with a store
+                """)
+        }
         let contents = try FolderContents(folder, store: greeting.store)
         var report = FolderReport(local: greeting.replica)
         if contents.sequence(of: greeting.replica) > greeting.ownSequence {

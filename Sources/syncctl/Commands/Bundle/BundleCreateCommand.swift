@@ -37,6 +37,9 @@ struct BundleCreateCommand: ParsableCommand {
     @Flag(help: "Write everything.")
     var sinceNothing = false
 
+    @Option(help: ArgumentHelp("Write these tables only.", valueName: "table,…"))
+    var tables: TableList?
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -67,7 +70,8 @@ struct BundleCreateCommand: ParsableCommand {
             let progress = context.progress("writing")
             defer { progress.finish() }
             let summary = try synchronizer.writeBundle(
-                to: lock.to, since: base, protection, progress: progress.update)
+                to: lock.to, since: base, scope: tables.map { .tables($0.names) } ?? .everything, protection,
+                progress: progress.update)
             progress.finish()
             let rows = HumanFormat.count(Int(summary.rowCount), "row")
             try context.print(

@@ -48,7 +48,8 @@ struct RemoteComparison {
                     table: $0.name, rows: $0.keys.count,
                     keys: $0.keys.prefix(Self.keyCountMax).map(\.description))
             }, reason: divergence?.failure?.message)
-        try context.print(document, text: text(divergence, context))
+        let tables = try synchronizer.scope(ofRemote: transport.name).tableNames
+        try context.print(document, text: text(divergence, tables, context))
         guard let divergence, !isRepaired else { return .success }
         if let failure = divergence.failure {
             context.note("the rows could not be made equal: \(failure.message)")
@@ -60,8 +61,11 @@ struct RemoteComparison {
         return .integrityFailed
     }
 
-    private func text(_ divergence: Divergence?, _ context: CommandContext) -> String {
-        guard let divergence else { return "\(options.store) and \(remote) hold the same" }
+    private func text(_ divergence: Divergence?, _ tables: [String]?, _ context: CommandContext) -> String {
+        guard let divergence else {
+            let scope = tables.map { " in \($0.joined(separator: ", ")), which they exchange" } ?? ""
+            return "\(options.store) and \(remote) hold the same\(scope)"
+        }
         var table = Table([.text("TABLE"), .text("ROW")], indent: 2)
         for found in divergence.tables {
             for key in found.keys.prefix(Self.keyCountMax) {

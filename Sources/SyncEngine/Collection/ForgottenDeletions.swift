@@ -1,0 +1,130 @@
+import CipherStore
+import SyncWire
+
+/// Deletions that nobody remembers, while a bundle is applied: it may bring changes of rows that
+/// were deleted here, and a bundle of all rows says by its silence which rows have to go.
+///
+/// What is known, and by whom, is that of the row's table, so it comes with the ``AppliedPart``.
+final class ForgottenDeletions {
+    private let versions: VersionTable
+    private let journal: ConflictJournal
+    private let parking: Parking
+    private let settlement: Settlement
+    private let resync: Resync?
+    private let end: Stamp
+    /// The values that were lost with rows that went, or were not taken in.
+    private(set) var conflictCount: Int64 = 0
+    /// The rows that went because the bundle does not mention them.
+    private(set) var rowCount: Int64 = 0
+
+    /// - parameters:
+    ///     - resync: Notes the rows of a bundle that holds all rows of some tables.
+    ///     - end: The stamp that stands for the deletions.
+    init(
+        versions: VersionTable, journal: ConflictJournal, parking: Parking, settlement: Settlement,
+        resync: Resync?, end: Stamp
+    ) {
+        self.versions = versions
+        self.journal = journal
+        self.parking = parking
+        self.settlement = settlement
+        self.resync = resync
+        self.end = end
+    }
+
+    // MARK: Rows of the bundle
+
+    /// Notes a row of a bundle that holds all rows of its table.
+    func mention(_ table: Int64, _ key: RowKey) throws { try resync?.mention(table, key) }
+
+    /// Takes a row out that has to make room for the bundle's.
+    ///
+    /// - returns: The row, if it stays.
+    func keep(
+        _ local: (row: Int64, version: RowVersion)?, beside change: RowChange, _ part: AppliedPart,
+        _ table: AppliedTable, _ key: RowKey
+    ) throws -> (row: Int64, version: RowVersion)? {
+        guard part.isResync, let resync, let local,
+            resync.isOutlived(local.version, by: change, knownTo: part.peer)
+        else { return local }
+        if local.version.isAlive { try takeOut(local.version, part, table, key) }
+        try resync.forgetVersions(local.row)
+        return nil
+    }
+
+    /// Whether a change is of a life before a deletion that was forgotten here: its row was here
+    /// once, and would not have lost against the one that is.
+    func isForgotten(_ change: RowChange, beside local: RowVersion, _ part: AppliedPart) -> Bool {
+        guard part.forgotten.exist, let base = change.base, base != local.base, part.known.contains(base)
+        else { return false }
+        return change.life > local.life || (change.life == local.life && base.isNewer(than: local.base))
+    }
+
+    /// Does not take a row in whose deletion was forgotten. What nobody here has seen of it is kept.
+    func discard(_ change: RowChange, _ part: AppliedPart, _ table: AppliedTable, _ key: RowKey) throws {
+        guard change.isAlive else { return }
+        var plan = MergePlan(life: change.life + 1, base: end)
+        plan.lostLife = change.life
+        plan.conflicts = change.writes.filter { !part.known.contains($0.value.stamp) }
+            .sorted { $0.key < $1.key }
+            .map { column, write in
+                MergePlan.Conflict(
+                    column: column, lost: write.value, lostStamp: write.stamp, winner: end, reason: .deleted)
+            }
+        conflictCount += try journal.append(plan, table.table.number, key, versions)
+    }
+
+    // MARK: Rows that are not in it
+
+    /// Takes out the rows that were deleted while this replica was away.
+    ///
+    /// - parameter parts: The part of each table.
+    func finish(_ tables: [AppliedTable], _ parts: [AppliedPart]) throws {
+        guard let resync else { return }
+        var rest = tables.indices.filter { parts[$0].isResync }
+        while let first = rest.first {
+            let part = parts[first]
+            let group = rest.filter { parts[$0] === part }
+            rest.removeAll { parts[$0] === part }
+            try finish(resync, group.map { tables[$0] }, part)
+        }
+        try versions.digests?.invalidate()
+        try resync.finish()
+    }
+
+    private func finish(_ resync: Resync, _ tables: [AppliedTable], _ part: AppliedPart) throws {
+        for row in try resync.deletedRows(tables.map(\.table.number), knownTo: part.peer) {
+            guard let table = tables.first(where: { $0.table.number == row.table }) else { continue }
+            let owner = OwnedValue.make(row.key)
+            try withExtendedLifetime(owner) {
+                let key = RowKey(owner.value)
+                if let local = try versions.load(row.table, key)?.version, local.isAlive {
+                    try takeOut(local, part, table, key)
+                }
+                try resync.forget(row)
+            }
+            rowCount += 1
+        }
+    }
+
+    private func takeOut(
+        _ local: RowVersion, _ part: AppliedPart, _ table: AppliedTable, _ key: RowKey
+    ) throws {
+        var plan = MergePlan(life: local.life + 1, base: end)
+        plan.lostLife = local.life
+        try table.reader.load(key: key, hasParkedValues: parking.isInUse)
+        for (ordinal, column) in table.table.columns.enumerated() {
+            let stamp = local.stamp(ofColumn: column.number)
+            guard table.reader.hasValue(ordinal), !part.peer.contains(stamp) else { continue }
+            plan.conflicts.append(
+                .init(
+                    column: column.number, lost: table.reader.value(ordinal), lostStamp: stamp, winner: end,
+                    reason: .deleted))
+        }
+        conflictCount += try journal.append(plan, table.table.number, key, versions)
+        table.reader.finish()
+        try parking.remove(table.table.number, key)
+        try table.delete(key)
+        try settlement.touch(table.table.number, key)
+    }
+}

@@ -1,0 +1,75 @@
+import CipherStore
+import SyncWire
+
+/// What replicas that hold some tables only know of all of these. Nobody waits for them in other
+/// tables, so their vector, which stands for all tables, would hold back what may be forgotten.
+struct Acknowledgement {
+    static let schema = """
+        CREATE TABLE _sync_acknowledged (
+            sid INTEGER NOT NULL,
+            origin INTEGER NOT NULL,
+            oseq INTEGER NOT NULL,
+            PRIMARY KEY (sid, origin)
+        ) WITHOUT ROWID;
+
+        """
+
+    let db: Database
+
+    /// What is known here of all tables that are exchanged with anybody; nil when those are all.
+    func own(_ coverage: Coverage) throws -> VersionVector? {
+        guard let tables = try ScopeStore(db: db).heldTables(), let first = tables.first else { return nil }
+        var common = coverage[first].known
+        for table in tables.dropFirst() {
+            let known = coverage[table].known
+            for (origin, sequence) in common.sequences where known[origin] < sequence {
+                common[origin] = known[origin]
+            }
+        }
+        return common
+    }
+
+    /// What others have acknowledged, without those that are retired.
+    func others(_ metadata: StoreMetadata) throws -> [ReplicaID: VersionVector] {
+        let names = Dictionary(
+            metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
+        var acknowledged: [ReplicaID: VersionVector] = [:]
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT sid, origin, oseq FROM _sync_acknowledged
+                WHERE sid <> ? AND sid NOT IN (SELECT sid FROM _sync_retired)
+                """, arguments: [metadata.selfNumber])
+        for row in rows {
+            guard let replica = names[try row.decode(atIndex: 0)],
+                let origin = names[try row.decode(atIndex: 1)]
+            else { continue }
+            acknowledged[replica, default: VersionVector()][origin] = try row.decode(atIndex: 2)
+        }
+        return acknowledged
+    }
+
+    /// What a peer says of itself and others, and of this replica.
+    func facts(_ metadata: StoreMetadata, _ coverage: Coverage) throws -> [ReplicaID: VersionVector] {
+        var facts = try others(metadata)
+        if let own = try own(coverage) { facts[try metadata.replicaID()] = own }
+        return facts
+    }
+
+    /// Takes in what a peer says. It only grows.
+    func learn(_ acknowledged: [ReplicaID: VersionVector], own: ReplicaID, at milliseconds: Int64) throws {
+        guard acknowledged.contains(where: { $0.key != own }) else { return }
+        let known = try others(StoreMetadata.require(db))
+        let register = ReplicaRegister(db: db)
+        for (replica, vector) in acknowledged where replica != own {
+            for (origin, sequence) in vector.sequences where sequence > known[replica]?[origin] ?? 0 {
+                try db.execute(
+                    sql: "INSERT OR REPLACE INTO _sync_acknowledged (sid, origin, oseq) VALUES (?, ?, ?)",
+                    arguments: [
+                        try register.number(of: replica, at: milliseconds),
+                        try register.number(of: origin, at: milliseconds), sequence,
+                    ])
+            }
+        }
+    }
+}

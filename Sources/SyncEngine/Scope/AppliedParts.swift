@@ -1,0 +1,129 @@
+import CipherStore
+import SyncWire
+
+/// What a bundle says of a group of its tables, and what was known of them before it.
+final class AppliedPart {
+    /// What the sender knew.
+    let peer: VersionVector
+    /// What was known here.
+    let known: VersionVector
+    let forgotten: ForgottenRows
+    /// Whether rows that the bundle does not mention were deleted.
+    let isResync: Bool
+    /// How far the bundle's vector reaches, by the index of the replica.
+    let targetSequences: [Int64]
+
+    /// The part of a repair. Of rows that differ though both sides know the same, each value that
+    /// loses is kept, so neither side counts as knowing anything.
+    init(repair header: BundleHeader) {
+        peer = VersionVector()
+        known = VersionVector()
+        isResync = false
+        forgotten = ForgottenRows()
+        targetSequences = header.replicas.map { header.target[$0] }
+    }
+
+    init(
+        _ header: BundleHeader, target: VersionVector, floor: VersionVector, known: VersionVector,
+        isResync: Bool
+    ) {
+        peer = target
+        self.known = known
+        self.isResync = isResync
+        forgotten = ForgottenRows(header, floor: floor, vector: known)
+        targetSequences = header.replicas.map { target[$0] }
+    }
+}
+
+/// The parts of a bundle that is being applied.
+struct AppliedParts {
+    /// The part of each table of the bundle, by the table's index.
+    private(set) var byTable: [AppliedPart]
+    private let raised: [(table: Int64, part: Coverage.Part)]
+
+    /// Checks that the parts follow what is known here, and takes their floors over.
+    ///
+    /// - parameters:
+    ///     - tables: The bundle's tables, by their numbers here.
+    ///     - before: What was known before the bundle.
+    /// - throws: ``SyncError``, ``RenewalRequired``.
+    init(
+        _ db: Database, _ admission: BundleAdmission, tables: [Int64], before: Coverage, isRenewed: Bool
+    ) throws {
+        let header = admission.header
+        guard !header.facts.isRepair else {
+            byTable = try Self.repair(header, tables, before)
+            raised = []
+            return
+        }
+        var parts: [AppliedPart?] = Array(repeating: nil, count: tables.count)
+        var raised: [(table: Int64, part: Coverage.Part)] = []
+        let indexes = Dictionary(
+            header.tables.prefix(tables.count).enumerated().map { ($1.name, $0) },
+            uniquingKeysWith: { first, _ in first })
+        for part in header.facts.parts {
+            for name in part.tables.compactMap(\.first) {
+                guard let index = indexes[name], parts[index] == nil else {
+                    throw SyncError(.invalidBundle, "the bundle has a part of a table that it does not name")
+                }
+                let known = before[tables[index]].known
+                guard known.covers(part.base) else {
+                    if isRenewed { throw RenewalRequired() }
+                    throw SyncError(
+                        .invalidBundle,
+                        "the bundle builds on changes of table \(name) that are not here; synchronize again")
+                }
+                try admission.refuseLate(unless: known.covers(part.target))
+                let isResync = !known.covers(part.floor)
+                guard !isResync || part.base.sequences.isEmpty, part.target.covers(part.floor) else {
+                    throw SyncError(
+                        .resyncRequired,
+                        """
+                        deletions in table \(name) that are not known here were forgotten; it needs a bundle of \
+                        everything
+                        """)
+                }
+                let coverage = try Coverage.load(db, StoreMetadata.require(db))
+                try Tombstones(db: db).raiseFloor(ofTable: tables[index], to: part.floor, coverage)
+                let floor = try Coverage.load(db, StoreMetadata.require(db))[tables[index]].floor
+                parts[index] = AppliedPart(
+                    header, target: part.target, floor: floor, known: known, isResync: isResync)
+                raised.append((tables[index], Coverage.Part(known: part.target, floor: part.floor)))
+            }
+        }
+        let floors = try Coverage.load(db, StoreMetadata.require(db))
+        var whole: AppliedPart?
+        byTable = tables.enumerated().map { index, table in
+            if let part = parts[index] { return part }
+            let known = before[table].known
+            let isOwn = before.parts[table] != nil
+            if !isOwn, let whole { return whole }
+            let part = AppliedPart(
+                header, target: header.target, floor: floors[table].floor, known: known,
+                isResync: !known.covers(header.facts.floor))
+            if !isOwn { whole = part }
+            return part
+        }
+        self.raised = raised
+    }
+
+    /// A repair has no parts: it holds rows of tables of which both sides know the same.
+    private static func repair(
+        _ header: BundleHeader, _ tables: [Int64], _ before: Coverage
+    ) throws -> [AppliedPart] {
+        guard header.facts.parts.isEmpty else {
+            throw SyncError(.invalidBundle, "the bundle repairs a divergence, and has parts")
+        }
+        guard tables.allSatisfy({ header.target.covers(before[$0].known) }) else {
+            throw SyncError.changedMeanwhile
+        }
+        let part = AppliedPart(repair: header)
+        return tables.map { _ in part }
+    }
+
+    /// Moves the vectors on, once all rows are here. That of all tables is moved already.
+    func conclude(_ db: Database) throws {
+        for (table, part) in raised { try Coverage.raise(db, table, to: part) }
+        try Coverage.normalize(db)
+    }
+}

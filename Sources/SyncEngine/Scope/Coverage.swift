@@ -1,0 +1,100 @@
+import CipherStore
+import SyncWire
+
+/// What is known here: of all tables, and beyond that of some.
+///
+/// A change of a table is known when the vector of all tables covers it, or that of its table.
+/// So each table is replicated as a database of its own is: with a vector, and a floor. The
+/// vector of all tables stands for every table that has none of its own.
+struct Coverage {
+    /// What is known of a table.
+    struct Part: Hashable {
+        /// The changes that are known, those that are known of all tables among them.
+        var known: VersionVector
+        /// The changes among which deletions are forgotten, likewise.
+        var floor: VersionVector
+    }
+
+    /// Only what goes beyond `_sync_replica.oseq` or `_sync_floor.oseq` is here.
+    static let schema = """
+        CREATE TABLE _sync_coverage (
+            tbl INTEGER NOT NULL,
+            sid INTEGER NOT NULL,
+            oseq INTEGER NOT NULL,
+            floor INTEGER NOT NULL,
+            PRIMARY KEY (tbl, sid)
+        ) WITHOUT ROWID;
+
+        """
+
+    /// What is known of all tables.
+    let whole: Part
+    /// The tables of which more is known, by number.
+    let parts: [Int64: Part]
+
+    /// What is known of a table.
+    subscript(table: Int64) -> Part { parts[table] ?? whole }
+
+    /// The last change of each replica of which anything is known.
+    var reach: VersionVector { parts.values.reduce(into: whole.known) { $0.join($1.known) } }
+
+    /// Reads what is known.
+    static func load(_ db: Database, _ metadata: StoreMetadata) throws -> Coverage {
+        let whole = Part(
+            known: metadata.vector, floor: try ReplicaRegister(db: db).floor(metadata))
+        let rows = try Row.fetchAll(db, sql: "SELECT tbl, sid, oseq, floor FROM _sync_coverage")
+        guard !rows.isEmpty else { return Coverage(whole: whole, parts: [:]) }
+        let names = Dictionary(
+            metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
+        var parts: [Int64: Part] = [:]
+        for row in rows {
+            guard let replica = names[try row.decode(atIndex: 1)] else { continue }
+            let table: Int64 = try row.decode(atIndex: 0)
+            var part = parts[table] ?? whole
+            part.known[replica] = max(part.known[replica], try row.decode(atIndex: 2))
+            part.floor[replica] = max(part.floor[replica], try row.decode(atIndex: 3))
+            parts[table] = part
+        }
+        return Coverage(whole: whole, parts: parts)
+    }
+
+    /// Notes that more is known of a table, or forgotten. The replicas have numbers.
+    static func raise(_ db: Database, _ table: Int64, to part: Part) throws {
+        let metadata = try StoreMetadata.require(db)
+        let present = try load(db, metadata)[table]
+        for replica in metadata.replicas {
+            let (known, floor) = (part.known[replica.id], part.floor[replica.id])
+            guard known > present.known[replica.id] || floor > present.floor[replica.id] else { continue }
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO _sync_coverage (tbl, sid, oseq, floor) VALUES (?, ?, ?, ?)",
+                arguments: [
+                    table, replica.sid, max(known, present.known[replica.id]),
+                    max(floor, present.floor[replica.id]),
+                ])
+        }
+    }
+
+    /// Removes what is known of all tables by now.
+    static func normalize(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_coverage
+                WHERE oseq <= (SELECT p.oseq FROM _sync_replica AS p WHERE p.sid = _sync_coverage.sid)
+                  AND floor <= coalesce((SELECT f.oseq FROM _sync_floor AS f WHERE f.sid = _sync_coverage.sid), 0)
+                """)
+    }
+
+    /// What a greeting says of single tables: those of which the same is known are one part.
+    func facts(_ db: Database) throws -> [ReplicaFacts.Part] {
+        guard !parts.isEmpty else { return [] }
+        let aliases = try NameAliases(db)
+        var groups: [Part: [[String]]] = [:]
+        for table in try SyncedTable.loadAll(db) {
+            guard let part = parts[table.number] else { continue }
+            groups[part, default: []].append([table.name] + aliases.names(ofTable: table.number))
+        }
+        return groups.map {
+            ReplicaFacts.Part(tables: $0.value, target: $0.key.known, floor: $0.key.floor)
+        }.sorted { ($0.tables.first?.first ?? "") < ($1.tables.first?.first ?? "") }
+    }
+}

@@ -1,0 +1,157 @@
+import CipherStore
+import SyncWire
+
+/// The tables of a bundle, in groups that build on the same vector and reach the same one.
+///
+/// Where everybody exchanges all tables, there is one group of all tables, and the header says
+/// nothing of parts.
+struct ExportedParts {
+    /// Tables with one base and one target.
+    struct Group {
+        /// Their numbers.
+        var tables: Set<Int64>
+        let base: VersionVector
+        let target: VersionVector
+        let floor: VersionVector
+    }
+
+    /// The tables that the bundle names.
+    let tables: [SyncedTable]
+    /// Whether tables are left out.
+    private let isFiltered: Bool
+    /// The group that the header speaks of, whose tables are those that are in no other.
+    private(set) var whole: Group
+    /// The other groups.
+    private(set) var others: [Group] = []
+
+    /// - parameter request: What the receiver knows and wants.
+    init(_ db: Database, _ metadata: StoreMetadata, _ request: TransferRequest) throws {
+        let all = try SyncedTable.loadAll(db)
+        let coverage = try Coverage.load(db, metadata)
+        let names = TableNames(all, try NameAliases(db))
+        var known: [Int64: VersionVector] = [:]
+        for part in request.parts {
+            for number in part.tables.compactMap(names.number) {
+                known[number, default: request.base].join(part.target)
+            }
+        }
+        whole = Self.group(coverage.whole, knownByPeer: request.base)
+        isFiltered = request.tables != nil
+        let wanted = request.tables.map { Set($0.compactMap(names.number)) }
+        tables = wanted.map { wanted in all.filter { wanted.contains($0.number) } } ?? all
+        if let wanted {
+            let outside = all.filter { !wanted.contains($0.number) }
+            let isComplete = outside.allSatisfy { table in
+                guard let part = coverage.parts[table.number] else { return true }
+                return (known[table.number] ?? request.base).covers(part.floor)
+            }
+            // Nothing may be claimed of tables that are left out, unless there is nothing to bring of them.
+            if try !isComplete || !request.base.covers(coverage.whole.floor)
+                || Self.hasChanges(db, metadata, request.base, outside: wanted)
+            {
+                whole = Group(
+                    tables: [], base: VersionVector(), target: VersionVector(), floor: VersionVector())
+            }
+        }
+        for table in tables {
+            let group = Self.group(
+                coverage[table.number], knownByPeer: known[table.number] ?? request.base)
+            guard !Self.isEqual(group, whole) else { continue }
+            if let index = others.firstIndex(where: { Self.isEqual(group, $0) }) {
+                others[index].tables.insert(table.number)
+            } else {
+                others.append(
+                    Group(
+                        tables: [table.number], base: group.base, target: group.target, floor: group.floor))
+            }
+        }
+        let rest = Set(tables.map(\.number)).subtracting(others.flatMap(\.tables))
+        whole.tables = rest
+    }
+
+    /// The tables of rows that are sent to repair a divergence, as one group without a floor.
+    ///
+    /// - throws: ``SyncError`` of code `changedMeanwhile` when more is known of some of them than of others.
+    init(_ db: Database, _ metadata: StoreMetadata, repairing rows: [StateRows]) throws {
+        let all = try SyncedTable.loadAll(db)
+        let names = rows.map(\.table)
+        tables = all.filter { table in
+            names.contains { StateReader.find($0, in: all, name: \.name)?.number == table.number }
+        }
+        let coverage = try Coverage.load(db, metadata)
+        let vectors = Set(tables.map { coverage[$0.number].known })
+        guard vectors.count < 2 else { throw SyncError.changedMeanwhile }
+        isFiltered = false
+        whole = Group(
+            tables: Set(tables.map(\.number)), base: VersionVector(),
+            target: vectors.first ?? metadata.vector, floor: VersionVector())
+    }
+
+    /// All groups that can have rows.
+    var all: [Group] { whole.tables.isEmpty ? others : [whole] + others }
+
+    /// What selects the rows of a group, as SQL; nothing when it is all tables.
+    func condition(_ group: Group) -> String {
+        guard isFiltered || !others.isEmpty else { return "" }
+        return "WHERE s.tbl IN (\(group.tables.sorted().map(String.init).joined(separator: ", ")))"
+    }
+
+    /// A receiver that does not know a deletion that was forgotten needs all rows.
+    private static func group(_ part: Coverage.Part, knownByPeer known: VersionVector) -> Group {
+        Group(
+            tables: [], base: known.covers(part.floor) ? known : VersionVector(), target: part.known,
+            floor: part.floor)
+    }
+
+    private static func isEqual(_ group: Group, _ other: Group) -> Bool {
+        group.base == other.base && group.target == other.target && group.floor == other.floor
+    }
+
+    /// What the header says of the groups beside the one that stands for all.
+    var facts: [ReplicaFacts.Part] {
+        others.map { group in
+            ReplicaFacts.Part(
+                tables: tables.filter { group.tables.contains($0.number) }.map { [$0.name] },
+                base: group.base, target: group.target, floor: group.floor)
+        }
+    }
+
+    /// Whether tables that are left out have changes beyond a vector.
+    private static func hasChanges(
+        _ db: Database, _ metadata: StoreMetadata, _ base: VersionVector, outside tables: Set<Int64>
+    ) throws -> Bool {
+        let numbers = tables.map(String.init).joined(separator: ", ")
+        for replica in metadata.replicas {
+            let hasChanges = try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS(SELECT 1 FROM _sync_row WHERE sid = ?1 AND oseq > ?2 AND tbl NOT IN (\(numbers)))
+                    OR EXISTS(
+                        SELECT 1 FROM _sync_cell AS c CROSS JOIN _sync_row AS s ON s.r = c.r
+                        WHERE c.sid = ?1 AND c.oseq > ?2 AND s.tbl NOT IN (\(numbers)))
+                    """, arguments: [replica.sid, base[replica.id]])
+            if hasChanges == true { return true }
+        }
+        return false
+    }
+}
+
+/// Finds tables by the names that other replicas use, as ``NameMatching`` does.
+struct TableNames {
+    private let tables: [SyncedTable]
+    private let aliases: NameAliases
+
+    init(_ tables: [SyncedTable], _ aliases: NameAliases) {
+        self.tables = tables
+        self.aliases = aliases
+    }
+
+    /// The number of a table, by its name and its other names.
+    func number(of names: [String]) -> Int64? {
+        for name in names {
+            let exact = tables.first { $0.name.lowercased() == name.lowercased() }
+            if let number = exact?.number ?? aliases.table(named: name) { return number }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,61 @@
+import SyncWire
+
+/// What of a database is exchanged with a remote.
+///
+/// ```swift
+/// try synchronizer.setScope(.tables(["note", "tag"]), ofRemote: "hub.db")
+/// try await synchronizer.sync(with: StoreTransport(path: "hub.db", configuration: configuration))
+/// ```
+public struct SyncScope: Hashable, Sendable {
+    /// The tables, by name; nil when all are exchanged.
+    public let tableNames: [String]?
+
+    /// All tables.
+    public static let everything = SyncScope(tableNames: nil)
+
+    /// Some tables. What is written in others stays on its side.
+    public static func tables(_ names: [String]) -> SyncScope { SyncScope(tableNames: names) }
+
+    /// Whether a bundle names nothing else: for a server that lets a device write some tables only.
+    public func permits(_ header: BundleHeader) -> Bool {
+        guard let tableNames else { return true }
+        let names = Set(tableNames.map { $0.lowercased() })
+        return header.tables.allSatisfy {
+            MetadataSchema.isReserved($0.name) || names.contains($0.name.lowercased())
+        }
+    }
+}
+
+/// What a replica asks another one for.
+public struct TransferRequest: Equatable, Sendable {
+    /// What it knows of all tables.
+    public var base: VersionVector
+    /// The tables of which it knows something else.
+    public var parts: [ReplicaFacts.Part]
+    /// The tables that it wants, each by its name and its other names; nil for all.
+    public var tables: [[String]]?
+
+    /// Makes a request.
+    public init(base: VersionVector, parts: [ReplicaFacts.Part] = [], tables: [[String]]? = nil) {
+        self.base = base
+        self.parts = parts
+        self.tables = tables
+    }
+
+    /// The last change of each replica of which anything is known.
+    var reach: VersionVector { parts.reduce(into: base) { $0.join($1.target) } }
+}
+
+extension SyncPeer {
+    /// Sends all tables to a receiver by what it knows of all of them; some tables only are refused.
+    public func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        guard request.tables == nil else {
+            throw SyncError(
+                .scopeUnsupported, "the way to this remote can't bring some tables only")
+        }
+        return try send(since: request.base, progress: progress, to: sink)
+    }
+}

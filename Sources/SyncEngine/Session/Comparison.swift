@@ -1,0 +1,45 @@
+import SyncWire
+
+/// The tables of two replicas that can be compared: those that are exchanged, of which both know
+/// the same. Of others, what they hold says nothing.
+struct Comparison {
+    private let tables: [StateComparison.Table]
+
+    /// Compares what two replicas hold now.
+    ///
+    /// - parameter chosen: The tables that are exchanged, each by its names; nil for all.
+    init(_ local: ReplicaState, _ remote: ReplicaState, within chosen: [[String]]?) {
+        tables = Self.tables(local.digest, remote.digest, chosen) {
+            local.known(of: $0) == remote.known(of: $0)
+        }
+    }
+
+    /// Compares what two replicas say that they hold, and that they will know the same of, when
+    /// what is due was transferred; nil when one does not say it.
+    init?(
+        _ local: Greeting, _ remote: Greeting, within chosen: [[String]]?, isPullDue: Bool, isPushDue: Bool
+    ) {
+        guard let digest = local.facts.digest, let other = remote.facts.digest else { return nil }
+        tables = Self.tables(digest, other, chosen) { names in
+            let (own, its) = (local.known(of: names), remote.known(of: names))
+            return (isPullDue || own.covers(its)) && (isPushDue || its.covers(own))
+        }
+    }
+
+    /// Whether there is nothing to compare.
+    var isEmpty: Bool { tables.isEmpty }
+
+    /// The tables in which the two differ, each by its names.
+    var differing: [[String]] { tables.filter { !$0.isEqual }.map(\.names) }
+
+    private static func tables(
+        _ local: StateDigest, _ remote: StateDigest, _ chosen: [[String]]?,
+        where isComparable: ([String]) -> Bool
+    ) -> [StateComparison.Table] {
+        let chosen = chosen.map { Set($0.joined().map { $0.lowercased() }) }
+        return StateComparison(local, remote).tables.filter { table in
+            chosen.map { chosen in table.names.contains { chosen.contains($0.lowercased()) } } != false
+                && isComparable(table.names)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import SyncEngine
+import SyncWire
+
+/// Who knew what before and after a bundle was applied.
+struct SimulatedTransfer: Equatable {
+    /// What a bundle says of one table.
+    struct Part: Equatable {
+        let base: VersionVector
+        let target: VersionVector
+    }
+
+    let base: VersionVector
+    let target: VersionVector
+    /// The tables of which it says something else.
+    let parts: [String: Part]
+    /// The tables that it brings; nil for all.
+    let tables: Set<String>?
+    /// Deletions up to here are forgotten by the sender.
+    let floor: VersionVector
+    /// What the sender knew.
+    let known: ChangeSet
+    /// What of it belongs to rows whose deletion was forgotten.
+    let forgotten: ChangeSet
+
+    /// - parameters:
+    ///     - frames: The bundle; its header says what it builds on, which can be less than what was
+    ///       asked for.
+    ///     - hasScopes: Whether it may bring some tables only.
+    init(_ frames: [[UInt8]], from sender: ModelReplica, hasScopes: Bool) throws {
+        guard let first = frames.first else {
+            throw SimulationViolation(.progress, "a bundle has no header")
+        }
+        let header = try first.withUnsafeBytes { try BundleParts.header(of: $0) }
+        base = header.base
+        floor = header.facts.floor
+        target = hasScopes ? header.target : sender.vector
+        known = sender.known
+        forgotten = sender.forgotten
+        parts = Dictionary(
+            header.facts.parts.flatMap { part in
+                part.tables.joined().map { ($0.lowercased(), Part(base: part.base, target: part.target)) }
+            }, uniquingKeysWith: { $1 })
+        guard hasScopes else {
+            tables = nil
+            return
+        }
+        let names = header.tables.map { $0.name.lowercased() }.filter { !$0.hasPrefix("_sync_") }
+        tables = Set(names)
+        for name in names where (parts[name]?.target ?? target) != sender.vector(of: name) {
+            throw SimulationViolation(
+                .progress, "a bundle says of table \(name) what its sender does not know")
+        }
+    }
+
+    /// What the receiver has to know of a table.
+    func base(of table: String) -> VersionVector { parts[table]?.base ?? base }
+
+    /// Whether a replica knows what the bundle builds on.
+    func isDue(for model: ModelReplica) -> Bool {
+        model.vector.covers(base) && parts.allSatisfy { model.vector(of: $0).covers($1.base) }
+    }
+}

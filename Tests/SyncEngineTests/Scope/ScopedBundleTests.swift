@@ -1,0 +1,185 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Synchronization
+import Testing
+
+@testable import SyncEngine
+
+/// Bundles of some tables, and ways that can't carry them.
+@Suite struct ScopedBundleTests {
+    let stores: TestStores
+
+    init() throws { stores = try TestStores() }
+
+    private func hubAndLeaf() throws -> (hub: TestReplica, leaf: TestReplica) {
+        let hub = try stores.createScoped("hub.db")
+        return (hub, try stores.clone(hub, as: "leaf.db"))
+    }
+
+    /// What is known moves with the rows, or not at all.
+    @Test func aBundleThatIsCutMovesNoVector() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.put("apple", 1, 1)
+        try hub.put("cedar", 1, 1)
+        let frames = try hub.bundle(TransferRequest(base: leaf.vector(), tables: [["apple"]]))
+        _ = try leaf.peer.greet()
+        let before = try leaf.everything()
+        for count in 0..<frames.count {
+            #expect(throws: WireError.self) { try leaf.apply(Array(frames.prefix(count))) }
+            #expect(try leaf.everything() == before)
+        }
+        try leaf.apply(frames)
+        #expect(try leaf.contents() == ["apple 1=1"])
+        #expect(try leaf.coverage().parts.count == 1)
+    }
+
+    @Test func aFileHoldsTheTablesThatWereChosen() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        for table in scopedTables { try hub.put(table, 1, 1) }
+        let path = stores.path("apple.bundle")
+        let summary = try hub.synchronizer.writeBundle(
+            to: path, since: .nothing, scope: .tables(["APPLE"]), .plaintext)
+        #expect(summary.rowCount == 1)
+        #expect(try leaf.synchronizer.applyBundle(at: path, .plaintext).applied?.rowCount == 1)
+        #expect(try leaf.synchronizer.applyBundle(at: path, .plaintext).applied == nil)
+        #expect(try leaf.contents() == ["apple 1=1"])
+        let error = #expect(throws: SyncError.self) {
+            try hub.synchronizer.writeBundle(
+                to: stores.path("x"), since: .nothing, scope: .tables(["nothing"]), .plaintext)
+        }
+        #expect(error?.code == .noSuchTable)
+        #expect(!FileManager.default.fileExists(atPath: stores.path("x")))
+        // One that builds on what is not here: that was known of one table, and is said of all.
+        try leaf.exchange(hub, ["apple"])
+        try hub.put("apple", 2, 2)
+        try hub.synchronizer.writeBundle(
+            to: stores.path("1.bundle"), since: .vector(leaf.known("apple")), scope: .tables(["apple"]),
+            .plaintext)
+        let refusal = #expect(throws: SyncError.self) {
+            try leaf.synchronizer.applyBundle(at: stores.path("1.bundle"), .plaintext)
+        }
+        #expect(refusal?.code == .missingChanges)
+        try hub.synchronizer.writeBundle(
+            to: stores.path("2.bundle"), since: .vector(leaf.vector()), scope: .tables(["apple"]), .plaintext)
+        let third = try stores.clone(leaf, as: "third.db")
+        let applied = try third.synchronizer.applyBundle(at: stores.path("2.bundle"), .plaintext).applied
+        #expect(applied?.rowCount == 2)
+        #expect(try third.contents() == ["apple 1=1 2=2"])
+    }
+
+    @Test func whatAScopePermitsIsSeenInTheHeader() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.put("apple", 1, 1)
+        for (tables, isPermitted) in [([["apple"]], true), ([["apple"], ["birch"]], false), (nil, false)] {
+            let frames = try hub.bundle(TransferRequest(base: leaf.vector(), tables: tables))
+            let header = try frames[0].withUnsafeBytes { try BundleParts.header(of: $0) }
+            #expect(SyncScope.tables(["Apple", "cedar"]).permits(header) == isPermitted)
+            #expect(SyncScope.everything.permits(header))
+        }
+    }
+
+    @Test func theCheckFindsWhatCanNotBeKnown() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.put("apple", 1, 1)
+        try hub.put("cedar", 1, 1)
+        try leaf.exchange(hub, ["apple"])
+        #expect(try leaf.problems() == [])
+        for (change, word) in [
+            ("UPDATE _sync_coverage SET tbl = 99", "not known"),
+            ("UPDATE _sync_coverage SET oseq = 0", "are known"),
+            ("UPDATE _sync_coverage SET floor = oseq + 1", "never known"),
+            (
+                "UPDATE _sync_coverage SET sid = (SELECT self FROM _sync_state), oseq = 1000",
+                "did not make"
+            ),
+        ] {
+            try leaf.queue.inDatabase { db in
+                try db.inTransaction {
+                    try db.execute(sql: change)
+                    let problems = try MetadataCheck.problems(of: db, isDeep: false)
+                    #expect(problems.contains { $0.message.contains(word) }, "\(change): \(problems)")
+                    return .rollback
+                }
+            }
+        }
+    }
+
+    @Test func aBundleOfPartsIsRefusedByWhoMissesItsBase() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        let third = try stores.clone(hub, as: "third.db")
+        try hub.put("apple", 1, 1)
+        try hub.put("cedar", 1, 1)
+        try leaf.exchange(hub, ["apple"])
+        try hub.put("apple", 2, 2)
+        let frames = try hub.bundle(
+            TransferRequest(
+                base: leaf.vector(), parts: leaf.peer.greet().facts.parts, tables: [["apple"]]))
+        let error = #expect(throws: SyncError.self) { try third.apply(frames) }
+        #expect(error?.code == .invalidBundle)
+        #expect(try third.contents() == [])
+        try leaf.apply(frames)
+        let before = try leaf.coverage().parts
+        try leaf.apply(frames)
+        #expect(try leaf.contents() == ["apple 1=1 2=2"])
+        let after = try leaf.coverage().parts
+        #expect(after == before)
+    }
+
+    @Test func aBundleThatClaimsLessThanItHoldsIsRefused() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.put("apple", 1, 1)
+        try hub.put("cedar", 1, 1)
+        // A program that skips the section of parts sees stamps above the target.
+        let frames = try hub.bundle(TransferRequest(base: leaf.vector(), tables: [["apple"]]))
+        let header = try frames[0].withUnsafeBytes { try BundleParts.header(of: $0) }
+        #expect(header.target.sequences.isEmpty && header.facts.parts.count == 1)
+        #expect(header.tables.map(\.name) == ["apple"])
+        var facts = header.facts
+        facts.parts = []
+        let forged = Mutex<[[UInt8]]>([])
+        var writer = try BundleWriter(
+            header: BundleHeader(
+                store: header.store, sender: header.sender, base: header.base, target: header.target,
+                replicas: header.replicas, tables: header.tables, facts: facts)
+        ) { frame in forged.withLock { $0.append(Array(frame)) } }
+        key(1).withUnsafeBytes {
+            writer.beginRow(
+                table: 0, key: $0, isTextKey: false, life: 1,
+                base: WireStamp(timestamp: 1 << 40, replica: 0, sequence: 1), mask: nil, cellCount: 0)
+        }
+        writer.value(.integer(1))
+        try writer.endRow()
+        try writer.finish()
+        #expect(throws: SyncError.self) { try leaf.apply(forged.withLock { $0 }) }
+        #expect(try leaf.contents() == [])
+    }
+
+    @Test func bundlesOfAllTablesSayNothingOfParts() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.put("apple", 1, 1)
+        let frames = try hub.bundle(since: leaf.vector())
+        let header = try frames[0].withUnsafeBytes { try BundleParts.header(of: $0) }
+        #expect(header.facts.parts.isEmpty && header.facts.acknowledged.isEmpty)
+        #expect(header.target == (try hub.vector()))
+    }
+
+    @Test func waysThatCanNotBringSomeTablesOnlyRefuse() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.put("apple", 1, 1)
+        try hub.put("cedar", 1, 1)
+        try FileManager.default.createDirectory(
+            atPath: stores.path("folder"), withIntermediateDirectories: true)
+        let folder = FolderTransport(
+            path: stores.path("folder"), passphrase: try Passphrase("of the folder"), cost: .minimum)
+        try leaf.synchronizer.setScope(.tables(["apple"]), ofRemote: folder.name)
+        var error = #expect(throws: SyncError.self) { try leaf.synchronizer.run(.both, folder) }
+        #expect(error?.code == .scopeUnsupported)
+        try leaf.synchronizer.setScope(.everything, ofRemote: folder.name)
+        try leaf.exchange(hub, ["apple"])
+        error = #expect(throws: SyncError.self) { try leaf.synchronizer.run(.both, folder) }
+        #expect(error?.code == .scopeUnsupported)
+        try leaf.exchange(hub)
+        _ = try leaf.synchronizer.run(.both, folder)
+    }
+}
