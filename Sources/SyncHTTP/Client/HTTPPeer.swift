@@ -1,0 +1,253 @@
+import Foundation
+import SyncEngine
+import SyncWire
+
+/// A replica that is served over HTTPS.
+///
+/// What is sent and received waits in a spool, so that no transaction is open while the network is
+/// waited for, and a transfer goes on where it broke.
+final class HTTPPeer: SyncPeer {
+    private let connection: RemoteConnection
+    private let folder: String
+    private let options: HTTPTransport.Options
+    private var fetched: (since: VersionVector, spool: ByteSpool, rowCount: Int64)?
+
+    init(_ connection: RemoteConnection, folder: String, options: HTTPTransport.Options) {
+        self.connection = connection
+        self.folder = folder
+        self.options = options
+    }
+
+    private var base: String { connection.base }
+
+    func close() { connection.close() }
+
+    // MARK: Greetings
+
+    func greet() throws -> Greeting {
+        let frame = try connection.send(
+            .init(method: "GET", path: base + "/greeting", seconds: options.patienceSeconds))
+        return try frame.withUnsafeBytes { try Greeting(frame: $0) }
+    }
+
+    func meet(_ greeting: Greeting) throws -> [Fork] {
+        let answer = try connection.send(
+            .init(
+                method: "POST", path: base + "/greeting", body: greeting.encode(),
+                seconds: options.patienceSeconds))
+        return try JSONDocument.decode(Message.Forks.self, from: answer).values()
+    }
+
+    func renewIdentity(_ forks: [Fork]) throws {
+        var call = RemoteConnection.Call(
+            method: "POST", path: base + "/identity", body: try JSONDocument.encode(Message.Forks(forks)))
+        call.isRepeatable = false
+        call.seconds = options.patienceSeconds
+        _ = try connection.send(call)
+    }
+
+    func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
+        _ = try connection.send(
+            .init(
+                method: "POST", path: base + "/acknowledgement",
+                body: try JSONDocument.encode(Message.Vector(vector))))
+    }
+
+    // MARK: Downloads
+
+    func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws {
+        let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
+        let download = try RemoteDownload(connection, options).fetch(
+            "/downloads", Message.Vector(vector)
+        ) { piece, completed, download in
+            try piece.withUnsafeBytes { try spool.append($0) }
+            let rows = download.rowCount
+            let share = download.byteCount > 0 ? Double(completed) / Double(download.byteCount) : 1
+            try progress?(Int64(Double(rows) * share), rows)
+        }
+        try spool.finish()
+        fetched = (vector, spool, download.rowCount)
+    }
+
+    func send(
+        since vector: VersionVector, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        if fetched?.since != vector { try prepareToSend(since: vector, progress: progress) }
+        guard let (_, spool, rowCount) = fetched else {
+            throw RemoteError(.failed, "nothing was fetched")
+        }
+        fetched = nil
+        var assembler = FrameAssembler()
+        try spool.forEachPiece { try assembler.append($0, onFrame: sink) }
+        try assembler.finish()
+        return TransferSummary(rowCount: rowCount, byteCount: spool.byteCount)
+    }
+
+    // MARK: Uploads
+
+    func receive(
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> ApplySummary {
+        let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
+        try frames { try spool.append($0) }
+        try spool.finish()
+        return try RemoteUpload(connection, options, spool).run()
+    }
+}
+
+/// Fetches what a server puts ready, from where it broke.
+struct RemoteDownload {
+    private let connection: RemoteConnection
+    private let options: HTTPTransport.Options
+
+    init(_ connection: RemoteConnection, _ options: HTTPTransport.Options) {
+        self.connection = connection
+        self.options = options
+    }
+
+    /// - parameters:
+    ///     - path: What makes the download.
+    ///     - onPiece: Called with each piece, and the bytes that are here with it.
+    func fetch(
+        _ path: String, _ request: some Encodable,
+        onPiece: ([UInt8], Int64, Message.Download) throws -> Void
+    ) throws -> Message.Download {
+        let download = try connection.document(
+            Message.Download.self, "POST", connection.base + path, request, seconds: options.patienceSeconds)
+        guard download.byteCount >= 0, download.byteCount <= options.transferByteCountMax,
+            download.rowCount >= 0,
+            ByteText.bytes(hex: download.download) != nil
+        else { throw RemoteError(.tooLarge, "the server offers \(download.byteCount) bytes") }
+        var count: Int64 = 0
+        while count < download.byteCount {
+            let start = count
+            let call = RemoteConnection.Call(
+                method: "GET", path: connection.base + "/downloads/" + download.download,
+                query: "offset=\(count)")
+            // The query has to say where it broke, so each repetition is a call of its own.
+            try connection.repeating(call) { _ in
+                let before = count
+                var current = call
+                current.query = "offset=\(count)"
+                do {
+                    try connection.exchange(current) { piece in
+                        count += Int64(piece.count)
+                        guard count <= download.byteCount else {
+                            throw RemoteError(.malformed, "the server sends more than it announced")
+                        }
+                        try onPiece(piece, count, download)
+                    }
+                } catch let error as RemoteError where error.code == .unreachable && count > before {
+                    return false
+                }
+                return true
+            }
+            guard count > start else {
+                throw RemoteError(.malformed, "the server sends less than it announced")
+            }
+        }
+        var end = RemoteConnection.Call(
+            method: "DELETE", path: connection.base + "/downloads/" + download.download)
+        end.isRepeatable = false
+        _ = try? connection.send(end)
+        return download
+    }
+}
+
+/// Brings a bundle to a server, from where it broke, and has it applied.
+struct RemoteUpload {
+    private let connection: RemoteConnection
+    private let options: HTTPTransport.Options
+    private let spool: ByteSpool
+    private var path: String { connection.base + "/uploads" }
+
+    init(_ connection: RemoteConnection, _ options: HTTPTransport.Options, _ spool: ByteSpool) {
+        self.connection = connection
+        self.options = options
+        self.spool = spool
+    }
+
+    /// - returns: What the application did; nothing when the server knew all of it.
+    func run() throws -> ApplySummary {
+        var attempts = 0
+        while true {
+            do {
+                var state = try begin()
+                var rounds = 0
+                while !state.isComplete {
+                    rounds += 1
+                    guard rounds <= 3 else {
+                        throw RemoteError(.failed, "the server does not keep what it is sent")
+                    }
+                    state = try add(to: state)
+                }
+                if state.isKnown { return ApplySummary() }
+                let answer = try connection.send(
+                    .init(
+                        method: "POST", path: "\(path)/\(state.bundle)/application",
+                        seconds: options.patienceSeconds))
+                return try JSONDocument.decode(Message.Application.self, from: answer).summary
+            } catch let error as RemoteError where error.code == .notFound && attempts < 2 {
+                // It was applied and the answer got lost, or it had to make room: the beginning shows which.
+                attempts += 1
+            }
+        }
+    }
+
+    /// Sends the header and as much as fits beside it.
+    private func begin() throws -> Message.Upload {
+        var body: [UInt8] = []
+        var isFull = false
+        var isFirst = true
+        try forEachFrame { frame in
+            guard !isFull else { return }
+            if !isFirst && body.count + frame.count > options.uploadByteCount {
+                isFull = true
+                return
+            }
+            isFirst = false
+            body += frame
+        }
+        let answer = try connection.send(
+            .init(method: "POST", path: path, body: body, seconds: options.patienceSeconds))
+        return try checked(JSONDocument.decode(Message.Upload.self, from: answer))
+    }
+
+    /// Sends what is missing.
+    private func add(to state: Message.Upload) throws -> Message.Upload {
+        var state = state
+        var body: [UInt8] = []
+        var number: Int64 = -2
+        func flush() throws {
+            guard !body.isEmpty else { return }
+            let answer = try connection.send(
+                .init(method: "PUT", path: "\(path)/\(state.bundle)", body: body, seconds: 300))
+            state = try checked(JSONDocument.decode(Message.Upload.self, from: answer))
+            body.removeAll(keepingCapacity: true)
+        }
+        let missing = Int64(state.firstMissingChunk)
+        try forEachFrame { frame in
+            number += 1
+            // The header is at -1. The end has a number too that is at least the first missing one's.
+            guard number >= missing else { return }
+            if body.count + frame.count > options.uploadByteCount { try flush() }
+            body += frame
+        }
+        try flush()
+        return state
+    }
+
+    private func checked(_ state: Message.Upload) throws -> Message.Upload {
+        guard ByteText.bytes(hex: state.bundle)?.count == BundleParts.identifierByteCount else {
+            throw RemoteError(.malformed, "the server's answer names no bundle")
+        }
+        return state
+    }
+
+    private func forEachFrame(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var assembler = FrameAssembler()
+        try spool.forEachPiece { try assembler.append($0, onFrame: body) }
+        try assembler.finish()
+    }
+}

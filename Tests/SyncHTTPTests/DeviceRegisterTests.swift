@@ -1,0 +1,116 @@
+import CipherStore
+import SyncEngine
+import Testing
+
+@testable import SyncHTTP
+
+@Suite struct DeviceRegisterTests {
+    private let stores: ServedStores
+    private let register: DeviceRegister
+    private let address: ServerAddress
+
+    init() throws {
+        stores = try ServedStores()
+        register = try DeviceRegister(stores.create("hub.db"))
+        address = try ServerAddress(host: "127.0.0.1", port: 1, trust: .loopback)
+    }
+
+    private func code(_ body: () throws -> Void) -> RemoteError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? RemoteError)?.code
+        }
+    }
+
+    @Test func anInvitationEnrolsOneDevice() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let key = DeviceKey().publicKey
+        let device = try register.enrol(key: key, secret: link.secret)
+        #expect(device.label == "phone" && !device.isReadOnly)
+        // The answer may have been lost on the way.
+        #expect(try register.enrol(key: key, secret: link.secret) == device)
+        #expect(
+            code { _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret) } == .invalidInvite
+        )
+        #expect(try register.devices() == [device])
+        #expect(try register.admitted(key: key) == device)
+    }
+
+    @Test func anInvitationExpires() throws {
+        let link = try register.invite(label: "phone", expiresAfter: 5000, address: address)
+        stores.clock.advance(milliseconds: 5000)
+        #expect(
+            code { _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret) } == .invalidInvite
+        )
+        #expect(try register.devices().isEmpty)
+    }
+
+    @Test func whatWasNotInvitedIsNotEnrolled() {
+        let secret = [UInt8](repeating: 1, count: 16)
+        #expect(code { _ = try register.enrol(key: DeviceKey().publicKey, secret: secret) } == .invalidInvite)
+        #expect(code { _ = try register.admitted(key: DeviceKey().publicKey) } == .unknownDevice)
+    }
+
+    @Test func theSecretOfAnInvitationIsNotStored() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let found = try register.synchronizer.writer.read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM _sync_invite").contains {
+                "\($0)".contains(ByteText.hex(link.secret))
+            }
+        }
+        #expect(!found)
+    }
+
+    @Test func aRevokedDeviceNeedsAnotherInvitation() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let key = DeviceKey().publicKey
+        let device = try register.enrol(key: key, secret: link.secret)
+        #expect(try register.revoke("phone").id == device.id)
+        #expect(code { _ = try register.admitted(key: key) } == .revokedDevice)
+        #expect(code { _ = try register.enrol(key: key, secret: link.secret) } == .invalidInvite)
+        #expect(code { try register.revoke("phone") } == .unknownDevice)
+        let other = try register.invite(label: "phone", isReadOnly: true, address: address)
+        let again = try register.enrol(key: key, secret: other.secret)
+        #expect(again.id == device.id && again.isReadOnly && again.revokedMilliseconds == nil)
+    }
+
+    @Test(arguments: ["", "a\nb", String(repeating: "x", count: 101)])
+    func aLabelIsAFewPrintableBytes(label: String) {
+        #expect(code { _ = try register.invite(label: label, address: address) } == .malformed)
+    }
+
+    @Test func twoDevicesHaveTwoLabelsAndTwoReplicas() throws {
+        var devices: [Device] = []
+        for label in ["a", "b"] {
+            let link = try register.invite(label: label, address: address)
+            devices.append(try register.enrol(key: DeviceKey().publicKey, secret: link.secret))
+        }
+        #expect(code { _ = try register.invite(label: "a", address: address) } == .malformed)
+        let replica = ReplicaID(high: 1, low: 2)
+        try register.bind(devices[0], to: replica)
+        #expect(code { try register.bind(devices[1], to: replica) } == .otherReplica)
+        let own = try register.synchronizer.identity().replica
+        #expect(code { try register.bind(devices[1], to: own) } == .otherReplica)
+        // A device whose file had been copied has another identity now.
+        try register.bind(devices[0], to: ReplicaID(high: 1, low: 3))
+        try register.bind(devices[1], to: replica)
+    }
+
+    @Test func aCopyOfTheFileHasNoneOfItsKeys() throws {
+        let link = try register.invite(label: "phone", address: address)
+        _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        let key = try RemoteBook(register.synchronizer).deviceKey()
+        _ = try ServerCertificate.ofStore(register.synchronizer)
+        try register.synchronizer.clone(to: stores.path("b.db"), passphrase: Passphrase("passphrase of b.db"))
+        let copy = try stores.open("b.db")
+        let counts = try copy.writer.read { db in
+            try ["_sync_device", "_sync_device_key", "_sync_invite", "_sync_server", "_sync_remote"].map {
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM \($0)") ?? -1
+            }
+        }
+        #expect(counts == [0, 0, 0, 0, 0])
+        #expect(try RemoteBook(copy).deviceKey().publicKey != key.publicKey)
+    }
+}
