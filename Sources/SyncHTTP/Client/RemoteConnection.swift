@@ -305,7 +305,8 @@ final class RemoteConnection {
 }
 
 /// The pieces of an answer, asked for one by one from a thread that waits for each.
-private final class PieceIterator: @unchecked Sendable {  // Used by one task at a time, as the thread waits for it.
+// Used by one task at a time, because the thread waits for it.
+private final class PieceIterator: @unchecked Sendable {
     private var iterator: HTTPClientResponse.Body.AsyncIterator
 
     init(_ body: HTTPClientResponse.Body) { iterator = body.makeAsyncIterator() }
