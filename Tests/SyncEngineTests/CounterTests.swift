@@ -60,6 +60,35 @@ import Testing
         #expect(try all.map { try $0.synchronizer.conflictCount(.all) } == [0, 0, 0])
     }
 
+    /// A log entry that is in both files would be counted by both.
+    @Test(arguments: [false, true]) func whatIsAddedWhileACloneIsMadeCountsOnce(isArchive: Bool) throws {
+        let stores = try TestStores(seed: 1)
+        let a = try stores.create("0.db")
+        try a.synchronizer.setPolicies([.counter("note", "stars")])
+        try a.execute("INSERT INTO note (id, title, stars) VALUES (?, 'n', 5)", [key(1)])
+        let other = try DatabaseQueue(
+            path: stores.path("0.db"), configuration: TestStores.configuration("0.db"))
+        let writer = CommitFollower(count: 3) {
+            try other.write { try $0.execute(sql: "UPDATE note SET stars = stars + 1") }
+        }
+        a.queue.add(transactionObserver: writer)
+        if isArchive {
+            let archive = stores.path("0.csa")
+            try a.synchronizer.archive(to: archive, lock: ArchiveLock(passphrase: Passphrase("p"), cost: .minimum))
+            try Synchronizer.restore(
+                archive: archive, to: stores.path("1.db"), opening: ArchiveSecret(Passphrase("p")),
+                passphrase: Passphrase("passphrase of 1.db"), environment: stores.clock.environment)
+        } else {
+            try a.synchronizer.clone(to: stores.path("1.db"), passphrase: Passphrase("passphrase of 1.db"))
+        }
+        #expect(writer.remaining == 0)
+        a.queue.remove(transactionObserver: writer)
+        let b = try stores.open("1.db")
+        try add(10, b)
+        try a.sync(b)
+        try expect([a, b], 18)
+    }
+
     @Test func aWrittenSumIsWhatItAdds() throws {
         let all = try replicas(2)
         try all[0].execute("UPDATE note SET stars = 0")
@@ -346,5 +375,26 @@ import Testing
         try expect(all, total)
         #expect(try all[0].state(["note"]) == all[1].state(["note"]))
         #expect(try all[0].state(["note"]) == all[2].state(["note"]))
+    }
+}
+
+/// Does something after each of the next commits of a connection.
+private final class CommitFollower: TransactionObserver {
+    private(set) var remaining: Int
+    private let body: () throws -> Void
+
+    init(count: Int, _ body: @escaping () throws -> Void) {
+        remaining = count
+        self.body = body
+    }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidRollback(_ db: Database) {}
+
+    func databaseDidCommit(_ db: Database) {
+        guard remaining > 0 else { return }
+        remaining -= 1
+        do { try body() } catch { Issue.record(error) }
     }
 }

@@ -131,4 +131,49 @@ import Testing
         _ = try fold(a)
         #expect(try versions(a) == versions(b))
     }
+
+    /// Updates by themselves take a way of their own.
+    @Test func updatesAloneAndAmongOthersGiveTheSameVersions() throws {
+        let a = try stores.create("a.db")
+        for number in 1...6 { try a.execute("INSERT INTO note (id) VALUES (?)", [key(UInt8(number))]) }
+        let b = try stores.clone(a, as: "b.db")
+        for round in 0..<3 {
+            for replica in [a, b] {
+                for number in 1...4 {
+                    let column = ["title", "body", "stars"][(number + round) % 3]
+                    let value = round == 2 ? "NULL" : "\(number)"
+                    let sql = "UPDATE note SET \(column) = \(value), title = \(round) WHERE id = ?"
+                    try replica.queue.write { db in
+                        try db.execute(sql: sql, arguments: [key(UInt8(number))])
+                        try db.execute(sql: "UPDATE _sync_log SET ms = \(time(Int64(round * 10 + number)))")
+                    }
+                }
+            }
+            // A row that came and went.
+            try b.queue.write { db in
+                try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [key(9)])
+                try db.execute(sql: "DELETE FROM note WHERE id = ?", arguments: [key(9)])
+                try db.execute(sql: "UPDATE _sync_log SET ms = \(time(Int64(round * 10 + 4)))")
+            }
+            let counts = try (fold(a), fold(b))
+            #expect(counts.0 + 2 == counts.1)
+            #expect(try versionsWithoutNumbers(a) == versionsWithoutNumbers(b))
+        }
+        #expect(try versions(a).contains { $0.contains("@") })
+    }
+
+    private func versionsWithoutNumbers(_ replica: TestReplica) throws -> [String] {
+        try versions(replica).map { $0.replacing(/#\d+/, with: "") }
+    }
+
+    @Test func anUpdateOfARowWithoutAVersionGivesItOne() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(2)])
+        _ = try fold(a)
+        try a.execute("DELETE FROM _sync_row WHERE pk = ?", [key(1)])
+        try a.execute("UPDATE note SET body = 'x'")
+        _ = try fold(a)
+        #expect(try versions(a) == ["01 1 \(time(40)) 3 -", "02 1 \(time(20)) 2 1@\(time(40))#4"])
+    }
 }

@@ -118,6 +118,16 @@ struct VectorFacts: Decodable {
         }
     }
 
+    @Test func aReplicaThatIsRetiredTwiceIsRefused() throws {
+        let replica = Identifier128(high: 1, low: 2)
+        var facts = ReplicaFacts()
+        facts.retirements = [.renewed, .unseen].map { .init(replica: replica, milliseconds: 1, reason: $0) }
+        let greeting = Greeting(
+            store: replica, replica: replica, vector: VersionVector(), ownSequence: 0, facts: facts)
+        let error = #expect(throws: WireError.self) { try read(greeting.encode()) }
+        #expect(error?.code == .malformed)
+    }
+
     @Test func randomBytesNeverTrap() throws {
         var random = SplitMix64(seed: 5)
         let vectors = try file().vectors

@@ -15,12 +15,14 @@ public enum StoreCopy {
     ///     - source: A connection outside of a transaction.
     ///     - path: Where the copy goes; no file may be there.
     ///     - passphrase: The passphrase of the copy.
+    ///     - preparation: What has to hold of the source when it is copied.
     ///     - finishing: Changes to the copy before it gets its name.
     /// - throws: ``StoreError``, ``DatabaseError``, or the error of a closure.
     ///   No file is left at `path` then.
     public static func make(
         of source: Database, at path: String, passphrase: borrowing Passphrase,
-        progress: StoreProgressHandler? = nil, finishing: ((Database) throws -> Void)? = nil
+        preparation: StorePreparation? = nil, progress: StoreProgressHandler? = nil,
+        finishing: ((Database) throws -> Void)? = nil
     ) throws {
         guard FileIdentity(path: path) == nil else {
             throw StoreError(.exists, "there is a file already", path: path)
@@ -34,7 +36,9 @@ public enum StoreCopy {
             let key = try KeyDerivation.derive(
                 passphrase: passphrase.bytes, salt: KeyDerivation.randomSalt(), settings: settings)
             try verifySource(source)
-            try fill(file.temporary, key: key, from: source, progress: progress, finishing: finishing)
+            try fill(
+                file.temporary, key: key, from: source, preparation: preparation, progress: progress,
+                finishing: finishing)
             try StoreVerification.verify(
                 path: file.temporary, key: key, rowCounts: nil, progress: progress)
             try file.moveIntoPlace()
@@ -73,14 +77,15 @@ public enum StoreCopy {
 
     /// Copies all pages into a file of another key, or of none.
     static func fill(
-        _ path: String, key: EncryptionKey?, from source: Database, progress: StoreProgressHandler?,
+        _ path: String, key: EncryptionKey?, from source: Database,
+        preparation: StorePreparation? = nil, progress: StoreProgressHandler?,
         finishing: ((Database) throws -> Void)?
     ) throws {
         let copy = try Database.open(path: path, key: key)
         defer { copy.dispose() }
         // The file is fsynced as a whole before it gets its name.
         try copy.execute(sql: "PRAGMA synchronous = OFF")
-        try source.inTransaction(.deferred) {
+        try StorePreparation.read(source, preparedBy: preparation) {
             // The read keeps the transaction's errors together until the end.
             try source.verifyReads()
             try source.backup(to: copy, pagesPerStep: 256) { step in
@@ -91,7 +96,6 @@ public enum StoreCopy {
             }
             // The copy gives each page a valid MAC, so a damaged one must not get into it.
             try source.verifyReads()
-            return .commit
         }
         try copy.execute(sql: "PRAGMA journal_mode = DELETE")
         try finishing?(copy)

@@ -11,11 +11,9 @@ extension Synchronizer {
     public func archive(
         to path: String, lock: ArchiveLock, progress: StoreProgressHandler? = nil
     ) throws {
-        let environment = environment
-        _ = try database.write { try Fold(db: $0, environment: environment).run() }
         try database.writeWithoutTransaction { db in
             try StoreArchive.write(
-                of: db, to: path, lock: lock,
+                of: db, to: path, lock: lock, preparation: Fold.preparation(environment),
                 now: Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000),
                 progress: progress)
         }

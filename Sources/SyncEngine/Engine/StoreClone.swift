@@ -14,9 +14,11 @@ extension Synchronizer {
     ) throws {
         let passphrase = passphrase.copy()
         let environment = environment
-        _ = try database.write { try Fold(db: $0, environment: environment).run() }
         try database.writeWithoutTransaction { db in
-            try StoreCopy.make(of: db, at: path, passphrase: passphrase, progress: progress) { copy in
+            try StoreCopy.make(
+                of: db, at: path, passphrase: passphrase, preparation: Fold.preparation(environment),
+                progress: progress
+            ) { copy in
                 try copy.inTransaction {
                     try ReplicaIdentity.mintForClone(copy, environment)
                     return .commit

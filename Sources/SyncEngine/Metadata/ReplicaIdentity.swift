@@ -8,8 +8,8 @@ import SyncWire
 enum ReplicaIdentity {
     /// Makes a clone, that is a copy of another replica's file, a replica of its own.
     ///
-    /// What the original had written stays the original's; log entries that it
-    /// had not folded become the clone's, and merge as equal values.
+    /// What the original had written stays the original's. Log entries that it
+    /// had not folded, which only a foreign copy has, become the clone's, and merge as equal values.
     static func mintForClone(_ db: Database, _ environment: SyncEnvironment) throws {
         try MetadataSchema.upgrade(db)
         try mintForCopy(db, environment)

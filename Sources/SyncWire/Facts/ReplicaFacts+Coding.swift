@@ -139,6 +139,9 @@ extension ReplicaFacts {
     ) throws(WireError) {
         for _ in 0..<(try reader.count(upTo: limits.replicaCountMax, "retirements")) {
             let replica = try reader.identifier()
+            guard retirements.last.map({ $0.replica < replica }) ?? true else {
+                throw WireError(.malformed, "the retired replicas are not in order")
+            }
             let milliseconds = try reader.unsigned()
             guard milliseconds <= UInt64(Int64.max) else {
                 throw WireError(.malformed, "a time is too large")

@@ -125,8 +125,6 @@ extension Failure {
                 hints: [
                     "a replica puts one there with: syncctl sync <store> --remote dir:<folder> --snapshot"
                 ])
-        case .noSuchReplica:
-            self.init(error.message, hints: ["the replicas that were heard of: syncctl status <store>"])
         case .unsuitableKey:
             self.init(
                 error.message,

@@ -115,7 +115,7 @@ import Testing
             let cipher = ArchiveChunkCipher(fileKey: key, nonce: file.header.payloadNonce)
             _ = try file.open(into: content, cipher: cipher)
             let path = folder.file("sealed-" + UUID().uuidString)
-            FileManager.default.createFile(atPath: path, contents: nil)
+            _ = FileManager.default.createFile(atPath: path, contents: nil)
             try ArchiveFile.seal(
                 content.temporary, into: path, header: file.headerBytes, cipher: cipher, path: path)
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes, "\(vector.name)")

@@ -12,12 +12,13 @@ public enum StoreArchive {
     ///     - source: An encrypted connection outside of a transaction.
     ///     - path: Where the archive goes; no file may be there.
     ///     - lock: Who can open it.
+    ///     - preparation: What has to hold of the source when it is copied.
     ///     - now: What the archive says about when it was made.
     /// - throws: A ``StoreError``: `exists`, `encryptionMismatch` when the source is not encrypted,
     ///   `damaged`, `full`, …; a ``DatabaseError``. No file is left at `path` then.
     public static func write(
-        of source: Database, to path: String, lock: ArchiveLock, now: Date = Date(),
-        progress: StoreProgressHandler? = nil
+        of source: Database, to path: String, lock: ArchiveLock,
+        preparation: StorePreparation? = nil, now: Date = Date(), progress: StoreProgressHandler? = nil
     ) throws {
         guard FileIdentity(path: path) == nil else {
             throw StoreError(.exists, "there is a file already", path: path)
@@ -35,7 +36,9 @@ public enum StoreArchive {
                 salt: KeyDerivation.randomSalt(),
                 settings: CipherSettings(format: settings.format, pageSize: settings.pageSize))
             try StoreCopy.verifySource(source)
-            try StoreCopy.fill(inner.temporary, key: key, from: source, progress: progress, finishing: nil)
+            try StoreCopy.fill(
+                inner.temporary, key: key, from: source, preparation: preparation, progress: progress,
+                finishing: nil)
             try StoreVerification.verify(path: inner.temporary, key: key, rowCounts: nil, progress: progress)
             let header = ArchiveHeader(
                 stanza: try .lock(fileKey, for: lock), content: .database(key.settings),

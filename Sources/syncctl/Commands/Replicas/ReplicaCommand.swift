@@ -172,9 +172,12 @@ private struct ReplicaDocument: Encodable {
 /// Finds replicas by the first digits of their identifiers.
 private enum ReplicaChoice {
     static func find(_ digits: String, in synchronizer: Synchronizer) throws -> ReplicaID {
+        guard !digits.isEmpty else {
+            throw Failure.usage("no replica is named", hints: ["see: syncctl replica list <store>"])
+        }
         let replicas = try synchronizer.replicas().map(\.replica)
         let found = replicas.filter { $0.description.hasPrefix(digits.lowercased()) }
-        guard !digits.isEmpty, let replica = found.first else {
+        guard let replica = found.first else {
             throw SyncError(.noSuchReplica, "no replica whose identifier begins with \(digits) is known here")
         }
         guard found.count == 1 else {
