@@ -253,6 +253,17 @@ CREATE TABLE _sync_inbox_part (
     frame BLOB NOT NULL
 );
 
+-- Sums of hashes of all versions, by which replicas find out whether they hold the same:
+-- for each row that exists and each cell, as far as the settings digest.* say.
+CREATE TABLE _sync_digest (
+    tbl INTEGER NOT NULL,
+    col INTEGER NOT NULL,                  -- of the cells of a column; -1: of rows, by their last whole write
+    n INTEGER NOT NULL,                    -- how many hashes are in the sum
+    first INTEGER NOT NULL,                -- the sum of their first halves, modulo 2^64
+    second INTEGER NOT NULL,               -- the sum of the second ones
+    PRIMARY KEY (tbl, col)
+) WITHOUT ROWID;
+
 -- The key by which servers know this replica. It and the four tables below stay with the file: copies lose them.
 CREATE TABLE _sync_device_key (
     id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -9,6 +9,13 @@ extension SimulatedReplica {
         guard model.pending.isEmpty else { return }
         let state = state()
         try checkVersions(state)
+        for (key, row) in state.rows.sorted(by: { $0.key < $1.key }) {
+            for stamp in row.stamps where !model.vector.contains(stamp) {
+                throw SimulationViolation(
+                    .progress,
+                    "replica \(name) holds \(text(stamp)) of \(key), which its vector does not cover")
+            }
+        }
         try checkHiddenValues(state)
         let expected = try oracle.shownRows(of: state)
         guard expected != rows else { return }
@@ -93,6 +100,8 @@ extension SimulatedReplica {
                 return
             case .forgetsConflicts:
                 try db.execute(sql: "DELETE FROM _sync_conflict")
+            case .forgetsChains:
+                try db.execute(sql: "DELETE FROM _sync_chain")
             case .skipsBundle:
                 try db.execute(
                     sql:
@@ -114,45 +123,71 @@ extension SimulationRun {
         }
         // Of a column that a replica lacks it keeps what was written, and may keep what was not.
         let comparesHidden = !features.contains(.migrations)
+        let floors = try [left, right].map { try $0.queue.read { try StoreObservation($0).floor } }
         func state(_ replica: SimulatedReplica) throws -> (
             ModelRows, ModelRows, [ModelKey: StoreObservation.Version]
         ) {
             try replica.queue.read { db in
                 let observation = try StoreObservation(db)
                 let hidden = comparesHidden ? try observation.hiddenValues(db) : [:]
-                return (replica.rows, hidden, try observation.versions(db))
+                // Deletions are forgotten by one earlier than by another.
+                let versions = try observation.versions(db).filter { key, version in
+                    version.life & 1 == 1 || !floors.contains { $0.contains(version.base) }
+                }
+                return (replica.rows, hidden, versions)
             }
         }
-        guard try state(left) == state(right) else {
-            throw SimulationViolation(
-                .convergence, "replicas \(left.name) and \(right.name) know the same, and differ")
+        let (one, other) = (try state(left), try state(right))
+        guard one != other else { return }
+        func differences<Value: Equatable>(_ one: [ModelKey: Value], _ other: [ModelKey: Value]) -> [ModelKey]
+        {
+            Set(one.keys).union(other.keys).filter { one[$0] != other[$0] }.sorted()
         }
+        let parts = [
+            ("rows", differences(one.0, other.0)), ("hidden values", differences(one.1, other.1)),
+            ("versions", differences(one.2, other.2)),
+        ].filter { !$1.isEmpty }.map { "\($0) of \($1.map(\.description).joined(separator: ", "))" }
+        throw SimulationViolation(
+            .convergence,
+            "replicas \(left.name) and \(right.name) know the same, and differ in \(parts.joined(separator: "; "))"
+        )
     }
 }
 
 /// Finds values that somebody wrote and that are nowhere any more, although nobody replaced them.
 struct LostValueCheck {
-    let changes: [MergedState.Change]
+    let world: SimulatedWorld
     let replicas: [SimulatedReplica]
 
     func run() throws {
-        let state = MergedState(changes)
-        var journal: Set<StoreObservation.Lost> = []
+        guard let state = replicas.first?.state() else { return }
+        var kept = ChangeSet()
+        for replica in replicas { kept.formUnion(replica.model.known) }
+        // What only a file had that is gone is nobody's fault.
+        let gone = world.abandoned.subtracting(kept)
+        let renamed = world.renamed.subtracting(kept)
+        let changes = world.changes.indices.filter { !gone.contains($0) }
+        var journal = world.abandonedJournal
         for replica in replicas {
             journal.formUnion(try replica.queue.read { db in try StoreObservation(db).journal(db) })
         }
-        for (key, all) in Dictionary(grouping: changes, by: \.key).sorted(by: { $0.key < $1.key }) {
-            for change in all {
+        for (key, all) in Dictionary(grouping: changes, by: { world.changes[$0].key }).sorted(by: {
+            $0.key < $1.key
+        }) {
+            for change in all.filter({ !renamed.contains($0) }).map({ world.changes[$0] }) {
                 for (column, value) in change.values.sorted(by: { $0.key < $1.key }) {
                     if let row = state.rows[key], row.isAlive, row.cells[column]?.value == value { continue }
                     // Two writes of one value are no conflict, so either of them stands for both.
-                    let equals = all.filter { $0.life == change.life && $0.value(column) == value }
+                    let equals = all.filter {
+                        world.changes[$0].life == change.life && world.changes[$0].value(column) == value
+                    }
                     if isReplaced(change, column, equals, by: all) { continue }
                     let isKept = equals.contains {
-                        journal.contains(
+                        let stamp = world.changes[$0].stamp
+                        return journal.contains(
                             StoreObservation.Lost(
-                                key: key, column: column, value: value,
-                                timestamp: $0.stamp.timestamp.rawValue, replica: $0.stamp.replica))
+                                key: key, column: column, value: value, timestamp: stamp.timestamp.rawValue,
+                                replica: stamp.replica))
                     }
                     guard isKept else {
                         throw SimulationViolation(
@@ -167,15 +202,15 @@ struct LostValueCheck {
 
     /// Whether somebody wrote over a value who knew it, or a write of the same value.
     private func isReplaced(
-        _ change: MergedState.Change, _ column: String, _ equals: [MergedState.Change],
-        by all: [MergedState.Change]
+        _ change: MergedState.Change, _ column: String, _ equals: [Int], by all: [Int]
     ) -> Bool {
-        all.contains { other in
+        all.contains { number in
+            let other = world.changes[number]
             let isLater =
                 other.life > change.life
                 || (other.life == change.life && other.value(column) != nil
                     && other.stamp.isNewer(than: change.stamp))
-            return isLater && equals.contains { other.known.contains($0.stamp) }
+            return isLater && equals.contains { other.known.contains($0) }
         }
     }
 }

@@ -11,7 +11,7 @@ public enum SimulationFeature: String, CaseIterable, Sendable {
     case foreignWriters = "foreign-writers"
     /// Replicas are cloned in the middle of a run.
     case clones
-    /// Plain copies of files are synchronized with what they are copies of.
+    /// Files are copied as any other file, and both the original and the copy go on.
     case copies
     /// The schema has foreign keys.
     case foreignKeys = "foreign-keys"
@@ -21,9 +21,13 @@ public enum SimulationFeature: String, CaseIterable, Sendable {
     case checks
     /// Replicas run different versions of the app, and migrate at different times.
     case migrations
+    /// Files are put back to older copies of themselves, and go on.
+    case restores
+    /// Deletions are forgotten that all know, and replicas retired that were away for long.
+    case compaction
 
     /// What has no known failure: CI runs these.
     public static let stable: Set<SimulationFeature> = [
-        .network, .crashes, .clocks, .foreignWriters, .clones, .copies,
+        .network, .crashes, .clocks, .foreignWriters, .clones, .copies, .restores, .compaction,
     ]
 }

@@ -5,14 +5,14 @@ import SyncEngine
 extension SimulationRun {
     func clone(_ random: inout SimulationRandom) throws {
         guard replicas.count < replicaCountMax, let source = random.element(of: replicas) else { return }
-        let number = replicas.count
+        let number = newNumber()
         note("replica \(number) is cloned from replica \(source.name)")
         try source.synchronizer.clone(
             to: world.factory.path("\(number)"), passphrase: world.factory.secret())
         try source.observe(now: world.clock.now(source.number))
         try source.markCommitted()
         world.clock.setSkew(source.skew, of: number)
-        let clone = try SimulatedReplica(world, number: number)
+        let clone = try SimulatedReplica(world, number: number, from: source.model)
         clone.skew = source.skew
         clone.appVersion = source.appVersion
         var expected = source.model.vector
@@ -23,19 +23,63 @@ extension SimulationRun {
         replicas.append(clone)
     }
 
-    /// A plain copy of a file is not a replica: it is refused.
-    func meetCopy(_ replica: SimulatedReplica, _ random: inout SimulationRandom) throws {
-        note("replica \(replica.name) meets a plain copy of itself")
-        try StoreFiles(path: world.factory.path(replica.name)).write(path: world.factory.path("copy"))
-        let transport = StoreTransport(
-            path: world.factory.path("copy"), configuration: world.factory.configuration)
-        do {
-            _ = try replica.synchronizer.run(.both, transport)
-            throw SimulationViolation(.progress, "a plain copy was not refused")
-        } catch let error as SyncError where error.code == .sameReplica {
-            try replica.observe(now: world.clock.now(replica.number))
-            try replica.markCommitted()
+    /// A file is copied as any other file. The copy becomes a replica of its own: when it sees that
+    /// it is one, or when it meets others.
+    func copy(_ source: SimulatedReplica, _ random: inout SimulationRandom) throws {
+        let stays = replicas.count < replicaCountMax && !random.oneIn(3)
+        let number = stays ? newNumber() : passingNumber()
+        let isSeen = random.oneIn(2)
+        note(
+            "replica \(number) is a plain copy of replica \(source.name)\(isSeen ? "" : ", and can't see it")\(stays ? "" : "; it goes soon")"
+        )
+        let path = world.factory.path("\(number)")
+        try StoreFiles(path: world.factory.path(source.name)).write(path: path)
+        world.clock.places.put(
+            isSeen ? nil : world.clock.places.place(of: world.factory.path(source.name)), at: path)
+        let copy = try SimulatedReplica(world, number: number, copyOf: source)
+        if stays { return replicas.append(copy) }
+        if random.oneIn(2) { try write(copy, isForeign: false, &random) }
+        try exchange(copy, random.element(of: replicas) ?? source, .both, SyncFaults())
+        try copy.abandon()
+        try copy.close()
+    }
+
+    /// The number of a new replica that stays.
+    private func newNumber() -> Int { replicas.count }
+
+    /// The number of one that does not.
+    private func passingNumber() -> Int {
+        world.passingCount += 1
+        return replicaCountMax + world.passingCount
+    }
+
+    /// A backup is made, or put back.
+    func backUpOrRestore(_ replica: SimulatedReplica, _ random: inout SimulationRandom) throws {
+        guard let backup = backups[replica.number], !random.oneIn(3) else {
+            note("replica \(replica.name) is backed up")
+            backups[replica.number] = try replica.backUp()
+            return
         }
+        let isSeen = random.oneIn(2)
+        note("replica \(replica.name) is put back to its backup\(isSeen ? "" : ", and can't see it")")
+        try replica.restore(backup, isSeen: isSeen)
+        try replica.checkAgainstModel()
+    }
+
+    /// Deletions are forgotten that all are believed to know, and replicas retired.
+    func compact(_ replica: SimulatedReplica, _ random: inout SimulationRandom) throws {
+        var options = CompactionOptions()
+        let hour: Int64 = 3_600_000
+        options.leaseMilliseconds = random.element(of: [nil, hour, 24 * hour, 90 * 24 * hour]) ?? nil
+        options.historyCount = random.oneIn(2) ? Int64(random.number(below: 20)) : nil
+        options.reclaimsSpace = random.oneIn(4)
+        let report = try replica.synchronizer.compact(options)
+        note(
+            "replica \(replica.name) forgets \(report.forgottenDeletionCount) deletions, retires \(report.retiredReplicas.count)"
+        )
+        try replica.observe(now: world.clock.now(replica.number))
+        try replica.markCommitted()
+        try replica.checkAgainstModel()
     }
 
     /// Brings a replica to the next version of the app.

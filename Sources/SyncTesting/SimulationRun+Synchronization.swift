@@ -83,7 +83,18 @@ extension SimulationRun {
             guard report.unrecordedReason == nil || faults.breaksBeforeNotes || faults.crash != nil else {
                 throw SimulationViolation(.failure, "\(report.unrecordedReason ?? "")")
             }
+            if let divergence = report.divergence {
+                throw SimulationViolation(
+                    .convergence,
+                    "replicas \(local.name) and \(remote.name) know the same and differ: \(divergence)")
+            }
             if transport.files != nil { crashed = faults.crash?.isLocal }
+        } catch let error as SyncError where error.code == .sameReplica {
+            // Of two files that are the same in all respects, one is no replica yet.
+            guard local.model.vector == remote.model.vector, local.model.known == remote.model.known else {
+                throw SimulationViolation(
+                    .progress, "replicas \(local.name) and \(remote.name) differ, and are taken for one")
+            }
         } catch let fault as InjectedFault {
             if case .crash(let isLocal) = fault { crashed = isLocal }
         } catch let error where transport.hasTampered && !(error is SimulationViolation) {
@@ -103,7 +114,10 @@ extension SimulationRun {
         if let sabotage = simulation.sabotage { try local.sabotage(sabotage) }
         if faults.isEmpty { try requireExchanged(local, remote, direction) }
         for replica in [local, remote] { try replica.checkAgainstModel() }
-        if local.model.vector == remote.model.vector { try requireEqual(local, remote) }
+        // Until they met, two files may have written under one identity.
+        if local.model.vector == remote.model.vector, faults.isEmpty || !world.allowsCopies {
+            try requireEqual(local, remote)
+        }
     }
 
     private func requireExchanged(
@@ -134,10 +148,24 @@ extension SimulationRun {
             guard isDue else {
                 throw SimulationViolation(.progress, "a bundle was applied that builds on unknown changes")
             }
-        } catch let error as SyncError where error.code == .invalidBundle && !isDue {}
+        } catch let error as SyncError where mayRefuse(error, isDue: isDue) {
+            note("  refused: \(error)")
+        }
         try replica.observe(now: world.clock.now(replica.number), transfer: bundle.transfer)
         try replica.markCommitted()
         try replica.checkAgainstModel()
+    }
+}
+
+extension SimulationRun {
+    /// Whether an error says why a bundle from a file can't be applied.
+    private func mayRefuse(_ error: SyncError, isDue: Bool) -> Bool {
+        switch error.code {
+        case .invalidBundle: !isDue
+        case .forkedReplica: world.allowsCopies
+        case .resyncRequired, .retiredReplica: features.contains(.compaction)
+        default: false
+        }
     }
 }
 

@@ -154,3 +154,83 @@ extension ProcessWideTests {
         }
     }
 #endif
+
+extension ProcessWideTests {
+    @Suite struct RemoteComparisonTests {
+        let place: Workplace
+
+        init() throws {
+            place = try Workplace()
+            try place.makeStore("a.db", "a", rows: 0..<20)
+            try place.makeReplica("b.db", "b", of: "a.db", "a")
+            try place.succeed(["sync"] + both)
+        }
+
+        private var both: [String] {
+            [
+                place.path("a.db"), "--remote", place.path("b.db"), "--passphrase-file", place.secret("a"),
+                "--remote-passphrase-file", place.secret("b"),
+            ]
+        }
+
+        private func damage(_ sql: String) throws {
+            let queue = try place.open("b.db", "b")
+            try queue.write { db in
+                try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+                try db.execute(sql: sql)
+                try db.execute(
+                    sql:
+                        "UPDATE _sync_state SET applying = 0; DELETE FROM _sync_setting WHERE name = 'digest.replica'"
+                )
+            }
+            try queue.close()
+        }
+
+        @Test func aValueThatDiffersIsListedAndRepaired() throws {
+            let equal = try place.succeed(["verify", "--json"] + both).document()
+            #expect(equal["equal"] as? Bool == true && equal["differing_rows"] as? Int == 0)
+            try damage("UPDATE person SET name = 'zz damaged' WHERE rowid = 3")
+            let result = try place.run(["verify", "--json"] + both)
+            #expect(result.status == 16)
+            let found = try result.document()
+            #expect(found["equal"] as? Bool == false && found["differing_rows"] as? Int == 1)
+            let tables = try #require(found["tables"] as? [[String: Any]])
+            #expect(tables.first?["table"] as? String == "person")
+            #expect(((tables.first?["keys"] as? [String])?.first?.count) == 36)
+            let text = try place.run(["verify"] + both)
+            #expect(text.status == 16 && text.output.contains("1 row of"))
+            #expect(text.errors.contains("--repair"))
+            let repaired = try place.succeed(["verify", "--repair", "--json"] + both).document()
+            #expect(repaired["repaired"] as? Bool == true && repaired["conflicts"] as? Int == 1)
+            #expect(try place.succeed(["verify"] + both).output.contains("hold the same"))
+        }
+
+        @Test func aSynchronizationSaysThatItRepaired() throws {
+            try damage("UPDATE _sync_row SET hlc = hlc + 1 WHERE r = 3")
+            let text = try place.run(["sync"] + both)
+            #expect(text.status == 3 && text.errors.contains("did not hold the same"))
+            try damage("UPDATE _sync_row SET hlc = hlc + 1 WHERE r = 3")
+            let result = try place.run(["sync", "--json"] + both)
+            #expect(result.status == 3)
+            let divergence = try #require(try result.document()["divergence"] as? [String: Any])
+            #expect(divergence["rows"] as? Int == 1 && divergence["repaired"] as? Bool == true)
+            #expect(try place.succeed(["sync", "--json"] + both).document()["divergence"] == nil)
+        }
+
+        @Test func storesThatAreNotSynchronizedAreRefused() throws {
+            let queue = try place.open("a.db", "a")
+            try queue.write { try $0.execute(sql: "DELETE FROM person WHERE rowid = 1") }
+            try queue.close()
+            let result = try place.run(["verify"] + both)
+            #expect(result.status == 1 && result.errors.contains("syncctl sync"))
+        }
+
+        @Test func optionsThatDoNotFitAreRefused() throws {
+            let own = [place.path("a.db"), "--passphrase-file", place.secret("a")]
+            #expect(try place.run(["verify", "--repair"] + own).status == 64)
+            #expect(try place.run(["verify", "--remote", "dir:/tmp"] + own).status == 64)
+            #expect(try place.run(["verify", "--deep"] + both).status == 64)
+            #expect(try place.run(["verify", "--remote", place.path("none.db")] + own).status == 10)
+        }
+    }
+}

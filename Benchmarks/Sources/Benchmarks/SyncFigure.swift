@@ -147,7 +147,11 @@ private final class OpenPeer: SyncPeer {
         try peer.receive(frames)
     }
 
-    func renewIdentity() throws { try peer.renewIdentity() }
+    func meet(_ greeting: Greeting) throws -> [Fork] { try peer.meet(greeting) }
+
+    func state(_ kind: StateKind) throws -> ReplicaState? { try peer.state(kind) }
+
+    func renewIdentity(_ forks: [Fork]) throws { try peer.renewIdentity(forks) }
 
     func remember(_ replica: ReplicaID, name: String, knowing vector: VersionVector) throws {
         try peer.remember(replica, name: name, knowing: vector)

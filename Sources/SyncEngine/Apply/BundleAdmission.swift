@@ -24,7 +24,10 @@ struct BundleAdmission {
         guard retirement?.reason != .requested else {
             throw SyncError(.retiredReplica, "this replica, \(own.shortDescription), was retired")
         }
-        let forks = try ForkSearch(db: db).forks(in: header)
+        var forks = try ForkSearch(db: db).forks(in: header)
+        if retirement != nil, !forks.contains(where: { $0.replica == own }) {
+            forks.append(Fork(replica: own, common: header.target[own]))
+        }
         guard retirement != nil || !forks.isEmpty else { return nil }
         // Were this replica to give way, it would have to do so again for the other file's next bundle.
         guard header.sender == own || !forks.contains(where: { $0.replica == header.sender }) else {
@@ -71,6 +74,17 @@ struct BundleAdmission {
                 .invalidBundle, "the bundle builds on changes that are not here; synchronize again")
         }
         let register = ReplicaRegister(db: db)
+        let isLate = try register.retirements().contains {
+            $0.replica == header.sender && $0.reason != .renewed
+        }
+        guard !isLate || metadata.vector.covers(header.target) else {
+            throw SyncError(
+                .retiredReplica,
+                """
+                the sender, replica \(header.sender.shortDescription), was retired here; it gets a new identity when \
+                it applies a bundle of this store, or meets it
+                """)
+        }
         for replica in header.facts.floor.sequences.keys {
             _ = try register.number(of: replica, at: environment.milliseconds())
         }

@@ -70,13 +70,15 @@ final class BundleApplier {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
         metadata = try admit(header)
-        peer = header.target
+        // Of rows that differ though both sides know the same, each value that loses is kept.
+        peer = isRepair ? VersionVector() : header.target
         target = header.target
         try records.begin(header, metadata, db)
         versions.replicas = Dictionary(
             (metadata.replicas.map { ($0.sid, $0.id) } + records.replicas.map { ($0.number, $0.id) }),
             uniquingKeysWith: { first, _ in first })
         try match(header)
+        versions.digests = try digests()
         settlement = try Settlement(db, environment, parking)
     }
 
@@ -88,10 +90,24 @@ final class BundleApplier {
         summary.renewedReplica = try admission.renewIfNeeded()
         let metadata = try StoreMetadata.require(db)
         let floor = try admission.admit(metadata, isRenewed: summary.renewedReplica != nil)
+        guard !isRepair else {
+            guard header.target.covers(metadata.vector) else { throw SyncError.changedMeanwhile }
+            return try StoreMetadata.require(db)
+        }
         forgotten = ForgottenRows(header, floor: floor, vector: metadata.vector)
         if !metadata.vector.covers(header.facts.floor) { resync = try Resync(db, header) }
         return try StoreMetadata.require(db)
     }
+
+    /// The sums, with everything in them that was here before the bundle.
+    private func digests() throws -> DigestLedger {
+        let digests = try DigestLedger(db, StoreMetadata.require(db))
+        try digests.catchUp()
+        return digests
+    }
+
+    /// Whether the bundle repairs a divergence: all of some rows, and nothing new.
+    private var isRepair: Bool { header?.facts.isRepair == true }
 
     private func match(_ header: BundleHeader) throws {
         let matching = try NameMatching(db, environment, NameDeclarations(header))
@@ -152,11 +168,12 @@ final class BundleApplier {
     /// The fast way for a row that was never seen: what ``Merge`` plans for it,
     /// without building the plan. A test compares the two.
     private func insertNew(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
+        let row = record.cells.count > 0 ? db.lastInsertedRowID : 0
         for index in 0..<record.cells.count {
             let cell = record.cells[index]
             try versions.insertCell(
-                row: db.lastInsertedRowID, column: table.columnNumbers[cell.column], records.stamp(cell.stamp)
-            )
+                row: row, column: table.columnNumbers[cell.column], records.stamp(cell.stamp),
+                of: table.table.number, key)
         }
         let isWhole = record.baseValues.count + record.cells.count == table.columnNumbers.count
         guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert,
@@ -182,7 +199,17 @@ final class BundleApplier {
 
     /// The way through the pure merge.
     private func merge(_ record: borrowing RowRecord, _ table: AppliedTable, _ key: RowKey) throws {
-        let local = try versions.load(table.table.number, key)
+        var local = try versions.load(table.table.number, key)
+        if let resync, let known = local,
+            resync.isOutlived(known.version, by: records.change(record, table))
+        {
+            if known.version.isAlive { try takeOut(known.version, table, key, end(of: resync)) }
+            try resync.forgetVersions(known.row)
+            local = nil
+        }
+        if let known = local, isForgotten(records.change(record, table), beside: known.version) {
+            return try discard(record, table, key)
+        }
         if local == nil, record.base.map(forgotten.covers) ?? forgotten.exist {
             return try discard(record, table, key)
         }
@@ -201,18 +228,28 @@ final class BundleApplier {
         }
         guard
             var plan = Merge.plan(
-                local: version, incoming: records.change(record, table), peer: peer, known: metadata.vector)
+                local: version, incoming: records.change(record, table), peer: peer,
+                known: isRepair ? VersionVector() : metadata.vector, isRepair: isRepair)
         else {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
         }
         try withExtendedLifetime(owned) {
-            try versions.store(plan, row: local?.row, table.table.number, key)
+            try versions.store(
+                plan, row: local?.row, replacing: local?.version, table.table.number, key)
             summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
             try merges?.merge(plan, local: version, table.table, key)
             try counters?.absorb(&plan.writes, plan.action, table.table.number, key)
             try writer.carryOut(plan, table, key)
         }
+    }
+
+    /// Whether a change is of a life before a deletion that was forgotten here: its row was here
+    /// once, and would not have lost against the one that is.
+    private func isForgotten(_ change: RowChange, beside local: RowVersion) -> Bool {
+        guard forgotten.exist, let base = change.base, base != local.base, metadata.vector.contains(base)
+        else { return false }
+        return change.life > local.life || (change.life == local.life && base.isNewer(than: local.base))
     }
 
     /// A row whose deletion was forgotten. What nobody here has seen of it is kept.
@@ -232,12 +269,17 @@ final class BundleApplier {
         summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
     }
 
+    /// The stamp of deletions that nobody remembers.
+    private func end(of resync: Resync) -> Stamp {
+        Stamp(
+            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()),
+            replica: resync.sender, sequence: 0)
+    }
+
     /// Takes out the rows that were deleted while this replica was away.
     private func finishResync() throws {
-        guard let resync, let header else { return }
-        let end = Stamp(
-            timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
-            sequence: 0)
+        guard let resync else { return }
+        let end = end(of: resync)
         for row in try resync.deletedRows(tables.map(\.table.number)) {
             guard let table = tables.first(where: { $0.table.number == row.table }) else { continue }
             let owner = OwnedValue.make(row.key)
@@ -250,6 +292,7 @@ final class BundleApplier {
             }
             summary.rowCount += 1
         }
+        try versions.digests?.invalidate()
         try resync.finish()
     }
 
@@ -288,12 +331,15 @@ final class BundleApplier {
         try triggers.restore()
         try settlement?.finish()
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
-        for (replica, sequence) in target.sequences {
+        for (replica, sequence) in target.sequences where !isRepair {
             try db.execute(
                 sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",
                 arguments: [sequence, environment.milliseconds(), replica.data, sequence])
         }
-        if let header { try BundleAdmission(db: db, environment: environment, header: header).conclude() }
+        try versions.digests?.flush()
+        if let header, !isRepair {
+            try BundleAdmission(db: db, environment: environment, header: header).conclude()
+        }
         try db.execute(
             sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)",
             arguments: [records.newest])

@@ -15,6 +15,8 @@ final class VersionTable {
         didSet { numbers = Dictionary(replicas.map { ($1, $0) }, uniquingKeysWith: { first, _ in first }) }
     }
     private var numbers: [ReplicaID: Int64] = [:]
+    /// The sums of what is read and written here.
+    var digests: DigestLedger?
 
     private let db: Database
     private let insertRow: Statement
@@ -50,6 +52,7 @@ final class VersionTable {
         bind(stamp, raw, 4)
         if RawStep.next(raw) != nil {
             RawStep.reset(raw)
+            try digests?.row(table, key, life: life, stamp, isAdded: true)
             return true
         }
         guard case .SQLITE_CONSTRAINT = db.lastErrorCode.primaryResultCode else { throw insertRow.failure }
@@ -57,8 +60,15 @@ final class VersionTable {
         return false
     }
 
-    /// Writes the version of a column.
-    func insertCell(row: Int64, column: Int, _ stamp: LocalStamp) throws {
+    /// Writes the version of a column that has none.
+    func insertCell(
+        row: Int64, column: Int, _ stamp: LocalStamp, of table: Int64, _ key: RowKey
+    ) throws {
+        try writeCell(row: row, column: column, stamp)
+        try digests?.cell(table, key, column: column, stamp, isAdded: true)
+    }
+
+    private func writeCell(row: Int64, column: Int, _ stamp: LocalStamp) throws {
         let raw = upsertCell.sqliteStatement
         _ = RawBinding.int64(raw, 1, row)
         _ = RawBinding.int64(raw, 2, Int64(column))
@@ -126,14 +136,18 @@ final class VersionTable {
     }
 
     /// Writes the versions of a plan.
-    func store(_ plan: MergePlan, row: Int64?, _ table: Int64, _ key: RowKey) throws {
+    func store(
+        _ plan: MergePlan, row: Int64?, replacing old: RowVersion?, _ table: Int64, _ key: RowKey
+    ) throws {
         let base = try local(plan.base)
-        guard let row else {
+        guard let row, let old else {
             guard try insertIfNew(table, key, life: plan.life, base) else {
                 throw SyncError(.damagedMetadata, "a row has versions that can't be found")
             }
             let row = db.lastInsertedRowID
-            for (column, stamp) in plan.cells { try insertCell(row: row, column: column, local(stamp)) }
+            for (column, stamp) in plan.cells {
+                try insertCell(row: row, column: column, local(stamp), of: table, key)
+            }
             return
         }
         let raw = updateRow.sqliteStatement
@@ -141,14 +155,22 @@ final class VersionTable {
         bind(base, raw, 2)
         _ = RawBinding.int64(raw, 5, row)
         try run(updateRow)
-        let old = try loadCells(row)
-        for column in old.keys where plan.cells[column] == nil {
+        if old.life != plan.life || old.base != plan.base {
+            try digests?.row(table, key, life: old.life, local(old.base), isAdded: false)
+            try digests?.row(table, key, life: plan.life, base, isAdded: true)
+        }
+        for column in old.cells.keys where plan.cells[column] == nil {
             _ = RawBinding.int64(deleteCell.sqliteStatement, 1, row)
             _ = RawBinding.int64(deleteCell.sqliteStatement, 2, Int64(column))
             try run(deleteCell)
         }
-        for (column, stamp) in plan.cells where old[column] != stamp {
-            try insertCell(row: row, column: column, local(stamp))
+        for (column, stamp) in old.cells where plan.cells[column] != stamp && old.isAlive {
+            try digests?.cell(table, key, column: column, local(stamp), isAdded: false)
+        }
+        for (column, stamp) in plan.cells where old.cells[column] != stamp {
+            try writeCell(row: row, column: column, local(stamp))
+            guard plan.life & 1 == 1 else { continue }
+            try digests?.cell(table, key, column: column, local(stamp), isAdded: true)
         }
     }
 }

@@ -9,6 +9,8 @@ struct BundleExporter {
     /// was forgotten here.
     let base: VersionVector
     private let facts: ReplicaFacts
+    /// The rows to send, all of each; nil for everything that the peer does not know.
+    private let chosen: [StateRows]?
     private let tables: [SyncedTable]
     private let replicaIndexes: [Int64: Int]
     private let tableIndexes: [Int64: Int]
@@ -20,11 +22,23 @@ struct BundleExporter {
     ///
     /// - parameter base: What the peer knows.
     init(_ db: Database, since base: VersionVector) throws {
+        try self.init(db, since: base, chosen: nil)
+    }
+
+    /// Prepares an export of all of some rows, which repairs a divergence.
+    init(_ db: Database, repairing rows: [StateRows]) throws {
+        try self.init(db, since: VersionVector(), chosen: rows)
+    }
+
+    private init(_ db: Database, since base: VersionVector, chosen: [StateRows]?) throws {
         self.db = db
+        self.chosen = chosen
         metadata = try StoreMetadata.require(db)
         let isResync = try !base.covers(ReplicaRegister(db: db).floor(metadata))
         self.base = isResync ? VersionVector() : base
-        facts = try ReplicaRegister(db: db).facts(metadata, peer: base)
+        var facts = try ReplicaRegister(db: db).facts(metadata, peer: base)
+        facts.isRepair = chosen != nil
+        self.facts = facts
         tables = try SyncedTable.loadAll(db)
         replicaIndexes = Dictionary(uniqueKeysWithValues: metadata.replicas.enumerated().map { ($1.sid, $0) })
         tableIndexes = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.number, $0) })
@@ -52,6 +66,7 @@ struct BundleExporter {
         var writer = try BundleWriter(header: header, sink: sink)
         try fillKnown()
         defer { try? db.execute(sql: "DROP TABLE temp._sync_known") }
+        if let chosen { return try write(chosen, &writer) }
         let total = progress == nil ? 0 : try rowCount()
         let report = progress.map { progress in { (count: Int64) in try progress(count, max(count, total)) } }
         try writeRows(Self.newRowsSQL, &writer, report)
@@ -61,6 +76,35 @@ struct BundleExporter {
         try writer.finish()
         return TransferSummary(rowCount: Int64(writer.rowCount), byteCount: Int64(writer.byteCount))
     }
+
+    /// Writes all of some rows.
+    private func write(_ chosen: [StateRows], _ writer: inout BundleWriter) throws -> TransferSummary {
+        try db.execute(
+            sql: "CREATE TEMP TABLE _sync_chosen (tbl INTEGER, pk, PRIMARY KEY (tbl, pk)) WITHOUT ROWID")
+        defer { try? db.execute(sql: "DROP TABLE temp._sync_chosen") }
+        let insertion = try db.makeStatement(sql: "INSERT OR IGNORE INTO temp._sync_chosen VALUES (?, ?)")
+        for rows in chosen {
+            guard let table = StateReader.find(rows.table, in: tables, name: \.name) else { continue }
+            for key in rows.keys {
+                insertion.reset()
+                _ = RawBinding.int64(insertion.sqliteStatement, 1, table.number)
+                key.bytes.withUnsafeBytes { bytes in
+                    _ = RowKey(bytes: bytes, isText: key.isText).value.bind(insertion.sqliteStatement, 2)
+                }
+                while try insertion.step() {}
+            }
+        }
+        insertion.reset()
+        try writeRows(Self.chosenRowsSQL, &writer, nil)
+        try db.verifyReads()
+        try writer.finish()
+        return TransferSummary(rowCount: Int64(writer.rowCount), byteCount: Int64(writer.byteCount))
+    }
+
+    private static let chosenRowsSQL = """
+        SELECT s.r, s.tbl, s.pk, s.cl, s.hlc, s.sid, s.oseq, 1
+        FROM temp._sync_chosen AS m CROSS JOIN _sync_row AS s ON s.tbl = m.tbl AND s.pk = m.pk
+        """
 
     /// The peer's vector as a table, to join with.
     private func fillKnown() throws {

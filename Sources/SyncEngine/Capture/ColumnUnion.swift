@@ -23,6 +23,7 @@ struct ColumnUnion {
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_union") }
         try compare(absent, column, named: name ?? column.name, table)
         try journalLosers(absent, column, table)
+        try DigestLedger.invalidate(db)
         try move(absent, column, table)
         try CounterUnion(
             db: db, table: table, absent: absent.number, column: column.number, name: name ?? column.name

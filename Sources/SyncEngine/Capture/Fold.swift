@@ -118,6 +118,8 @@ struct Fold {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") == false else {
             return false
         }
+        let digests = try DigestLedger(db, metadata)
+        try digests.beginFold(ofKnownRowsAfter: metadata.folded)
         do {
             // The number of a row that is not known, or not alive, is NULL, which the table refuses.
             try db.execute(
@@ -133,6 +135,7 @@ struct Fold {
                     LEFT JOIN _sync_row AS r ON r.tbl = u.tbl AND r.pk = u.pk
                     LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = u.col
                     """)
+            try digests.endFold()
             return true
         } catch ResultCode.SQLITE_CONSTRAINT_NOTNULL {
             return false
@@ -158,10 +161,13 @@ struct Fold {
                       GROUP BY tbl, pk) AS l
                 LEFT JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
                 """)
+        let digests = try DigestLedger(db, metadata)
+        try digests.beginFold()
         try journalShadowedValues(metadata)
         try foldWholeRows(stamps)
         try foldCells(metadata, stamps, hasCounters: !counters.isEmpty)
         try counterFold(counters, metadata, stamps)?.run(hasUpdates: true)
+        try digests.endFold()
     }
 
     private func counterFold(

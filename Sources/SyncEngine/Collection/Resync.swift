@@ -4,14 +4,21 @@ import SyncWire
 /// Brings a replica up to date that was away for so long that deletions which it does not
 /// know were forgotten everywhere else.
 ///
-/// It gets a bundle of all rows. A row that it has, that the bundle does not mention and whose
-/// last whole write lies at or below the sender's floor was deleted meanwhile: it goes, and
-/// edits of it that nobody else has go to the conflict journal. Rows that were made here and
-/// never sent lie above the floor; they stay, and are sent as usual.
+/// It gets a bundle of all rows, so what the sender knows and does not mention was deleted
+/// meanwhile:
+/// - A row that the bundle does not mention goes when the sender knows any write of it.
+/// - A row that would win over what the bundle says, by a write that the sender knows, is of a
+///   life before a deletion that was forgotten: it makes room for the one of the bundle.
+///
+/// Edits of such rows that the sender does not know go to the conflict journal. Rows of which
+/// it knows nothing were made here; they stay, and are sent as usual.
 final class Resync {
     private let db: Database
     private let header: BundleHeader
     private let insertion: Statement
+
+    /// Who sent the rows.
+    var sender: ReplicaID { header.sender }
 
     init(_ db: Database, _ header: BundleHeader) throws {
         self.db = db
@@ -44,25 +51,47 @@ final class Resync {
     func deletedRows(_ tables: [Int64]) throws -> [Row] {
         defer { insertion.reset() }
         let numbers = tables.map(String.init).joined(separator: ", ")
-        return try CipherStore.Row.fetchAll(
-            db,
-            sql: """
-                SELECT s.r, s.tbl, s.pk FROM _sync_floor AS f
-                CROSS JOIN _sync_row AS s ON s.sid = f.sid AND s.oseq <= f.oseq
-                WHERE s.tbl IN (\(numbers)) AND NOT EXISTS (
-                    SELECT 1 FROM temp._sync_mentioned AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)
-                """
-        ).map {
-            Row(
-                row: try $0.decode(atIndex: 0), table: try $0.decode(atIndex: 1),
-                key: try $0.decode(atIndex: 2))
+        var found: [Int64: Row] = [:]
+        for (origin, sequence) in header.target.sequences {
+            let rows = try CipherStore.Row.fetchAll(
+                db,
+                sql: """
+                    SELECT s.r, s.tbl, s.pk FROM _sync_row AS s
+                    WHERE s.r IN (
+                        SELECT b.r FROM _sync_replica AS p
+                        CROSS JOIN _sync_row AS b ON b.sid = p.sid AND b.oseq <= ?1 WHERE p.rid = ?2
+                        UNION ALL
+                        SELECT c.r FROM _sync_replica AS p
+                        CROSS JOIN _sync_cell AS c ON c.sid = p.sid AND c.oseq <= ?1 WHERE p.rid = ?2)
+                    AND s.tbl IN (\(numbers)) AND NOT EXISTS (
+                        SELECT 1 FROM temp._sync_mentioned AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)
+                    """, arguments: [sequence, origin.data])
+            for row in rows {
+                let number: Int64 = try row.decode(atIndex: 0)
+                found[number] = Row(
+                    row: number, table: try row.decode(atIndex: 1), key: try row.decode(atIndex: 2))
+            }
         }
+        return found.values.sorted { $0.row < $1.row }
+    }
+
+    /// Whether a row here is of a life before a deletion that the sender has forgotten.
+    func isOutlived(_ local: RowVersion, by change: RowChange) -> Bool {
+        guard let base = change.base, base != local.base, header.target.contains(local.base) else {
+            return false
+        }
+        return local.life > change.life || (local.life == change.life && local.base.isNewer(than: base))
+    }
+
+    /// Forgets the versions of a row.
+    func forgetVersions(_ row: Int64) throws {
+        try db.execute(sql: "DELETE FROM _sync_cell WHERE r = ?", arguments: [row])
+        try db.execute(sql: "DELETE FROM _sync_row WHERE r = ?", arguments: [row])
     }
 
     /// Forgets the versions of a row, and what is parked of it.
     func forget(_ row: Row) throws {
-        try db.execute(sql: "DELETE FROM _sync_cell WHERE r = ?", arguments: [row.row])
-        try db.execute(sql: "DELETE FROM _sync_row WHERE r = ?", arguments: [row.row])
+        try forgetVersions(row.row)
         try db.execute(
             sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ?", arguments: [row.table, row.key])
     }

@@ -43,6 +43,12 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case snapshotMissing
         /// The replica was never heard of.
         case noSuchReplica
+        /// Two replicas know the same and do not hold the same, and could not be made equal.
+        case diverged
+        /// The remote can't be compared.
+        case notComparable
+        /// A replica was written to while it was compared with another one.
+        case changedMeanwhile
         /// The synchronization was cancelled; nothing was applied.
         case cancelled
     }

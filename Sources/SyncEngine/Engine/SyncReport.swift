@@ -37,6 +37,8 @@ public struct SyncReport: Equatable, Sendable {
     public internal(set) var pushed: Transfer?
     /// Replicas that turned out to be restored copies and got a new identity.
     public internal(set) var renewedReplicas: [ReplicaID] = []
+    /// What was found when both sides knew the same and did not hold the same; nil when they do.
+    public internal(set) var divergence: Divergence?
     /// Why the contact could not be noted for the status, although the changes
     /// were exchanged; nil when it was.
     public internal(set) var unrecordedReason: String?

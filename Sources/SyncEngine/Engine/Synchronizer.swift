@@ -147,6 +147,7 @@ struct SessionDriver {
         var pulled: SyncReport.Transfer?
         var pushed: SyncReport.Transfer?
         var renewed: [SyncSession.Side] = []
+        var divergence: Divergence?
         while true {
             switch action {
             case .greet:
@@ -164,6 +165,12 @@ struct SessionDriver {
             case .push(let vector):
                 pushed = try transfer(.push, from: local, to: remote, since: vector)
                 action = session.handle(.pushed)
+            case .compare:
+                action = session.handle(
+                    .compared(local: try local.state(.kept), remote: try remote.state(.kept)))
+            case .repair:
+                divergence = try DivergenceRepair(local: local, remote: remote).run(direction)
+                action = session.handle(.repaired)
             case .refuse(let error):
                 throw error
             case .finish:
@@ -171,6 +178,7 @@ struct SessionDriver {
                 var report = SyncReport(
                     local: greetings.local.replica, remote: greetings.remote.replica, pulled: pulled,
                     pushed: pushed)
+                report.divergence = divergence
                 report.renewedReplicas = renewed.map {
                     $0 == .local ? greetings.local.replica : greetings.remote.replica
                 }

@@ -52,7 +52,8 @@ struct ForkSearch {
         let own = try metadata.replicaID()
         let chain = ReplicaChain(db: db)
         var forks: [Fork] = []
-        for replica in metadata.replicas where replica.sequence > 0 {
+        // A copy of a file that wrote nothing yet may have written.
+        for replica in metadata.replicas where replica.sequence > 0 || replica.id == own {
             let points = header.facts.chains[replica.id] ?? []
             let told = header.target[replica.id]
             guard told > 0 else { continue }

@@ -14,16 +14,18 @@ enum Merge {
     ///     - incoming: What the peer says.
     ///     - peer: What the peer knew: a value that it knew and replaced is no conflict.
     ///     - known: What was known here before: a write that came earlier has had its conflicts.
+    ///     - isRepair: Whether two values of one write are a conflict: one of them was damaged.
     /// - returns: nil when the change is not valid: it begins a life without
     ///   the write that began it.
     static func plan(
-        local: RowVersion?, incoming: RowChange, peer: VersionVector, known: VersionVector = VersionVector()
+        local: RowVersion?, incoming: RowChange, peer: VersionVector, known: VersionVector = VersionVector(),
+        isRepair: Bool = false
     ) -> MergePlan? {
         guard let local else { return begin(incoming) }
         if incoming.life > local.life { return outlive(local, incoming, peer) }
         if incoming.life < local.life { return discard(local, incoming, known) }
         return incoming.isAlive
-            ? mergeColumns(local, incoming, peer, known) : mergeDeletes(local, incoming)
+            ? mergeColumns(local, incoming, peer, known, isRepair) : mergeDeletes(local, incoming)
     }
 
     /// A row that was never seen.
@@ -88,7 +90,8 @@ enum Merge {
     }
 
     private static func mergeColumns(
-        _ local: RowVersion, _ incoming: RowChange, _ peer: VersionVector, _ known: VersionVector
+        _ local: RowVersion, _ incoming: RowChange, _ peer: VersionVector, _ known: VersionVector,
+        _ isRepair: Bool
     ) -> MergePlan {
         let base = newest(local.base, incoming.base)
         var plan = MergePlan(life: local.life, base: base)
@@ -111,7 +114,7 @@ enum Merge {
             if winner != base { plan.cells[column] = winner }
             if incomingWins && (order != 0 || isUnknown) { plan.writes[column] = write.value }
             let isConcurrent = incomingWins ? !peer.contains(own) : !known.contains(write.stamp)
-            if order != 0, !isSameMoment, !isUnknown, isConcurrent {
+            if order != 0, isRepair || !isSameMoment, !isUnknown, isConcurrent {
                 plan.conflicts.append(
                     .init(
                         column: column, lost: incomingWins ? ownValue : write.value,

@@ -23,8 +23,7 @@ enum MetadataSchema {
     /// What version 3 has, and version 2 had not, by subject.
     private static let addedInVersion3 = [
         settings, ConflictJournal.schema, ConstraintSchema.sql, ReplicaChain.schema, ReplicaRegister.schema,
-        SyncAttempts.schema, PolicyStore.schema, BundleInbox.sql,
-        RemoteSchema.sql,
+        SyncAttempts.schema, PolicyStore.schema, BundleInbox.sql, DigestLedger.schema, RemoteSchema.sql,
     ].joined()
 
     private static let settings = """

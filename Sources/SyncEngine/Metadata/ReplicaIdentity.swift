@@ -32,8 +32,11 @@ enum ReplicaIdentity {
     /// Gives a replica a new id, and makes changes its own that two files made under one id.
     ///
     /// Such changes carry numbers that others count as known, and nobody can tell whose they
-    /// are: so those beyond the last common one move to the new id, with their times, and the
-    /// old id goes back to the common one. That brings what the other file wrote.
+    /// are: so those beyond the last common one move to the new id, and the old id goes back to
+    /// the common one. That brings what the other file wrote.
+    ///
+    /// What moves counts as written just after it was, because the order of writes of one moment
+    /// depends on the id: whatever it replaced it replaces everywhere.
     ///
     /// It takes a new id even when the fork is another replica's, because others know what the
     /// old one knew. The log must be folded.
@@ -54,11 +57,13 @@ enum ReplicaIdentity {
             sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)", arguments: [now])
         let number = db.lastInsertedRowID
         try db.execute(sql: "UPDATE _sync_state SET folded = ?", arguments: [number])
+        var hasForgotten = false
         for fork in forks {
+            if try register.floor(metadata)[fork.replica] > fork.common { hasForgotten = true }
             let sid = try register.number(of: fork.replica, at: now)
             for table in ["_sync_row", "_sync_cell"] {
                 try db.execute(
-                    sql: "UPDATE \(table) SET sid = ?, oseq = ? WHERE sid = ? AND oseq > ?",
+                    sql: "UPDATE \(table) SET sid = ?, oseq = ?, hlc = hlc + 1 WHERE sid = ? AND oseq > ?",
                     arguments: [new, number, sid, fork.common])
             }
             for table in ["_sync_replica", "_sync_floor"] {
@@ -69,11 +74,25 @@ enum ReplicaIdentity {
             try db.execute(
                 sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
         }
+        // A column that was written after the whole row stays so.
+        try db.execute(
+            sql: """
+                UPDATE _sync_cell SET sid = ?1, oseq = ?2,
+                    hlc = 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
+                WHERE r IN (SELECT r FROM _sync_row WHERE sid = ?1 AND oseq = ?2)
+                AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
+                """, arguments: [new, number])
         try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
         var hash = ChainHash(after: try StoreMetadata.require(db).replicaID())
         hash.add(number)
         try ReplicaChain(db: db).insert(
             ChainPoint(sequence: number, previous: 0, hash: hash.value), of: new)
+        // Deletions moved too that were forgotten: whoever does not know the new id has to get all rows.
+        if hasForgotten {
+            let renewed = try StoreMetadata.require(db)
+            let floor = VersionVector([try renewed.replicaID(): number])
+            try Tombstones(db: db).raiseFloor(to: floor, renewed)
+        }
         try beginLog(db, after: number)
         // An id that another file may use as well is still waited for.
         if !forks.contains(where: { $0.replica == old }) { try register.retire(old, at: now, .renewed) }

@@ -27,6 +27,8 @@ public enum SyncEvent: Sendable, Equatable {
     case rowsUnparked(count: Int64)
     /// A restored copy got a new identity.
     case identityRenewed(replica: ReplicaID)
+    /// Both sides knew the same and did not hold the same.
+    case diverged(tableCount: Int, rowCount: Int, isRepaired: Bool)
     /// What came has times that are ahead of the clock here.
     case clockSkewed(milliseconds: Int64)
     /// Tables differ from what was tracked, and the tracking followed.
@@ -39,7 +41,8 @@ public enum SyncEvent: Sendable, Equatable {
         .applied(direction: .pull, rowCount: 1, byteCount: 2), .conflictsFound(count: 1),
         .rowsParked(count: 1),
         .rowsUnparked(count: 1), .identityRenewed(replica: ReplicaID(high: 0, low: 0)),
-        .clockSkewed(milliseconds: 1), .schemaChanged,
+        .diverged(tableCount: 1, rowCount: 2, isRepaired: true), .clockSkewed(milliseconds: 1),
+        .schemaChanged,
     ]
 
     /// The stable name: the message of the log line.
@@ -55,6 +58,7 @@ public enum SyncEvent: Sendable, Equatable {
         case .rowsParked: "rows.parked"
         case .rowsUnparked: "rows.unparked"
         case .identityRenewed: "identity.renewed"
+        case .diverged: "divergence.found"
         case .clockSkewed: "clock.skewed"
         case .schemaChanged: "schema.changed"
         }
@@ -63,7 +67,7 @@ public enum SyncEvent: Sendable, Equatable {
     /// How much attention it needs.
     public var level: Logger.Level {
         switch self {
-        case .failed, .unrecorded: .error
+        case .failed, .unrecorded, .diverged: .error
         case .conflictsFound, .rowsParked, .clockSkewed, .identityRenewed: .warning
         case .finished, .schemaChanged: .info
         case .started, .folded, .applied, .rowsUnparked: .debug
@@ -88,6 +92,8 @@ public enum SyncEvent: Sendable, Equatable {
         case .conflictsFound(let count), .rowsParked(let count), .rowsUnparked(let count):
             ["count": "\(count)"]
         case .identityRenewed(let replica): ["renewed": "\(replica)"]
+        case .diverged(let tables, let rows, let isRepaired):
+            ["tables": "\(tables)", "rows": "\(rows)", "repaired": "\(isRepaired)"]
         case .clockSkewed(let milliseconds): ["milliseconds": "\(milliseconds)"]
         case .schemaChanged: [:]
         }

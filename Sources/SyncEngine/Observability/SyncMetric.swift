@@ -12,6 +12,8 @@ public enum SyncMetric: String, CaseIterable, Sendable {
     case bytes = "sync.bytes"
     /// The values that lost against writes that did not know them.
     case conflicts = "sync.conflicts"
+    /// The synchronizations that found that both sides knew the same and did not hold the same.
+    case divergences = "sync.divergences"
     /// The synchronizations that failed.
     case failures = "sync.failures"
     /// When one last succeeded, in seconds of Unix time.
@@ -25,7 +27,7 @@ public enum SyncMetric: String, CaseIterable, Sendable {
     public var kind: String {
         switch self {
         case .duration: "timer"
-        case .rows, .bytes, .conflicts, .failures: "counter"
+        case .rows, .bytes, .conflicts, .divergences, .failures: "counter"
         case .lastSuccess, .pending, .parked: "gauge"
         }
     }

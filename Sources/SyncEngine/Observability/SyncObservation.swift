@@ -7,6 +7,7 @@ protocol ObservedReport {
     var pulled: SyncReport.Transfer? { get }
     var pushed: SyncReport.Transfer? { get }
     var renewedReplicas: [ReplicaID] { get }
+    var divergence: Divergence? { get }
     /// Why the contact could not be noted.
     var unrecordedReason: String? { get set }
 }
@@ -16,6 +17,9 @@ extension ObservedReport {
     fileprivate func total(_ count: KeyPath<SyncReport.Transfer, Int64>) -> Int64 {
         (pulled?[keyPath: count] ?? 0) + (pushed?[keyPath: count] ?? 0)
     }
+
+    /// A remote that is no replica has nothing to be compared with.
+    var divergence: Divergence? { nil }
 
     fileprivate var clockAheadMilliseconds: Int64 { pulled?.skewMilliseconds ?? 0 }
 }
@@ -63,6 +67,13 @@ struct SyncObservation {
 
     private func finished(_ report: some ObservedReport, milliseconds: Int64) {
         for replica in report.renewedReplicas { log(.identityRenewed(replica: replica)) }
+        if let divergence = report.divergence {
+            log(
+                .diverged(
+                    tableCount: divergence.tables.count, rowCount: divergence.rowCount,
+                    isRepaired: divergence.isRepaired))
+            metrics?.count(.divergences, 1)
+        }
         let transfers = [(SyncDirection.pull, report.pulled), (.push, report.pushed)]
         var rows: Int64 = 0
         var bytes: Int64 = 0

@@ -18,6 +18,10 @@ struct SyncSession {
         case pulled
         /// Our changes are at the remote.
         case pushed
+        /// Both sides said what they hold; nil of one that can't say it now.
+        case compared(local: ReplicaState?, remote: ReplicaState?)
+        /// What differed was looked for, and repaired if it could be.
+        case repaired
     }
 
     /// What is to be done next.
@@ -30,6 +34,10 @@ struct SyncSession {
         case pull(since: VersionVector)
         /// Send what we know beyond a vector.
         case push(since: VersionVector)
+        /// Ask both sides what they hold.
+        case compare
+        /// Find out in which rows the two sides differ, and repair that.
+        case repair
         /// Done.
         case finish
         /// The two sides must not be synchronized.
@@ -41,12 +49,16 @@ struct SyncSession {
         case renewing
         case pulling(thenPushSince: VersionVector?)
         case pushing
+        case comparing
+        case repairing
         case finished
     }
 
     private let direction: SyncDirection
     private var state = State.greeting
     private var renewedSides: [Side] = []
+    /// Whether both sides know the same afterwards, and can tell what they hold.
+    private var isComparable = false
 
     init(_ direction: SyncDirection) {
         self.direction = direction
@@ -69,6 +81,11 @@ struct SyncSession {
         case (.pulling(let next), .pulled):
             return push(since: next)
         case (.pushing, .pushed):
+            return compare()
+        case (.comparing, .compared(let local, let remote)):
+            guard let local, let remote, local.vector == remote.vector else { return finish() }
+            return compare(local.digest, remote.digest)
+        case (.repairing, .repaired):
             return finish()
         default:
             preconditionFailure("event \(event) does not belong in state \(state)")
@@ -84,14 +101,21 @@ struct SyncSession {
                 .sameReplica,
                 "the remote has the same identity: it is this file itself, or a plain copy of it")
         }
-        if let refusal = retirement(local, remote) { return refusal }
         let yielding = ForkOrder(local: local, remote: remote, found: found)
+        if let action = retirement(local, remote, yielding) { return action }
         for side in [Side.local, .remote] {
             let forks = yielding.forks(of: side)
             if !forks.isEmpty { return renew(side, forks) }
         }
         let isPullDue = direction != .push && !local.vector.covers(remote.vector)
         let isPushDue = direction != .pull && !remote.vector.covers(local.vector)
+        isComparable = false
+        if let digest = local.facts.digest, let other = remote.facts.digest {
+            isComparable =
+                (isPullDue || local.vector.covers(remote.vector))
+                && (isPushDue || remote.vector.covers(local.vector))
+            if isComparable && !isPullDue && !isPushDue { return compare(digest, other) }
+        }
         guard isPullDue else { return push(since: isPushDue ? remote.vector : nil) }
         state = .pulling(thenPushSince: isPushDue ? remote.vector : nil)
         return .pull(since: local.vector)
@@ -105,13 +129,21 @@ struct SyncSession {
     }
 
     /// What becomes of a side that the other knows as retired: one that was only not seen
-    /// for long goes on under a new identity.
-    private mutating func retirement(_ local: Greeting, _ remote: Greeting) -> Action? {
+    /// for long goes on under a new identity, together with what it wrote and the other has not
+    /// seen. Others may have seen that, before a deletion that nobody remembers by now.
+    private mutating func retirement(
+        _ local: Greeting, _ remote: Greeting, _ yielding: ForkOrder
+    ) -> Action? {
         for (side, who, other) in [(Side.local, local, remote), (.remote, remote, local)] {
             guard let retirement = other.facts.retirements.first(where: { $0.replica == who.replica }) else {
                 continue
             }
-            guard retirement.reason == .requested else { return renew(side, []) }
+            guard retirement.reason == .requested else {
+                // Another file may have used the id, and the other knows that one's changes.
+                let common = yielding.common(of: who.replica) ?? other.vector[who.replica]
+                let forks = yielding.forks(of: side).filter { $0.replica != who.replica }
+                return renew(side, forks + [Fork(replica: who.replica, common: common)])
+            }
             let name = who.replica.shortDescription
             return refuse(
                 .retiredReplica,
@@ -132,9 +164,21 @@ struct SyncSession {
     }
 
     private mutating func push(since vector: VersionVector?) -> Action {
-        guard let vector else { return finish() }
+        guard let vector else { return compare() }
         state = .pushing
         return .push(since: vector)
+    }
+
+    private mutating func compare() -> Action {
+        guard isComparable else { return finish() }
+        state = .comparing
+        return .compare
+    }
+
+    private mutating func compare(_ local: StateDigest, _ remote: StateDigest) -> Action {
+        guard !StateComparison(local, remote).differing.isEmpty else { return finish() }
+        state = .repairing
+        return .repair
     }
 
     private mutating func finish() -> Action {
@@ -172,6 +216,9 @@ private struct ForkOrder {
         }
         self.commons = commons
     }
+
+    /// The last change of a replica that both have in common; nil when it is not forked.
+    func common(of replica: ReplicaID) -> Int64? { commons[replica] }
 
     func forks(of side: SyncSession.Side) -> [Fork] {
         commons.filter { yielding($0.key) == side }.map { Fork(replica: $0.key, common: $0.value) }

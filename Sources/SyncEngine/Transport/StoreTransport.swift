@@ -55,7 +55,11 @@ final class StorePeer: SyncPeer {
             let folded = try Fold(db: db, environment: environment).run()
             if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
             let ownSequence = before.vector[try before.replicaID()]
-            return (try self.greeting(db, ownSequence), try SettlementMark.isDue(db))
+            let isComparable = folded.entryCount <= Self.comparedEntryCountMax
+            return (
+                try self.greeting(db, ownSequence, isComparable: isComparable),
+                try SettlementMark.isDue(db)
+            )
         }
         let greeting = isDue ? try settle(first) : first
         for event in events { environment.log(event, ["replica": "\(greeting.replica)"]) }
@@ -68,14 +72,39 @@ final class StorePeer: SyncPeer {
         return try database.write { db in
             // What the settlement wrote by a policy has no versions yet.
             try Fold(db: db, environment: environment).run()
-            return try self.greeting(db, greeting.ownSequence)
+            return try self.greeting(
+                db, greeting.ownSequence, isComparable: greeting.facts.digest != nil)
         }
     }
 
-    private func greeting(_ db: Database, _ ownSequence: Int64) throws -> Greeting {
+    func state(_ kind: StateKind) throws -> ReplicaState? {
+        try database.write { db in
+            if kind == .recomputed {
+                try TableTracking(db: db, environment: environment).refresh()
+                try Fold(db: db, environment: environment).run()
+                try DigestLedger.invalidate(db)
+            }
+            let reader = StateReader(db: db)
+            guard try reader.isFolded() else { return nil }
+            let metadata = try StoreMetadata.require(db)
+            return ReplicaState(
+                vector: metadata.vector, digest: try reader.digest(metadata, isComplete: kind == .recomputed))
+        }
+    }
+
+    func answer(_ question: StateQuestion) throws -> StateAnswer {
+        try database.read { try StateReader(db: $0).answer(question) }
+    }
+
+    /// After a fold of more entries, such as an import, what is new is summed at the next greeting:
+    /// the other side does not have it anyway.
+    private static let comparedEntryCountMax: Int64 = 10_000
+
+    private func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
         let metadata = try StoreMetadata.require(db)
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
         facts.place = try StoreFence(db: db, environment: environment).fingerprint()
+        if isComparable { facts.digest = try StateReader(db: db).greetedDigest(metadata) }
         return Greeting(
             store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
             ownSequence: ownSequence, facts: facts)
@@ -99,13 +128,23 @@ final class StorePeer: SyncPeer {
         since vector: VersionVector, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
+        try export { try BundleExporter($0, since: vector).write(progress: progress, to: sink) }
+    }
+
+    func send(
+        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try export { try BundleExporter($0, repairing: rows).write(progress: nil, to: sink) }
+    }
+
+    private func export(_ body: (Database) throws -> TransferSummary) throws -> TransferSummary {
         try database.writeWithoutTransaction { db in
             for _ in 0..<10 {
                 try db.inTransaction(.immediate) {
                     try Fold(db: db, environment: environment).run()
                     return .commit
                 }
-                if let summary = try export(db, vector, progress, sink) { return summary }
+                if let summary = try exportFolded(db, body) { return summary }
             }
             throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another process keeps writing")
         }
@@ -115,17 +154,12 @@ final class StorePeer: SyncPeer {
     ///
     /// - returns: nil when somebody wrote after the fold: the snapshot would hold
     ///   new values under old stamps, and half of a transaction.
-    private func export(
-        _ db: Database, _ vector: VersionVector, _ progress: SyncProgressHandler?,
-        _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    private func exportFolded(
+        _ db: Database, _ body: (Database) throws -> TransferSummary
     ) throws -> TransferSummary? {
         var summary: TransferSummary?
         try db.inTransaction(.deferred) {
-            let isFolded = try Bool.fetchOne(
-                db, sql: "SELECT coalesce((SELECT max(seq) FROM _sync_log), 0) <= folded FROM _sync_state")
-            if isFolded == true {
-                summary = try BundleExporter(db, since: vector).write(progress: progress, to: sink)
-            }
+            if try StateReader(db: db).isFolded() { summary = try body(db) }
             return .commit
         }
         return summary

@@ -45,6 +45,20 @@ public protocol SyncPeer: AnyObject {
     /// - parameter vector: What the other replica knows now.
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws
 
+    /// Says what the replica holds, as digests.
+    ///
+    /// - returns: nil when it can't be compared, or only by and by: its program knows no
+    ///   digests, or somebody wrote after the fold.
+    func state(_ kind: StateKind) throws -> ReplicaState?
+
+    /// Answers a question about rows.
+    func answer(_ question: StateQuestion) throws -> StateAnswer
+
+    /// Writes all of some rows as the frames of a bundle that repairs a divergence.
+    func send(
+        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary
+
     /// Ends the connection.
     func close()
 }
@@ -52,6 +66,32 @@ public protocol SyncPeer: AnyObject {
 extension SyncPeer {
     /// Does nothing: what is here needs not be fetched.
     public func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws {}
+}
+
+/// How digests are told.
+public enum StateKind: Sendable {
+    /// As they are kept, and without what there is nothing of.
+    case kept
+    /// Of all tables and columns, computed anew from the versions.
+    case recomputed
+}
+
+/// A peer whose program does not know how to compare. These go with each other.
+extension SyncPeer {
+    /// Says that it can't be compared.
+    public func state(_ kind: StateKind) throws -> ReplicaState? { nil }
+
+    /// Refuses.
+    public func answer(_ question: StateQuestion) throws -> StateAnswer {
+        throw SyncError(.notComparable, "the remote can't be compared")
+    }
+
+    /// Refuses.
+    public func send(
+        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        throw SyncError(.notComparable, "the remote can't be compared")
+    }
 }
 
 /// How much a transfer moved.

@@ -35,7 +35,10 @@ public enum MetadataCheck {
         problems += try check.vectorProblems()
         problems += try check.tables.filter(\.isTracked).flatMap { try check.triggerProblems($0) }
         problems += try check.strayTriggerProblems()
-        if isDeep { problems += try RowCheck(db: db, metadata: metadata, tables: check.tables).problems() }
+        if isDeep {
+            problems += try RowCheck(db: db, metadata: metadata, tables: check.tables).problems()
+            problems += try check.digestProblems()
+        }
         return problems
     }
 }
@@ -68,6 +71,23 @@ private struct MetadataCheckRun {
         return Dictionary(
             try rows.map { (try $0.decode(String.self, atIndex: 0), try $0.decode(String.self, atIndex: 1)) },
             uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The sums of all versions, computed anew.
+    func digestProblems() throws -> [StoreProblem] {
+        let digests = try DigestLedger(db, metadata)
+        guard digests.isValid else { return [] }
+        let (found, expected) = (try digests.sums(), try digests.recomputed())
+        return Set(found.keys).union(expected.keys).filter { found[$0] != expected[$0] }
+            .sorted { ($0.table, $0.column) < ($1.table, $1.column) }
+            .map { part in
+                let table = tables.first { $0.number == part.table }
+                let column = table?.columns.first { $0.number == part.column }.map { ", column \($0.name)," } ?? ""
+                let name = table?.name ?? "\(part.table)"
+                return StoreProblem(
+                    .metadata, "the digest of table \(name)\(column) is not that of its versions",
+                    table: table?.name)
+            }
     }
 
     /// The log's numbers, and those that replicas are known up to.

@@ -22,10 +22,10 @@ struct MergedState {
 
         let key: ModelKey
         let life: Int64
-        let stamp: Stamp
+        var stamp: Stamp
         let content: Content
         /// What its writer knew.
-        let known: VersionVector
+        let known: ChangeSet
 
         /// The value that it gives a column.
         func value(_ column: String) -> ModelValue? {

@@ -38,6 +38,10 @@ struct ModelReplica {
     private(set) var clock: Int64
     /// The last log entry that is part of the vector.
     private(set) var folded: Int64
+    /// The changes that it knows.
+    var known = ChangeSet()
+    /// Those of them that belong to rows whose deletion was forgotten.
+    var forgotten = ChangeSet()
     /// The entries after that one.
     private(set) var pending: [Entry] = []
 
@@ -68,8 +72,7 @@ struct ModelReplica {
         guard let last = pending.last else { return [] }
         let floor = clock + 1
         func timestamp(_ entry: Entry) -> Int64 { max(floor, min(entry.milliseconds, now) << 16) }
-        var known = vector
-        known[id] = folded
+        let known = known
         var changes: [MergedState.Change] = []
         func add(
             _ key: ModelKey, _ life: Int64, _ time: Int64, _ sequence: Int64,
@@ -122,6 +125,16 @@ struct ModelReplica {
         vector[id] = folded
         pending = []
         return changes
+    }
+
+    /// Goes on under another identity.
+    ///
+    /// - parameter folded: The number of a change that holds what moved to it.
+    mutating func renew(as id: ReplicaID, folded: Int64?) {
+        self.id = id
+        guard let folded else { return }
+        self.folded = folded
+        vector[id] = folded
     }
 
     /// Moves the clock to the newest stamp that came.

@@ -13,6 +13,7 @@ final class SimulatedClock: Sendable {
     }
 
     private let state: Mutex<State>
+    let places = SimulatedPlaces()
 
     init(seed: UInt64) { state = Mutex(State(random: SimulationRandom(seed: seed, part: 1))) }
 
@@ -27,6 +28,7 @@ final class SimulatedClock: Sendable {
 
     func environment(of replica: Int) -> SyncEnvironment {
         SyncEnvironment(
-            milliseconds: { self.now(replica) }, random: { self.state.withLock { $0.random.next() } })
+            milliseconds: { self.now(replica) }, random: { self.state.withLock { $0.random.next() } },
+            places: places)
     }
 }

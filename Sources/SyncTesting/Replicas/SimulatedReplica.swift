@@ -10,7 +10,7 @@ final class SimulatedReplica {
     let world: SimulatedWorld
     private(set) var queue: DatabaseQueue
     private(set) var synchronizer: Synchronizer
-    private(set) var model: ModelReplica
+    var model: ModelReplica
     /// What the tables held when they were last looked at.
     private(set) var rows: ModelRows = [:]
     private(set) var tables: [SchemaOracle.Table] = []
@@ -23,8 +23,9 @@ final class SimulatedReplica {
     /// What nobody may lose, because others know of it, or a user was told that it is saved.
     private var committed: (mark: StoreFiles.Mark, model: ModelReplica, rows: ModelRows)
 
-    /// Opens a file.
-    init(_ world: SimulatedWorld, number: Int, tables: [String] = []) throws {
+    /// Opens a file that is new, or a clone of another replica's.
+    init(_ world: SimulatedWorld, number: Int, tables: [String] = [], from source: ModelReplica? = nil) throws
+    {
         self.world = world
         self.number = number
         name = "\(number)"
@@ -38,8 +39,31 @@ final class SimulatedReplica {
             id: observation.replica, vector: observation.vector, clock: observation.clock,
             folded: observation.folded)
         committed = (StoreFiles.Mark(), model, [:])
+        if let source {
+            model.known = source.known
+            model.forgotten = source.forgotten
+        }
         try readSchema()
         try readRows()
+        try markCommitted()
+    }
+
+    /// Opens a plain copy of another replica's file.
+    init(_ world: SimulatedWorld, number: Int, copyOf source: SimulatedReplica) throws {
+        self.world = world
+        self.number = number
+        name = "\(number)"
+        queue = try world.factory.open(name)
+        oracle = source.oracle
+        model = source.model
+        appVersion = source.appVersion
+        skew = source.skew
+        committed = (StoreFiles.Mark(), model, [:])
+        world.clock.setSkew(skew, of: number)
+        synchronizer = try Synchronizer(queue, environment: world.clock.environment(of: number))
+        try readSchema()
+        try readRows()
+        try observe(now: environment.milliseconds())
         try markCommitted()
     }
 
@@ -52,8 +76,8 @@ final class SimulatedReplica {
     /// What an edit knows of it.
     var device: SimulatedDevice { SimulatedDevice(number: number, version: appVersion) }
 
-    /// What its vector covers.
-    func state() -> MergedState { world.state(covering: model.vector) }
+    /// The rows that follow from what it knows.
+    func state() -> MergedState { world.state(of: model.known.subtracting(model.forgotten)) }
 
     // MARK: Looking
 
@@ -94,12 +118,10 @@ final class SimulatedReplica {
     ///     - transfer: What was to be merged; the store may have refused it.
     func observe(now: Int64, transfer: SimulatedTransfer? = nil) throws {
         let observation = try queue.read { try StoreObservation($0) }
-        guard observation.replica == model.id else {
-            throw SimulationViolation(.progress, "replica \(name) has another identity")
-        }
+        let isRenewed = observation.replica != model.id
+        if isRenewed { try followIdentity(observation, now: now) }
         if observation.folded > model.folded {
-            let changes = model.fold(state(), rows, columns: columns, now: now)
-            world.changes += changes
+            fold(now: now)
             guard observation.folded == model.folded else {
                 throw SimulationViolation(
                     .progress,
@@ -111,17 +133,9 @@ final class SimulatedReplica {
             guard let transfer else {
                 throw SimulationViolation(.progress, "replica \(name) knows more, and nobody told it")
             }
-            var joined = model.vector
-            joined.join(transfer.target)
-            guard observation.vector == joined else {
-                throw SimulationViolation(
-                    .progress, "replica \(name) counts other changes as known than the bundle brought")
-            }
-            let sender = world.state(covering: transfer.target)
-            let bound = (now + ModelReplica.skewMillisecondsMax) << 16
-            model.adopt(sender.newestTimestamp(beyond: transfer.base, upTo: bound))
-            model.vector = joined
+            try take(transfer, observation, isRenewed: isRenewed, now: now)
         }
+        forgetDeletions(observation.floor)
         guard observation.clock == model.clock else {
             throw SimulationViolation(
                 .progress,
@@ -133,6 +147,65 @@ final class SimulatedReplica {
         }
         guard strays.isEmpty else {
             throw SimulationViolation(.capture, "replica \(name) logged \(strays[0]), which no user wrote")
+        }
+    }
+
+    /// Takes in what a bundle brought.
+    private func take(
+        _ transfer: SimulatedTransfer, _ observation: StoreObservation, isRenewed: Bool, now: Int64
+    ) throws {
+        var joined = model.vector
+        joined.join(transfer.target)
+        for (replica, sequence) in joined.sequences where isRenewed {
+            // How far it went back before the bundle came can't be seen.
+            let found = observation.vector[replica]
+            if found < sequence, found >= transfer.target[replica] { joined[replica] = found }
+        }
+        guard observation.vector == joined else {
+            throw SimulationViolation(
+                .progress, "replica \(name) counts other changes as known than the bundle brought")
+        }
+        let sender = world.state(of: transfer.known.subtracting(transfer.forgotten))
+        let bound = (now + ModelReplica.skewMillisecondsMax) << 16
+        model.adopt(sender.newestTimestamp(beyond: transfer.base, upTo: bound))
+        forgetDeletions(transfer.floor)
+        if !model.vector.covers(transfer.floor) { takeOut(transfer, sender) }
+        model.vector = joined
+        model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
+        model.known.formUnion(transfer.known)
+    }
+
+    /// Whoever was away while deletions were forgotten gets all rows, and those go that are not
+    /// among them, or are of a life that ended for the sender.
+    private func takeOut(_ transfer: SimulatedTransfer, _ sender: MergedState) {
+        let gone = state().rows.filter { key, row in
+            guard let other = sender.rows[key] else {
+                return row.stamps.contains { transfer.target.contains($0) }
+            }
+            let wins =
+                row.life > other.life || (row.life == other.life && row.base.isNewer(than: other.base))
+            return wins && row.base != other.base && transfer.target.contains(row.base)
+        }
+        for number in model.known.numbers where gone[world.changes[number].key] != nil {
+            model.forgotten.insert(number)
+        }
+    }
+
+    /// The log gets versions.
+    func fold(now: Int64) {
+        for number in world.add(model.fold(state(), rows, columns: columns, now: now)) {
+            model.known.insert(number)
+        }
+    }
+
+    /// Of a row whose deletion lies below the floor, nobody remembers anything.
+    private func forgetDeletions(_ floor: VersionVector) {
+        guard !floor.sequences.isEmpty else { return }
+        let dead = state().rows.filter { !$1.isAlive && floor.contains($1.base) }
+        guard !dead.isEmpty else { return }
+        for number in model.known.numbers {
+            let change = world.changes[number]
+            if let row = dead[change.key], change.life <= row.life { model.forgotten.insert(number) }
         }
     }
 
@@ -192,8 +265,7 @@ final class SimulatedReplica {
             return (observation.folded, try observation.entries(db, after: last))
         }
         if folded >= last {
-            let changes = model.fold(state(), rows, columns: columns, now: now)
-            world.changes += changes
+            fold(now: now)
         }
         try readSchema()
         try readRows()
@@ -222,6 +294,7 @@ final class SimulatedReplica {
         try queue.close()
         queue = try world.factory.open(name)
         synchronizer = try Synchronizer(queue, environment: environment)
+        try observe(now: environment.milliseconds())
         try markCommitted()
     }
 
@@ -231,10 +304,8 @@ final class SimulatedReplica {
         try files.write(path: world.factory.path(name))
         queue = try world.factory.open(name)
         synchronizer = try Synchronizer(queue, environment: environment)
+        world.abandoned.formUnion(model.known.subtracting(committed.model.known))
         (_, model, rows) = committed
-        world.changes.removeAll {
-            $0.stamp.replica == model.id && $0.stamp.sequence > model.folded
-        }
         try observe(now: now, transfer: transfer)
         try markCommitted()
     }
@@ -255,8 +326,21 @@ final class SimulatedReplica {
         }
         model.append(entries)
         rows = found
+        try observe(now: environment.milliseconds())
         try markCommitted()
     }
+
+    /// Opens other files in the place of its own.
+    func reopen(_ files: StoreFiles, _ model: ModelReplica, _ rows: ModelRows) throws {
+        try queue.close()
+        try files.write(path: world.factory.path(name))
+        queue = try world.factory.open(name)
+        synchronizer = try Synchronizer(queue, environment: environment)
+        (self.model, self.rows) = (model, rows)
+    }
+
+    /// Ends the program.
+    func close() throws { try queue.close() }
 
     // MARK: Everything
 

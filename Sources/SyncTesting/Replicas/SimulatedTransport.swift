@@ -51,7 +51,6 @@ private final class SimulatedPeer: SyncPeer {
     private let inner: any SyncPeer
     private let now: Int64
     private var isInFirstDirection = true
-    private var remoteAtGreeting = VersionVector()
 
     init(_ way: SimulatedTransport, _ inner: any SyncPeer, now: Int64) {
         self.way = way
@@ -76,14 +75,20 @@ private final class SimulatedPeer: SyncPeer {
     }
 
     func greet() throws -> Greeting {
-        let greeting = try inner.greet()
+        var greeting = try inner.greet()
+        if way.local.world.sabotage == .forgetsChains {
+            try way.local.sabotage(.forgetsChains)
+            try way.remote.sabotage(.forgetsChains)
+            greeting = Greeting(
+                store: greeting.store, replica: greeting.replica, vector: greeting.vector,
+                ownSequence: greeting.ownSequence)
+        }
         try way.local.observe(now: now)
         try way.remote.observe(now: now)
         guard greeting.vector == way.remote.model.vector else {
             throw SimulationViolation(
                 .progress, "replica \(way.remote.name) greets with another vector than it has")
         }
-        remoteAtGreeting = greeting.vector
         try crashIfDue(.greeted)
         try way.local.markCommitted()
         try way.remote.markCommitted()
@@ -100,7 +105,7 @@ private final class SimulatedPeer: SyncPeer {
         let summary = try inner.send(since: vector, progress: progress) { frames.append(Array($0)) }
         try way.remote.observe(now: now)
         try way.remote.markCommitted()
-        let transfer = SimulatedTransfer(base: vector, target: way.remote.model.vector)
+        let transfer = try SimulatedTransfer(frames, from: way.remote.model)
         way.local.world.bundles.append(SimulatedBundle(frames: frames, transfer: transfer))
         way.pulled = transfer
         way.pulledFrames = frames
@@ -119,7 +124,7 @@ private final class SimulatedPeer: SyncPeer {
         try frames { taken.append(Array($0)) }
         try observeLocal()
         try way.local.markCommitted()
-        let transfer = SimulatedTransfer(base: remoteAtGreeting, target: way.local.model.vector)
+        let transfer = try SimulatedTransfer(taken, from: way.local.model)
         way.local.world.bundles.append(SimulatedBundle(frames: taken, transfer: transfer))
         way.pushed = transfer
         let summary = try inner.receive { sink in
@@ -182,9 +187,18 @@ private final class SimulatedPeer: SyncPeer {
 
     func meet(_ greeting: Greeting) throws -> [Fork] { try inner.meet(greeting) }
 
+    func state(_ kind: StateKind) throws -> ReplicaState? { try inner.state(kind) }
+
+    func answer(_ question: StateQuestion) throws -> StateAnswer { try inner.answer(question) }
+
+    func send(
+        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary { try inner.send(rows: rows, to: sink) }
+
     func renewIdentity(_ forks: [Fork]) throws {
-        throw SimulationViolation(
-            .progress, "replica \(way.remote.name) is to be renewed, and was not restored")
+        try inner.renewIdentity(forks)
+        try way.remote.observe(now: now)
+        try way.remote.markCommitted()
     }
 
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {

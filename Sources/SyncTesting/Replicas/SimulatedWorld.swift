@@ -8,13 +8,29 @@ final class SimulatedWorld {
     let factory: StoreFactory
     let clock: SimulatedClock
     /// Every change that anybody made, in the order in which they were folded.
-    var changes: [MergedState.Change] = []
+    private(set) var changes: [MergedState.Change] = []
+    /// Changes that a file had that is gone: only those of them are lost that nobody else got.
+    var abandoned = ChangeSet()
+    /// Changes that became others, of another identity: these stand for their values.
+    var renamed = ChangeSet()
+    /// The journals of files that are gone.
+    var abandonedJournal: Set<StoreObservation.Lost> = []
+    /// Whether files may be copied or restored, so that two can have one identity.
+    let allowsCopies: Bool
+    /// How many files came and went.
+    var passingCount = 0
+    /// Breaks the engine on purpose.
+    let sabotage: Sabotage?
+    /// Takes down what happens.
+    var note: (String) -> Void = { _ in }
     /// The bundles that were sent, to be delivered late.
     var bundles: [SimulatedBundle] = []
 
     private var oracles: [[String]: SchemaOracle] = [:]
 
-    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory) {
+    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory, allowsCopies: Bool, sabotage: Sabotage?) {
+        self.sabotage = sabotage
+        self.allowsCopies = allowsCopies
         self.app = app
         self.factory = factory
         clock = SimulatedClock(seed: seed)
@@ -22,9 +38,15 @@ final class SimulatedWorld {
 
     func clock(of replica: Int) -> SyncEnvironment { clock.environment(of: replica) }
 
-    /// The rows as somebody knows them who knows the changes that a vector covers.
-    func state(covering vector: VersionVector) -> MergedState {
-        MergedState(changes.lazy.filter { vector.contains($0.stamp) })
+    /// The rows as somebody knows them who knows some changes.
+    func state(of known: ChangeSet) -> MergedState { MergedState(known.numbers.map { changes[$0] }) }
+
+    /// Notes changes.
+    ///
+    /// - returns: Their numbers.
+    func add(_ new: [MergedState.Change]) -> Range<Int> {
+        changes += new
+        return (changes.count - new.count)..<changes.count
     }
 
     func oracle(schema: [String], tables: [SchemaOracle.Table]) throws -> SchemaOracle {
@@ -40,6 +62,26 @@ final class SimulatedWorld {
 struct SimulatedTransfer: Equatable {
     let base: VersionVector
     let target: VersionVector
+    /// Deletions up to here are forgotten by the sender.
+    let floor: VersionVector
+    /// What the sender knew.
+    let known: ChangeSet
+    /// What of it belongs to rows whose deletion was forgotten.
+    let forgotten: ChangeSet
+
+    /// - parameter frames: The bundle; its header says what it builds on, which can be less than what
+    ///   was asked for.
+    init(_ frames: [[UInt8]], from sender: ModelReplica) throws {
+        guard let first = frames.first else {
+            throw SimulationViolation(.progress, "a bundle has no header")
+        }
+        let header = try first.withUnsafeBytes { try BundleParts.header(of: $0) }
+        base = header.base
+        floor = header.facts.floor
+        target = sender.vector
+        known = sender.known
+        forgotten = sender.forgotten
+    }
 }
 
 /// A bundle that is under way.

@@ -24,6 +24,8 @@ struct StoreObservation {
     let vector: VersionVector
     let clock: Int64
     let folded: Int64
+    /// Deletions up to here are forgotten.
+    let floor: VersionVector
     private let replicas: [Int64: ReplicaID]
     private let tables: [Int64: String]
     private let columnNames: [Int64: [Int: String]]
@@ -48,6 +50,14 @@ struct StoreObservation {
         replica = own
         self.replicas = replicas
         vector = VersionVector(sequences)
+        var floor = VersionVector()
+        for row in try Row.fetchAll(db, sql: "SELECT sid, oseq FROM _sync_floor") {
+            guard let id = replicas[row[0]] else {
+                throw SimulationViolation(.integrity, "the floor names a replica that is not known")
+            }
+            floor[id] = row[1]
+        }
+        self.floor = floor
         clock = state[1]
         folded = state[2]
         tables = Dictionary(

@@ -85,6 +85,11 @@ public struct WireReader {
         UInt32(littleEndian: try raw(4).loadUnaligned(as: UInt32.self))
     }
 
+    /// Reads a 64-bit number in little-endian order.
+    public mutating func fixed64() throws(WireError) -> UInt64 {
+        UInt64(littleEndian: try raw(8).loadUnaligned(as: UInt64.self))
+    }
+
     /// Reads a length and UTF-8 text.
     public mutating func string(upTo limit: Int) throws(WireError) -> String {
         let length = try count(upTo: limit, "the length of a name")

@@ -86,6 +86,11 @@ public struct WireWriter: ~Copyable {
         withUnsafeBytes(of: value.littleEndian) { raw($0) }
     }
 
+    /// Writes a 64-bit number in little-endian order.
+    public mutating func fixed64(_ value: UInt64) {
+        withUnsafeBytes(of: value.littleEndian) { raw($0) }
+    }
+
     /// Writes a length and UTF-8 text.
     public mutating func string(_ value: String) {
         var value = value

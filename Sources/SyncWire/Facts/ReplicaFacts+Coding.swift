@@ -6,6 +6,8 @@ extension ReplicaFacts {
         static let known: UInt64 = 3
         static let retirements: UInt64 = 4
         static let place: UInt64 = 5
+        static let digest: UInt64 = 6
+        static let repair: UInt64 = 7
     }
 
     /// Writes the facts as sections: their number, then tag, length and bytes of each.
@@ -22,6 +24,8 @@ extension ReplicaFacts {
         add(Tag.known, unless: known.isEmpty) { encodeKnown(to: &$0) }
         add(Tag.retirements, unless: retirements.isEmpty) { encodeRetirements(to: &$0) }
         add(Tag.place, unless: place == nil) { if let place { $0.raw(place.bytes) } }
+        add(Tag.digest, unless: digest == nil) { digest?.encode(to: &$0) }
+        add(Tag.repair, unless: !isRepair) { _ in }
         writer.unsigned(UInt64(sections.count))
         for section in sections {
             writer.unsigned(section.tag)
@@ -89,6 +93,8 @@ extension ReplicaFacts {
             case Tag.known: try readKnown(&section, limits)
             case Tag.retirements: try readRetirements(&section, limits)
             case Tag.place: place = try section.identifier()
+            case Tag.digest: digest = try StateDigest(from: &section, limits: limits)
+            case Tag.repair: isRepair = true
             default: continue
             }
             guard section.isAtEnd else { throw WireError(.malformed, "section \(tag) has trailing bytes") }

@@ -41,6 +41,12 @@ public struct ReplicaFacts: Equatable, Sendable {
     /// openings of one file.
     public var place: Identifier128?
 
+    /// What the sender holds, as digests; in greetings only.
+    public var digest: StateDigest?
+    /// Whether a bundle holds rows in which two replicas differ that know the same: all of
+    /// each row, whatever the receiver knows.
+    public var isRepair = false
+
     /// Makes facts of nothing.
     public init() {}
 

@@ -119,6 +119,20 @@ private struct Exchange {
     let global: GlobalOptions
     var addsSnapshot = false
 
+    private struct DivergenceDocument: Encodable {
+        let rows: Int
+        let tables: [String]
+        let repaired: Bool
+        let reason: String?
+
+        init(_ divergence: Divergence) {
+            rows = divergence.rowCount
+            tables = divergence.tables.map(\.name)
+            repaired = divergence.isRepaired
+            reason = divergence.failure?.message
+        }
+    }
+
     private struct Document: Encodable {
         let store: String
         let remote: String
@@ -126,6 +140,7 @@ private struct Exchange {
         let pushed: Int64
         let conflicts: Int64
         let parked: Int64
+        let divergence: DivergenceDocument?
         let bytesPulled: Int64
         let bytesPushed: Int64
         let seconds: Double
@@ -189,8 +204,9 @@ private struct Exchange {
         let document = Document(
             store: options.store, remote: remote.remote, pulled: report.pulled?.rowCount ?? 0,
             pushed: report.pushed?.rowCount ?? 0, conflicts: report.conflictCount,
-            parked: report.parkedCount, bytesPulled: report.pulled?.byteCount ?? 0,
-            bytesPushed: report.pushed?.byteCount ?? 0, seconds: (seconds * 1000).rounded() / 1000)
+            parked: report.parkedCount, divergence: report.divergence.map(DivergenceDocument.init),
+            bytesPulled: report.pulled?.byteCount ?? 0, bytesPushed: report.pushed?.byteCount ?? 0,
+            seconds: (seconds * 1000).rounded() / 1000)
         try context.print(document, text: text(direction, report))
         return try remarks(report, context)
     }
@@ -220,6 +236,8 @@ private struct Exchange {
         for (transfer, path) in [(report.pulled, options.store), (report.pushed, remote.remote)] {
             _ = context.parkedRemark(transfer?.parkedCount ?? 0, path)
         }
+        let status = context.divergenceRemark(report.divergence, options.store, remote.remote)
+        guard status == .success else { return status }
         return report.parkedCount > 0 || report.unrecordedReason != nil ? .attention : .success
     }
 }

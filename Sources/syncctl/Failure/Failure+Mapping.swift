@@ -141,6 +141,10 @@ extension Failure {
             self.init(
                 "\(error.message); nothing was changed",
                 hints: ["the value stays in the journal, and is shown by: syncctl conflicts show"])
+        case .notComparable:
+            self.init(error.message, hints: ["synchronize them with: syncctl sync"])
+        case .diverged: self.init(error.message, status: .integrityFailed)
+        case .changedMeanwhile: self.init(error.message, status: .storeBusy)
         case .cancelled: self.init(error.message, status: .cancelled)
         default: self.init(error.message)
         }

@@ -138,6 +138,90 @@ import Testing
         #expect(try fresh.titles() == ["stays", "made while away", "a year later", "a year later too"])
     }
 
+    @Test(arguments: [SyncDirection.both, .pull, .push])
+    func twoThatGaveEachOtherUpLoseNothing(direction: SyncDirection) throws {
+        let a = try stores.create()
+        try a.insert(1, "old")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        try a.insert(2, "of a")
+        try b.insert(3, "of b")
+        stores.clock.advance(milliseconds: Self.year)
+        for replica in [a, b] {
+            #expect(try replica.synchronizer.compact().retiredReplicas.count == 1)
+        }
+        try a.meet(b, direction)
+        try expectEqual([a, b])
+        #expect(try a.titles() == ["old", "of a", "of b"])
+    }
+
+    /// Two make a row with one key; one of the two rows is deleted and forgotten before the other
+    /// comes, which may be the newer or the older one.
+    @Test(arguments: [false, true], [false, true])
+    func ofTwoRowsWithOneKeyNoneComesBackInPart(isNewer: Bool, hasThird: Bool) throws {
+        let a = try stores.create()
+        try a.insert(1, "old")
+        let b = try stores.clone(a, as: "b.db")
+        let third = try stores.clone(a, as: "third.db")
+        for replica in [b, third] { try a.meet(replica) }
+        if !isNewer { try b.insert(2, "of b") }
+        stores.clock.advance(milliseconds: 1000)
+        try a.insert(2, "of a")
+        try a.execute("UPDATE note SET stars = 5 WHERE title = 'of a'")
+        stores.clock.advance(milliseconds: 1000)
+        if isNewer { try b.insert(2, "of b") }
+        if hasThird { try b.meet(third) }
+        try a.meet(b, .push)
+        try a.execute("DELETE FROM note WHERE title = 'of a'")
+        stores.clock.advance(milliseconds: Self.year)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        if hasThird { try third.meet(a) }
+        try b.meet(a)
+        try expectEqual([a, b, third])
+        #expect(try a.vector() == b.vector())
+    }
+
+    @Test func aForgottenDeletionStaysForgottenUnderANewIdentity() throws {
+        let a = try stores.create()
+        try a.insert(1, "deleted")
+        try a.insert(2, "stays")
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("DELETE FROM note WHERE title = 'deleted'")
+        // Nobody told it yet that there is another one.
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.peer.renewIdentity([Fork(replica: a.replica(), common: b.vector()[a.replica()])])
+        try expectEqual([a, b])
+        #expect(try b.titles() == ["stays"])
+    }
+
+    @Test func aLateBundleDoesNotEndTheNextLifeOfARow() throws {
+        let a = try stores.create()
+        try a.insert(1, "x")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        try a.execute("DELETE FROM note")
+        try a.meet(b)
+        let late = try a.bundle(since: VersionVector())
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.insert(1, "again")
+        try a.meet(b)
+        for replica in [a, b] {
+            try replica.apply(late)
+            #expect(try replica.titles() == ["again"])
+        }
+        try expectEqual([a, b])
+    }
+
+    @Test func aBundleOfARetiredReplicaIsRefused() throws {
+        let (a, _, away) = try leave(true)
+        let bundle = try away.bundle(since: VersionVector())
+        let error = #expect(throws: SyncError.self) { try a.apply(bundle) }
+        #expect(error?.code == .retiredReplica)
+        try away.meet(a)
+        // It is known by now, under another identity.
+        try expectEqual([a, away])
+    }
+
     @Test func aBundleFromBeforeACompactionBringsNothingBack() throws {
         let a = try stores.create()
         try a.insert(1, "x")

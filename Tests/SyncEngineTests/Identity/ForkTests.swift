@@ -119,6 +119,44 @@ import Testing
         #expect(try Set([a, copy, b, c].map { try $0.replica() }).count == 4)
     }
 
+    /// Of two writes of one moment, the greater id wins: a new id must not turn that round.
+    @Test(arguments: 1...6) func aNewIdentityReplacesWhatTheOldOneDid(seed: UInt64) throws {
+        let stores = try TestStores(seed: seed)
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        let now = a.environment.milliseconds()
+        for replica in [a, b] {
+            try replica.execute("UPDATE note SET body = 'of \(replica.name)'")
+            try replica.queue.write { try $0.execute(sql: "UPDATE _sync_log SET ms = \(now) WHERE op <> 0") }
+        }
+        let known = try b.vector()[a.replica()]
+        try a.meet(b, .pull)
+        try a.peer.renewIdentity([Fork(replica: a.replica(), common: known)])
+        try expectEqual([a, b])
+    }
+
+    @Test func aBundleTellsAFileThatWroteNothingOfItsCopy() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        try b.queue.close()
+        try stores.copy("b.db", to: "copy.db")
+        let original = try stores.open("b.db", copyOf: "b.db")
+        let copy = try stores.open("copy.db", copyOf: "b.db")
+        try copy.insert(2, "of the copy")
+        let old = try original.replica()
+        try original.apply(copy.bundle(since: original.vector()))
+        try original.insert(3, "of the original")
+        #expect(try original.replica() != old || copy.replica() != old)
+        try copy.meet(a)
+        try original.meet(a)
+        try expectEqual([a, original, copy])
+        #expect(try a.titles() == ["one", "of the copy", "of the original"])
+    }
+
     @Test func changesOfADestroyedForkAreNotLost() throws {
         let stores = try TestStores()
         let (a, copy, b, c) = try duplicate(stores)

@@ -8,12 +8,16 @@ struct VerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check a store, its keyring and its sync metadata, or an archive, for damage.",
-        usage: "syncctl verify <store> [--deep] [<options>]",
+        usage: "syncctl verify <store> [--deep | --remote <store> [--repair]] [<options>]",
         discussion: """
             Checks that each page, and each frame of the write-ahead log, is what somebody with the \
             key wrote; the size of the file; the keyring; the triggers and the numbers of \
             synchronization. --deep also checks the structure of tables and indexes, foreign keys, \
             and each row against its versions. Nothing is changed, and the store may be in use.
+
+            --remote compares the store with another one that knows the same changes, row by row and \
+            value by value, and lists the rows that differ. That finds what a program changed while \
+            nothing tracked it. --repair merges these rows; values that lose are kept as conflicts.
 
             A file whose name ends in .csa is checked as an archive, all of it.
 
@@ -22,6 +26,7 @@ struct VerifyCommand: ParsableCommand {
 
             EXAMPLES:
               syncctl verify notes.db --deep
+              syncctl verify notes.db --remote stick/notes.db --repair
               syncctl verify backup.csa --archive-passphrase-file pw4
             """)
 
@@ -30,11 +35,32 @@ struct VerifyCommand: ParsableCommand {
     @Flag(help: "Check the content, too.")
     var deep = false
 
+    @Option(
+        name: [.customShort("r"), .customLong("remote")],
+        help: ArgumentHelp("Compare with the file of another store.", valueName: "store"), completion: .file()
+    )
+    var remote: String?
+
+    @Flag(help: "Make the rows equal that differ from those of the remote.")
+    var repair = false
+
+    @OptionGroup(title: "Passphrase of the remote (default: the store's)")
+    var remotePassphrase: RemotePassphraseOptions
     @OptionGroup var archive: ArchiveSecretOptions
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
         let isArchive = ArchiveName.isArchive(options.store)
+        if remote == nil && (repair || remotePassphrase.isGiven) {
+            throw ValidationError("--repair and the remote's passphrase go with --remote <store>")
+        }
+        if remote != nil && (isArchive || deep) {
+            throw ValidationError("--remote compares stores, and all of their rows; it goes without --deep")
+        }
+        if let remote, FolderRemote.path(of: remote) != nil || remote == "dir:" {
+            throw ValidationError(
+                "a folder holds changes and no rows to compare with; name the file of a store")
+        }
         if archive.isGiven && !isArchive {
             throw ValidationError(
                 "--identity and an archive passphrase go with a file whose name ends in \(ArchiveName.suffix)"
@@ -66,6 +92,7 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireExisting(options.store)
+            if let remote { return try compare(with: remote, context) }
             if ArchiveName.isArchive(options.store) { return try verifyArchive(context) }
             let secret = try context.storeSecret(options)
             Interruption.listen()
@@ -77,6 +104,12 @@ struct VerifyCommand: ParsableCommand {
             progress.finish()
             return try show(report, context)
         }
+    }
+
+    private func compare(with remote: String, _ context: CommandContext) throws -> ExitStatus {
+        try RemoteComparison(
+            options: options, remote: remote, passphrase: remotePassphrase, repairs: repair
+        ).run(context)
     }
 
     private func show(_ report: StoreCheckReport, _ context: CommandContext) throws -> ExitStatus {

@@ -1,0 +1,132 @@
+import SyncWire
+
+/// Finds the rows in which two replicas differ that know the same, and makes them equal.
+///
+/// Both sides hash their rows into buckets; of the buckets that differ, they compare row by row.
+/// What differs is sent as a whole and merged as ever, so both sides come to the same, and
+/// every value that loses is kept in the journal.
+struct DivergenceRepair {
+    let local: any SyncPeer
+    let remote: any SyncPeer
+    /// Whether values are compared, and not only versions.
+    var isDeep = false
+
+    /// So many rows, about, are compared in one answer.
+    private static let rowCountMax: Int64 = 50_000
+
+    /// What was found.
+    struct Findings {
+        var rows: [StateRows] = []
+        var tables: [Divergence.Table] = []
+    }
+
+    // MARK: Finding
+
+    /// Finds the rows that differ.
+    ///
+    /// - throws: ``SyncError`` of code `changedMeanwhile` when the two don't know the same.
+    func find() throws -> Findings {
+        guard let (own, other) = try states() else {
+            throw SyncError(.notComparable, "the remote can't be compared: its program knows no digests")
+        }
+        let comparison = StateComparison(own.digest, other.digest)
+        var findings = Findings()
+        for table in isDeep ? comparison.tables : comparison.differing {
+            let keys = try differingKeys(table, own.vector)
+            guard !keys.isEmpty else { continue }
+            findings.rows.append(StateRows(table: table.names, keys: keys))
+            findings.tables.append(Divergence.Table(name: table.name, keys: keys))
+        }
+        return findings
+    }
+
+    /// The digests of both sides, made anew.
+    private func states() throws -> (ReplicaState, ReplicaState)? {
+        guard let own = try local.state(.recomputed), let other = try remote.state(.recomputed) else {
+            return nil
+        }
+        guard own.vector == other.vector else { throw SyncError.changedMeanwhile }
+        return (own, other)
+    }
+
+    private func differingKeys(_ table: StateComparison.Table, _ vector: VersionVector) throws
+        -> [StateRowKey]
+    {
+        let (own, other) = try ask(table.question(isDeep: isDeep), vector)
+        guard own.sums.count == StateHasher.bucketCount, other.sums.count == own.sums.count else {
+            throw SyncError(.invalidBundle, "the remote gave no digests of rows")
+        }
+        var keys: [StateRowKey] = []
+        var buckets: Set<UInt8> = []
+        var count: Int64 = 0
+        for bucket in 0..<StateHasher.bucketCount where own.sums[bucket] != other.sums[bucket] {
+            buckets.insert(UInt8(bucket))
+            count += max(own.sums[bucket].count, other.sums[bucket].count)
+            guard count > Self.rowCountMax else { continue }
+            keys += try differingKeys(table, vector, buckets)
+            buckets = []
+            count = 0
+        }
+        if !buckets.isEmpty { keys += try differingKeys(table, vector, buckets) }
+        return keys.sorted()
+    }
+
+    private func differingKeys(
+        _ table: StateComparison.Table, _ vector: VersionVector, _ buckets: Set<UInt8>
+    ) throws -> [StateRowKey] {
+        let (own, other) = try ask(table.question(isDeep: isDeep, buckets: buckets), vector)
+        return Set(own.rows.keys).union(other.rows.keys).filter { own.rows[$0] != other.rows[$0] }
+    }
+
+    private func ask(
+        _ question: StateQuestion, _ vector: VersionVector
+    ) throws -> (StateAnswer, StateAnswer) {
+        let answers = (try local.answer(question), try remote.answer(question))
+        guard answers.0.vector == vector, answers.1.vector == vector else { throw SyncError.changedMeanwhile }
+        return answers
+    }
+
+    // MARK: Repairing
+
+    /// Finds what differs, and repairs it as far as the direction allows.
+    func run(_ direction: SyncDirection) throws -> Divergence {
+        var divergence = Divergence()
+        do {
+            let findings = try find()
+            divergence.tables = findings.tables
+            try repair(findings, direction, &divergence)
+            guard try findings.rows.isEmpty || find().rows.isEmpty else {
+                throw SyncError(
+                    .diverged,
+                    direction == .both
+                        ? "rows still differ after they were merged; clone the replica that is right"
+                        : "rows differ, which only a synchronization in both directions repairs")
+            }
+            divergence.isRepaired = true
+        } catch let error as SyncError {
+            divergence.failure = error
+        }
+        return divergence
+    }
+
+    /// Sends the rows that differ both ways.
+    private func repair(_ findings: Findings, _ direction: SyncDirection, _ divergence: inout Divergence)
+        throws
+    {
+        guard !findings.rows.isEmpty else { return }
+        if direction != .push { try transfer(findings.rows, from: remote, to: local, &divergence) }
+        if direction != .pull { try transfer(findings.rows, from: local, to: remote, &divergence) }
+    }
+
+    private func transfer(
+        _ rows: [StateRows], from source: any SyncPeer, to target: any SyncPeer,
+        _ divergence: inout Divergence
+    ) throws {
+        let applied = try target.receive { sink in
+            try withoutActuallyEscaping(sink) { sink in
+                _ = try source.send(rows: rows, to: sink)
+            }
+        }
+        divergence.conflictCount += applied.conflictCount
+    }
+}

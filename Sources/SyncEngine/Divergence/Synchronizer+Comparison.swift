@@ -1,0 +1,56 @@
+import SyncWire
+
+extension Synchronizer {
+    /// Compares this store with a remote, row by row and value by value.
+    ///
+    /// ```swift
+    /// if let divergence = try synchronizer.compare(with: remote, repairing: true) {
+    ///     print(divergence.rowCount, "rows differed:", divergence.tables.map(\.name))
+    /// }
+    /// ```
+    ///
+    /// Each synchronization compares versions. This compares values too, which finds what a
+    /// program changed in the file while nothing tracked it; it reads all rows of both sides.
+    /// Values are compared of columns that both sides have. It blocks its thread.
+    ///
+    /// - parameters:
+    ///     - transport: The way to the remote.
+    ///     - repairing: Whether rows that differ are merged, so that both sides come to the same.
+    ///       Each value that loses by it goes to the conflict journal of the side that had it.
+    /// - returns: What differs; nil when nothing does.
+    /// - throws: ``SyncError`` of code `notComparable` when the two don't know the same
+    ///   changes, which a synchronization brings about, or the remote's program can't compare;
+    ///   `changedMeanwhile` when somebody writes to one of them; else as ``sync(with:)``.
+    public func compare(with transport: any Transport, repairing: Bool = false) throws -> Divergence? {
+        let remote = try transport.connect(environment)
+        defer { remote.close() }
+        let local = peer
+        let (own, other) = (try local.greet(), try remote.greet())
+        guard own.store == other.store else {
+            throw SyncError(.otherStore, "the remote is a replica of another database")
+        }
+        guard own.replica != other.replica else {
+            throw SyncError(
+                .sameReplica,
+                "the remote has the same identity: it is this file itself, or a plain copy of it")
+        }
+        guard own.vector == other.vector else {
+            throw SyncError(
+                .notComparable,
+                "the two stores don't know the same changes; synchronize them, then compare them")
+        }
+        let repair = DivergenceRepair(local: local, remote: remote, isDeep: true)
+        let divergence: Divergence
+        if repairing {
+            divergence = try repair.run(.both)
+        } else {
+            divergence = Divergence(tables: try repair.find().tables)
+        }
+        guard !divergence.tables.isEmpty || divergence.failure != nil else { return nil }
+        environment.log(
+            .diverged(
+                tableCount: divergence.tables.count, rowCount: divergence.rowCount,
+                isRepaired: divergence.isRepaired), ["remote": "\(transport.name)"])
+        return divergence
+    }
+}

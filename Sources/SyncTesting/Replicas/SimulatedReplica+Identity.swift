@@ -1,0 +1,126 @@
+import CipherStore
+import SyncEngine
+import SyncWire
+
+/// An older state of a replica's file.
+struct SimulatedBackup {
+    let files: StoreFiles
+    let place: StorePlace?
+    let model: ModelReplica
+    let rows: ModelRows
+    let appVersion: Int
+}
+
+/// Files that are copied or put back, and the identities that they get.
+extension SimulatedReplica {
+    /// Takes note of a new identity, and of which changes moved to it.
+    ///
+    /// That is read from the stamps of the store. Whether it was right shows in what others hold
+    /// afterwards: a change that should have moved, and did not, hides another one.
+    func followIdentity(_ observation: StoreObservation, now: Int64) throws {
+        guard world.allowsCopies else {
+            throw SimulationViolation(.progress, "replica \(name) has another identity")
+        }
+        if let last = model.pending.last?.sequence,
+            observation.vector[model.id] >= last || observation.folded > last
+        {
+            fold(now: now)
+        }
+        let name = observation.replica.shortDescription
+        guard model.pending.isEmpty, observation.folded > model.folded else {
+            world.note("replica \(self.name) goes on as \(name)")
+            return model.renew(as: observation.replica, folded: nil)
+        }
+        let commons = try commonSequences(observation)
+        let forks = commons.map { "\($0.shortDescription) beyond \($1)" }.sorted()
+        world.note(
+            "replica \(self.name) goes on as \(name), with what it has of \(forks.joined(separator: ", "))")
+        move(commons, to: observation.replica, as: observation.folded)
+        for (replica, common) in commons { model.vector[replica] = min(model.vector[replica], common) }
+        model.renew(as: observation.replica, folded: observation.folded)
+    }
+
+    /// What is left of changes beyond the common ones becomes one change of the new identity, and
+    /// counts as written just after it was.
+    private func move(_ commons: [ReplicaID: Int64], to replica: ReplicaID, as number: Int64) {
+        func isMoved(_ stamp: Stamp) -> Bool { commons[stamp.replica].map { stamp.sequence > $0 } ?? false }
+        func stamp(_ timestamp: Int64) -> Stamp {
+            Stamp(timestamp: HybridTimestamp(rawValue: timestamp), replica: replica, sequence: number)
+        }
+        let known = model.known
+        var changes: [MergedState.Change] = []
+        for (key, row) in state().rows {
+            func add(_ stamp: Stamp, _ content: MergedState.Change.Content) {
+                changes.append(.init(key: key, life: row.life, stamp: stamp, content: content, known: known))
+            }
+            let base = isMoved(row.base) ? stamp(row.base.timestamp.rawValue + 1) : row.base
+            if base != row.base {
+                let values = row.cells.filter { $1.stamp == row.base }.mapValues(\.value)
+                add(base, row.isAlive ? .row(values) : .deletion)
+            }
+            for (name, cell) in row.cells where cell.stamp != row.base {
+                var time = cell.stamp.timestamp.rawValue + (isMoved(cell.stamp) ? 1 : 0)
+                let isOvertaken = base != row.base && time <= base.timestamp.rawValue
+                if isOvertaken { time = base.timestamp.rawValue + 1 }
+                if isOvertaken || isMoved(cell.stamp) { add(stamp(time), .column(name, cell.value)) }
+            }
+        }
+        for index in known.numbers
+        where isMoved(world.changes[index].stamp) && !model.forgotten.contains(index) {
+            model.known.remove(index)
+            world.renamed.insert(index)
+        }
+        for index in world.add(changes) { model.known.insert(index) }
+    }
+
+    /// For each replica of which changes moved, the last that did not.
+    private func commonSequences(_ observation: StoreObservation) throws -> [ReplicaID: Int64] {
+        var commons: [ReplicaID: Int64] = [:]
+        for (replica, sequence) in model.vector.sequences where observation.vector[replica] < sequence {
+            commons[replica] = observation.vector[replica]
+        }
+        let versions = try queue.read { db in try observation.versions(db) }
+        for (key, row) in state().rows {
+            guard let version = versions[key] else { continue }
+            let found = Set(version.cells.values).union([version.base])
+            for stamp in row.stamps where !found.contains(stamp) {
+                let moved = Stamp(
+                    timestamp: HybridTimestamp(rawValue: stamp.timestamp.rawValue + 1),
+                    replica: observation.replica, sequence: observation.folded)
+                guard found.contains(moved) else { continue }
+                commons[stamp.replica] = min(commons[stamp.replica] ?? .max, stamp.sequence - 1)
+            }
+        }
+        return commons
+    }
+
+    /// Takes a copy of the file, to put it back later.
+    func backUp() throws -> SimulatedBackup {
+        let path = world.factory.path(name)
+        return SimulatedBackup(
+            files: try StoreFiles(path: path), place: world.clock.places.place(of: path), model: model,
+            rows: rows, appVersion: appVersion)
+    }
+
+    /// The file is put back to what it was.
+    ///
+    /// - parameter isSeen: Whether the store can see that.
+    func restore(_ backup: SimulatedBackup, isSeen: Bool) throws {
+        try abandon(keeping: backup.model.known)
+        let path = world.factory.path(name)
+        world.clock.places.put(isSeen ? nil : backup.place, at: path)
+        try reopen(backup.files, backup.model, backup.rows)
+        appVersion = backup.appVersion
+        try readSchema()
+        try readRows()
+        try observe(now: environment.milliseconds())
+        try markCommitted()
+    }
+
+    /// The file, or a part of what it holds, goes away.
+    func abandon(keeping kept: ChangeSet = ChangeSet()) throws {
+        world.abandoned.formUnion(model.known.subtracting(kept))
+        let journal = try queue.read { db in try StoreObservation(db).journal(db) }
+        world.abandonedJournal.formUnion(journal)
+    }
+}
