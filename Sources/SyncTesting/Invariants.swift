@@ -100,8 +100,6 @@ extension SimulatedReplica {
                 return
             case .forgetsConflicts:
                 try db.execute(sql: "DELETE FROM _sync_conflict")
-            case .forgetsChains:
-                try db.execute(sql: "DELETE FROM _sync_chain")
             case .skipsBundle:
                 try db.execute(
                     sql:

@@ -135,6 +135,4 @@ enum Sabotage {
     case forgetsConflicts
     /// The vector moves on without the changes.
     case skipsBundle
-    /// The chains by which copied files are told apart are lost.
-    case forgetsChains
 }

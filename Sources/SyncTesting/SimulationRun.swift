@@ -37,8 +37,7 @@ final class SimulationRun {
         let app = simulation.app ?? .builtIn(features, seed: simulation.seed)
         world = SimulatedWorld(
             seed: simulation.seed, app: app, factory: factory,
-            allowsCopies: !features.isDisjoint(with: [.copies, .restores, .compaction, .crashes]),
-            sabotage: simulation.sabotage)
+            allowsCopies: !features.isDisjoint(with: [.copies, .restores, .compaction, .crashes]))
         world.note = { [unowned self] in note("  \($0)") }
         if random.oneIn(3) { world.clock.places.blind() }
     }

@@ -74,7 +74,8 @@ import Testing
         a.queue.add(transactionObserver: writer)
         if isArchive {
             let archive = stores.path("0.csa")
-            try a.synchronizer.archive(to: archive, lock: ArchiveLock(passphrase: Passphrase("p"), cost: .minimum))
+            try a.synchronizer.archive(
+                to: archive, lock: ArchiveLock(passphrase: Passphrase("p"), cost: .minimum))
             try Synchronizer.restore(
                 archive: archive, to: stores.path("1.db"), opening: ArchiveSecret(Passphrase("p")),
                 passphrase: Passphrase("passphrase of 1.db"), environment: stores.clock.environment)

@@ -24,7 +24,8 @@ import Testing
 
     @Test func bytesOfAnotherLengthOrTagHaveAnotherHash() {
         let inputs: [[UInt8]] = [
-            [], [0], [0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0], Array(repeating: 0, count: 9), [1],
+            [], [0], [0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0], Array(repeating: 0, count: 9),
+            [1],
         ]
         var seen = Set(inputs.map { sum($0) })
         #expect(seen.count == inputs.count)
@@ -68,8 +69,11 @@ import Testing
         let one = Array("1".utf8)
         let sums = key.withUnsafeBytes { key in
             one.withUnsafeBytes { one in
-                [WireValue.null, .integer(1), .real(1), .text(one), .blob(one), .integer(0), .real(-0.0), .real(0)]
-                    .map { hasher.value(key, isText: false, column: 1, $0) }
+                [
+                    WireValue.null, .integer(1), .real(1), .text(one), .blob(one), .integer(0), .real(-0.0),
+                    .real(0),
+                ]
+                .map { hasher.value(key, isText: false, column: 1, $0) }
             }
         }
         #expect(Set(sums).count == sums.count)

@@ -70,7 +70,7 @@ struct StateReader {
         let tables = try SyncedTable.loadAll(db)
         guard let table = Self.find(question.table, in: tables, name: \.name) else { return answer }
         let reader = try RowHashes(db, metadata, table, question)
-        try reader.forEach { key, bucket, sum in
+        try reader.visit { key, bucket, sum in
             if question.buckets.isEmpty {
                 answer.sums[Int(bucket)] += sum
             } else {
@@ -125,7 +125,7 @@ private struct RowHashes {
             ? nil : try ExportedTable(db, table, counters: CounterColumns.loadAll(db)[table.number])
     }
 
-    func forEach(_ body: (RowKey, UInt8, DigestSum) throws -> Void) throws {
+    func visit(_ body: (RowKey, UInt8, DigestSum) throws -> Void) throws {
         let rows = try db.makeStatement(
             sql: "SELECT r, pk, cl, hlc, sid FROM _sync_row WHERE tbl = ? AND cl & 1 ORDER BY tbl, pk")
         let cells = try db.makeStatement(sql: "SELECT col, hlc, sid FROM _sync_cell WHERE r = ?")

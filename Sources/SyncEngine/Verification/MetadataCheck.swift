@@ -82,7 +82,8 @@ private struct MetadataCheckRun {
             .sorted { ($0.table, $0.column) < ($1.table, $1.column) }
             .map { part in
                 let table = tables.first { $0.number == part.table }
-                let column = table?.columns.first { $0.number == part.column }.map { ", column \($0.name)," } ?? ""
+                let column =
+                    table?.columns.first { $0.number == part.column }.map { ", column \($0.name)," } ?? ""
                 let name = table?.name ?? "\(part.table)"
                 return StoreProblem(
                     .metadata, "the digest of table \(name)\(column) is not that of its versions",

@@ -344,19 +344,22 @@ final class SimulatedReplica {
 
     // MARK: Everything
 
-    /// The rows of all tables but the notes of who was met, as text.
+    /// The rows of all tables as text, but for the notes of who was met, and the digests, which
+    /// are brought up to date when somebody asks for them.
     func everything() throws -> [String] {
         try queue.read { db in
             let tables = try String.fetchAll(
                 db,
-                sql:
-                    "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> '_sync_peer' ORDER BY name"
-            )
-            return try tables.flatMap { table in
+                sql: """
+                    SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('_sync_peer', '_sync_digest')
+                    ORDER BY name
+                    """)
+            let all = try tables.flatMap { table in
                 try Row.fetchAll(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)").map { row in
                     table + row.databaseValues.map { " \(ModelValue($0))" }.joined()
                 }.sorted()
             }
+            return all.filter { !$0.hasPrefix("_sync_setting 'digest.") }
         }
     }
 

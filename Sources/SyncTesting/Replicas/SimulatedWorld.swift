@@ -19,8 +19,6 @@ final class SimulatedWorld {
     let allowsCopies: Bool
     /// How many files came and went.
     var passingCount = 0
-    /// Breaks the engine on purpose.
-    let sabotage: Sabotage?
     /// Takes down what happens.
     var note: (String) -> Void = { _ in }
     /// The bundles that were sent, to be delivered late.
@@ -28,8 +26,7 @@ final class SimulatedWorld {
 
     private var oracles: [[String]: SchemaOracle] = [:]
 
-    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory, allowsCopies: Bool, sabotage: Sabotage?) {
-        self.sabotage = sabotage
+    init(seed: UInt64, app: SimulatedApp, factory: StoreFactory, allowsCopies: Bool) {
         self.allowsCopies = allowsCopies
         self.app = app
         self.factory = factory

@@ -67,7 +67,10 @@ import Testing
         let before = try a.everything()
         #expect(throws: Never.self) { try a.synchronizer.applyBundle(at: request, access()) }
         let changed = try Set(a.everything()).subtracting(before)
-            .filter { !["_sync_known", "_sync_peer", "_sync_replica", "_sync_setting"].contains(where: $0.hasPrefix) }
+            .filter {
+                !["_sync_digest", "_sync_known", "_sync_peer", "_sync_replica", "_sync_setting"].contains(
+                    where: $0.hasPrefix)
+            }
         #expect(changed.isEmpty)
     }
 
@@ -102,7 +105,10 @@ import Testing
         let before = try b.everything()
         #expect(try b.synchronizer.applyBundle(at: path, access()).applied == nil)
         let changed = try Set(b.everything()).subtracting(before)
-            .filter { !["_sync_known", "_sync_peer", "_sync_replica", "_sync_setting"].contains(where: $0.hasPrefix) }
+            .filter {
+                !["_sync_digest", "_sync_known", "_sync_peer", "_sync_replica", "_sync_setting"].contains(
+                    where: $0.hasPrefix)
+            }
         #expect(changed.isEmpty)
     }
 
