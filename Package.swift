@@ -119,6 +119,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: settings),
         .testTarget(
@@ -127,7 +128,7 @@ let package = Package(
         .testTarget(
             name: "SyncctlTests",
             dependencies: [
-                "syncctl", "CipherStore", "SyncEngine",
+                "syncctl", "CipherStore", "SyncEngine", "SyncHTTP",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

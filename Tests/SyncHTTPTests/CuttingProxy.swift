@@ -16,6 +16,7 @@ final class CuttingProxy: Sendable {
     private struct State {
         var cuts: [Int]
         var connectionCount = 0
+        var record: [UInt8] = []
     }
 
     private let state: Mutex<State>
@@ -63,6 +64,22 @@ final class CuttingProxy: Sendable {
         }
     }
 
+    /// A connection to a port of this machine; nil when nobody listens.
+    static func connection(to port: Int) -> Int32? {
+        let socket = makeSocket()
+        guard withAddress(port, { connect(socket, $0, $1) }) == 0 else {
+            _ = closeDescriptor(socket)
+            return nil
+        }
+        return socket
+    }
+
+    /// Ends a connection.
+    static func end(_ connection: Int32) { _ = closeDescriptor(connection) }
+
+    /// All bytes that passed, of both directions.
+    var record: [UInt8] { state.withLock { $0.record } }
+
     /// How many connections there were.
     var connectionCount: Int { state.withLock { $0.connectionCount } }
 
@@ -84,7 +101,9 @@ final class CuttingProxy: Sendable {
             }
             let budget = state.withLock { state in
                 state.connectionCount += 1
-                return Budget(state.cuts.isEmpty ? Int.max : state.cuts.removeFirst())
+                return Budget(state.cuts.isEmpty ? Int.max : state.cuts.removeFirst()) { [self] bytes in
+                    self.state.withLock { $0.record += bytes }
+                }
             }
             for (from, to) in [(client, server), (server, client)] {
                 Thread.detachNewThread { budget.pass(from, to) }
@@ -95,8 +114,12 @@ final class CuttingProxy: Sendable {
     private final class Budget: Sendable {
         private let rest: Mutex<Int>
         private let open = Mutex(2)
+        private let onBytes: @Sendable (ArraySlice<UInt8>) -> Void
 
-        init(_ rest: Int) { self.rest = Mutex(rest) }
+        init(_ rest: Int, _ onBytes: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
+            self.rest = Mutex(rest)
+            self.onBytes = onBytes
+        }
 
         func pass(_ from: Int32, _ to: Int32) {
             var bytes = [UInt8](repeating: 0, count: 16 << 10)
@@ -108,6 +131,7 @@ final class CuttingProxy: Sendable {
                     rest -= taken
                     return taken
                 }
+                onBytes(bytes[..<passing])
                 guard passing > 0, send(to, bytes, passing, Int32(MSG_NOSIGNAL)) == passing, passing == count
                 else { break }
             }

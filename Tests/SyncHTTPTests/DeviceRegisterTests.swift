@@ -31,11 +31,28 @@ import Testing
         #expect(device.label == "phone" && !device.isReadOnly)
         // The answer may have been lost on the way.
         #expect(try register.enrol(key: key, secret: link.secret) == device)
+        try register.bind(device, to: ReplicaID(high: 1, low: 2))
+        let bound = try register.admitted(key: key)
+        #expect(try register.enrol(key: key, secret: link.secret) == bound)
         #expect(
             code { _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret) } == .invalidInvite
         )
+        #expect(try register.devices() == [bound])
+    }
+
+    @Test func aJoinThatFailedIsRepeatedWithAnotherKey() throws {
+        let link = try register.invite(label: "phone", isReadOnly: true, address: address)
+        let (lost, key) = (DeviceKey().publicKey, DeviceKey().publicKey)
+        _ = try register.enrol(key: lost, secret: link.secret)
+        let device = try register.enrol(key: key, secret: link.secret)
+        #expect(device.isReadOnly && device.label == "phone")
+        // There is one device, and the key before is nobody's.
+        #expect(code { _ = try register.admitted(key: lost) } == .unknownDevice)
         #expect(try register.devices() == [device])
-        #expect(try register.admitted(key: key) == device)
+        try register.bind(device, to: ReplicaID(high: 1, low: 2))
+        #expect(code { _ = try register.enrol(key: lost, secret: link.secret) } == .invalidInvite)
+        try register.revoke("phone")
+        #expect(code { _ = try register.enrol(key: key, secret: link.secret) } == .invalidInvite)
     }
 
     @Test func anInvitationExpires() throws {
@@ -94,8 +111,32 @@ import Testing
         let own = try register.synchronizer.identity().replica
         #expect(code { try register.bind(devices[1], to: own) } == .otherReplica)
         // A device whose file had been copied has another identity now.
-        try register.bind(devices[0], to: ReplicaID(high: 1, low: 3))
-        try register.bind(devices[1], to: replica)
+        let device = try #require(try register.devices().first { $0.replica == replica })
+        try register.bind(device, to: ReplicaID(high: 1, low: 3))
+        // It does not get that of a device that was revoked, either.
+        try register.revoke("a")
+        #expect(code { try register.bind(devices[1], to: ReplicaID(high: 1, low: 3)) } == .otherReplica)
+    }
+
+    @Test func aDeviceTakesNoIdentityThatIsKnown() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let device = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        try register.synchronizer.clone(to: stores.path("b.db"), passphrase: Passphrase("passphrase of b.db"))
+        let other = try stores.open("b.db")
+        try other.insert(1, "b")
+        let environment = stores.clock.environment
+        _ = try register.synchronizer.run(
+            .both,
+            StoreTransport(path: stores.path("b.db"), configuration: ServedStores.configuration("b.db")))
+        let known = try other.identity().replica
+        #expect(try register.synchronizer.knows(known))
+        // At first it may be a replica that was reached in another way before.
+        try register.bind(device, to: known)
+        let bound = try #require(try register.devices().first)
+        #expect(bound.replica == known)
+        try register.bind(bound, to: ReplicaID(high: environment.random(), low: 3))
+        let renewed = try #require(try register.devices().first)
+        #expect(code { try register.bind(renewed, to: known) } == .otherReplica)
     }
 
     @Test func aCopyOfTheFileHasNoneOfItsKeys() throws {

@@ -55,6 +55,19 @@ final class ServedStores: Sendable {
         return try Synchronizer(queue, environment: clock.environment)
     }
 
+    /// Makes a replica by an invitation.
+    func join(_ link: InviteLink, _ name: String, options: HTTPTransport.Options = .hasty) async throws
+        -> Synchronizer
+    {
+        let (path, environment) = (path(name), clock.environment)
+        try await blocking {
+            try Synchronizer.join(
+                link, at: path, passphrase: Passphrase("passphrase of \(name)"), options: options,
+                environment: environment)
+        }
+        return try open(name)
+    }
+
     /// What no file in the folder may be left with.
     func leftovers() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -80,6 +93,16 @@ extension Synchronizer {
                 let text = String(repeating: UUID().uuidString, count: byteCount / 36)
                 try db.execute(sql: "INSERT INTO note (id, title) VALUES (?, ?)", arguments: [id, text])
             }
+        }
+    }
+
+    /// Changes the file behind the back of the triggers, and of the digests.
+    func damage(_ sql: String) throws {
+        try database.write { db in
+            try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+            try db.execute(sql: sql)
+            try db.execute(sql: "UPDATE _sync_state SET applying = 0")
+            try DigestLedger.invalidate(db)
         }
     }
 

@@ -48,14 +48,19 @@ struct ForkSearch {
     /// The forks that the header of a bundle shows. Nobody can be asked, so each side that
     /// differs counts, whichever knows more.
     func forks(in header: BundleHeader) throws -> [Fork] {
+        try forks(facts: header.facts, vector: header.target)
+    }
+
+    /// The forks that a replica shows by what it says and knows, whichever side knows more.
+    func forks(facts: ReplicaFacts, vector: VersionVector) throws -> [Fork] {
         let metadata = try StoreMetadata.require(db)
         let own = try metadata.replicaID()
         let chain = ReplicaChain(db: db)
         var forks: [Fork] = []
         // A copy of a file that wrote nothing yet may have written.
         for replica in metadata.replicas where replica.sequence > 0 || replica.id == own {
-            let points = header.facts.chains[replica.id] ?? []
-            let told = header.target[replica.id]
+            let points = facts.chains[replica.id] ?? []
+            let told = vector[replica.id]
             guard told > 0 else { continue }
             var isFork = replica.id == own && told > replica.sequence
             if told <= replica.sequence {

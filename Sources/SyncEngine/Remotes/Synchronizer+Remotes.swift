@@ -21,6 +21,29 @@ extension Synchronizer {
         }
     }
 
+    /// The forks that a greeting shows, whichever side knows more of a replica.
+    ///
+    /// - returns: The forks, and whether the greeting has this replica among those that were not seen for long.
+    package func forks(in greeting: Greeting) throws -> (forks: [Fork], isRetired: Bool) {
+        try database.read { db in
+            let own = try StoreMetadata.require(db).replicaID()
+            let search = ForkSearch(db: db)
+            let forks = try search.forks(in: greeting)
+            let others = try search.forks(facts: greeting.facts, vector: greeting.vector)
+            let isRetired = greeting.facts.retirements.contains {
+                $0.replica == own && $0.reason != .requested
+            }
+            return (forks + others, isRetired)
+        }
+    }
+
+    /// Whether a replica was heard of here.
+    package func knows(_ replica: ReplicaID) throws -> Bool {
+        try database.read { db in
+            try StoreMetadata.require(db).replicas.contains { $0.id == replica }
+        }
+    }
+
     /// Brings the metadata of an older program to this version, so that the tables are there.
     package func upgradeMetadata() throws {
         try database.write { db in

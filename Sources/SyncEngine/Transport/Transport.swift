@@ -54,6 +54,9 @@ public protocol SyncPeer: AnyObject {
     /// Answers a question about rows.
     func answer(_ question: StateQuestion) throws -> StateAnswer
 
+    /// Fetches what ``send(rows:to:)`` is going to hand out, as ``prepareToSend(since:progress:)``.
+    func prepareToSend(rows: [StateRows]) throws
+
     /// Writes all of some rows as the frames of a bundle that repairs a divergence.
     func send(
         rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
@@ -66,6 +69,9 @@ public protocol SyncPeer: AnyObject {
 extension SyncPeer {
     /// Does nothing: what is here needs not be fetched.
     public func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws {}
+
+    /// Does nothing, as above.
+    public func prepareToSend(rows: [StateRows]) throws {}
 }
 
 /// How digests are told.

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import SyncEngine
 import SyncWire
@@ -10,7 +11,25 @@ final class HTTPPeer: SyncPeer {
     private let connection: RemoteConnection
     private let folder: String
     private let options: HTTPTransport.Options
-    private var fetched: (since: VersionVector, spool: ByteSpool, rowCount: Int64)?
+    private var fetched: Fetched?
+
+    /// What was fetched, and what for.
+    private struct Fetched {
+        enum What: Equatable {
+            case changes(since: VersionVector)
+            case rows([StateRows])
+        }
+
+        let what: What
+        let spool: ByteSpool
+        let rowCount: Int64
+
+        init(_ what: What, _ result: (spool: ByteSpool, rowCount: Int64)) {
+            self.what = what
+            spool = result.spool
+            rowCount = result.rowCount
+        }
+    }
 
     init(_ connection: RemoteConnection, folder: String, options: HTTPTransport.Options) {
         self.connection = connection
@@ -39,11 +58,17 @@ final class HTTPPeer: SyncPeer {
     }
 
     func renewIdentity(_ forks: [Fork]) throws {
-        var call = RemoteConnection.Call(
-            method: "POST", path: base + "/identity", body: try JSONDocument.encode(Message.Forks(forks)))
-        call.isRepeatable = false
-        call.seconds = options.patienceSeconds
-        _ = try connection.send(call)
+        let request = Message.Renewal(
+            request: ByteText.hex(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }),
+            forks: Message.Forks(forks).forks)
+        do {
+            _ = try connection.send(
+                .init(
+                    method: "POST", path: base + "/identity", body: try JSONDocument.encode(request),
+                    seconds: options.patienceSeconds))
+        } catch let error as RemoteError where error.code == .notFound {
+            // The server was started anew in the meantime. The next greeting shows whether it was done.
+        }
     }
 
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
@@ -53,35 +78,83 @@ final class HTTPPeer: SyncPeer {
                 body: try JSONDocument.encode(Message.Vector(vector))))
     }
 
+    // MARK: Comparisons
+
+    func state(_ kind: StateKind) throws -> ReplicaState? {
+        let bytes = try ask("/state", try JSONDocument.encode(Message.StateRequest(kind)))
+        guard let bytes, !bytes.isEmpty else { return nil }
+        return try bytes.withUnsafeBytes { try ReplicaState(bytes: $0) }
+    }
+
+    func answer(_ question: StateQuestion) throws -> StateAnswer {
+        guard let bytes = try ask("/answers", question.encode()) else {
+            throw SyncError(.notComparable, "the remote can't be compared: its program knows no digests")
+        }
+        return try bytes.withUnsafeBytes { try StateAnswer(bytes: $0) }
+    }
+
+    /// - returns: nil from a server whose program can't compare.
+    private func ask(_ path: String, _ body: [UInt8]) throws -> [UInt8]? {
+        do {
+            return try connection.send(
+                .init(method: "POST", path: base + path, body: body, seconds: options.patienceSeconds))
+        } catch let error as RemoteError where error.code == .notFound {
+            return nil
+        }
+    }
+
     // MARK: Downloads
 
     func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws {
+        let request = try JSONDocument.encode(Message.Vector(vector))
+        fetched = Fetched(.changes(since: vector), try fetch("/downloads", request, progress))
+    }
+
+    func prepareToSend(rows: [StateRows]) throws {
+        fetched = Fetched(.rows(rows), try fetch("/repairs", StateRows.encode(rows), nil))
+    }
+
+    private func fetch(
+        _ path: String, _ request: [UInt8], _ progress: SyncProgressHandler?
+    ) throws -> (ByteSpool, Int64) {
         let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
-        let download = try RemoteDownload(connection, options).fetch(
-            "/downloads", Message.Vector(vector)
-        ) { piece, completed, download in
+        let download = try RemoteDownload(connection, options).fetch(path, request) {
+            piece, completed, download in
             try piece.withUnsafeBytes { try spool.append($0) }
             let rows = download.rowCount
             let share = download.byteCount > 0 ? Double(completed) / Double(download.byteCount) : 1
             try progress?(Int64(Double(rows) * share), rows)
         }
         try spool.finish()
-        fetched = (vector, spool, download.rowCount)
+        return (spool, download.rowCount)
     }
 
     func send(
         since vector: VersionVector, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        if fetched?.since != vector { try prepareToSend(since: vector, progress: progress) }
-        guard let (_, spool, rowCount) = fetched else {
-            throw RemoteError(.failed, "nothing was fetched")
+        if fetched?.what != .changes(since: vector) {
+            try prepareToSend(since: vector, progress: progress)
         }
-        fetched = nil
+        return try handOut(sink)
+    }
+
+    func send(
+        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        if fetched?.what != .rows(rows) { try prepareToSend(rows: rows) }
+        return try handOut(sink)
+    }
+
+    private func handOut(
+        _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        guard let fetched else { throw RemoteError(.failed, "nothing was fetched") }
+        self.fetched = nil
         var assembler = FrameAssembler()
-        try spool.forEachPiece { try assembler.append($0, onFrame: sink) }
+        try fetched.spool.forEachPiece { try assembler.append($0, onFrame: sink) }
         try assembler.finish()
-        return TransferSummary(rowCount: rowCount, byteCount: spool.byteCount)
+        return TransferSummary(rowCount: fetched.rowCount, byteCount: fetched.spool.byteCount)
     }
 
     // MARK: Uploads
@@ -93,161 +166,5 @@ final class HTTPPeer: SyncPeer {
         try frames { try spool.append($0) }
         try spool.finish()
         return try RemoteUpload(connection, options, spool).run()
-    }
-}
-
-/// Fetches what a server puts ready, from where it broke.
-struct RemoteDownload {
-    private let connection: RemoteConnection
-    private let options: HTTPTransport.Options
-
-    init(_ connection: RemoteConnection, _ options: HTTPTransport.Options) {
-        self.connection = connection
-        self.options = options
-    }
-
-    /// - parameters:
-    ///     - path: What makes the download.
-    ///     - onPiece: Called with each piece, and the bytes that are here with it.
-    func fetch(
-        _ path: String, _ request: some Encodable,
-        onPiece: ([UInt8], Int64, Message.Download) throws -> Void
-    ) throws -> Message.Download {
-        let download = try connection.document(
-            Message.Download.self, "POST", connection.base + path, request, seconds: options.patienceSeconds)
-        guard download.byteCount >= 0, download.byteCount <= options.transferByteCountMax,
-            download.rowCount >= 0,
-            ByteText.bytes(hex: download.download) != nil
-        else { throw RemoteError(.tooLarge, "the server offers \(download.byteCount) bytes") }
-        var count: Int64 = 0
-        while count < download.byteCount {
-            let start = count
-            let call = RemoteConnection.Call(
-                method: "GET", path: connection.base + "/downloads/" + download.download,
-                query: "offset=\(count)")
-            // The query has to say where it broke, so each repetition is a call of its own.
-            try connection.repeating(call) { _ in
-                let before = count
-                var current = call
-                current.query = "offset=\(count)"
-                do {
-                    try connection.exchange(current) { piece in
-                        count += Int64(piece.count)
-                        guard count <= download.byteCount else {
-                            throw RemoteError(.malformed, "the server sends more than it announced")
-                        }
-                        try onPiece(piece, count, download)
-                    }
-                } catch let error as RemoteError where error.code == .unreachable && count > before {
-                    return false
-                }
-                return true
-            }
-            guard count > start else {
-                throw RemoteError(.malformed, "the server sends less than it announced")
-            }
-        }
-        var end = RemoteConnection.Call(
-            method: "DELETE", path: connection.base + "/downloads/" + download.download)
-        end.isRepeatable = false
-        _ = try? connection.send(end)
-        return download
-    }
-}
-
-/// Brings a bundle to a server, from where it broke, and has it applied.
-struct RemoteUpload {
-    private let connection: RemoteConnection
-    private let options: HTTPTransport.Options
-    private let spool: ByteSpool
-    private var path: String { connection.base + "/uploads" }
-
-    init(_ connection: RemoteConnection, _ options: HTTPTransport.Options, _ spool: ByteSpool) {
-        self.connection = connection
-        self.options = options
-        self.spool = spool
-    }
-
-    /// - returns: What the application did; nothing when the server knew all of it.
-    func run() throws -> ApplySummary {
-        var attempts = 0
-        while true {
-            do {
-                var state = try begin()
-                var rounds = 0
-                while !state.isComplete {
-                    rounds += 1
-                    guard rounds <= 3 else {
-                        throw RemoteError(.failed, "the server does not keep what it is sent")
-                    }
-                    state = try add(to: state)
-                }
-                if state.isKnown { return ApplySummary() }
-                let answer = try connection.send(
-                    .init(
-                        method: "POST", path: "\(path)/\(state.bundle)/application",
-                        seconds: options.patienceSeconds))
-                return try JSONDocument.decode(Message.Application.self, from: answer).summary
-            } catch let error as RemoteError where error.code == .notFound && attempts < 2 {
-                // It was applied and the answer got lost, or it had to make room: the beginning shows which.
-                attempts += 1
-            }
-        }
-    }
-
-    /// Sends the header and as much as fits beside it.
-    private func begin() throws -> Message.Upload {
-        var body: [UInt8] = []
-        var isFull = false
-        var isFirst = true
-        try forEachFrame { frame in
-            guard !isFull else { return }
-            if !isFirst && body.count + frame.count > options.uploadByteCount {
-                isFull = true
-                return
-            }
-            isFirst = false
-            body += frame
-        }
-        let answer = try connection.send(
-            .init(method: "POST", path: path, body: body, seconds: options.patienceSeconds))
-        return try checked(JSONDocument.decode(Message.Upload.self, from: answer))
-    }
-
-    /// Sends what is missing.
-    private func add(to state: Message.Upload) throws -> Message.Upload {
-        var state = state
-        var body: [UInt8] = []
-        var number: Int64 = -2
-        func flush() throws {
-            guard !body.isEmpty else { return }
-            let answer = try connection.send(
-                .init(method: "PUT", path: "\(path)/\(state.bundle)", body: body, seconds: 300))
-            state = try checked(JSONDocument.decode(Message.Upload.self, from: answer))
-            body.removeAll(keepingCapacity: true)
-        }
-        let missing = Int64(state.firstMissingChunk)
-        try forEachFrame { frame in
-            number += 1
-            // The header is at -1. The end has a number too that is at least the first missing one's.
-            guard number >= missing else { return }
-            if body.count + frame.count > options.uploadByteCount { try flush() }
-            body += frame
-        }
-        try flush()
-        return state
-    }
-
-    private func checked(_ state: Message.Upload) throws -> Message.Upload {
-        guard ByteText.bytes(hex: state.bundle)?.count == BundleParts.identifierByteCount else {
-            throw RemoteError(.malformed, "the server's answer names no bundle")
-        }
-        return state
-    }
-
-    private func forEachFrame(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        var assembler = FrameAssembler()
-        try spool.forEachPiece { try assembler.append($0, onFrame: body) }
-        try assembler.finish()
     }
 }

@@ -25,6 +25,9 @@ public struct HTTPTransport: Transport {
         public var transferByteCountMax: Int64 = 4 << 30
         /// The most bytes of one request of an upload.
         public var uploadByteCount = 2 << 20
+        /// A file of certificates in PEM that servers' chains may end in, instead of those of the system; for an
+        /// authority of one's own. A certificate that an invitation pins needs none.
+        public var trustRootsFile: String?
         /// Called before each request; an error that it throws cancels.
         public var onRequest: (@Sendable () throws -> Void)?
 

@@ -26,13 +26,13 @@ final class RemoteConnection {
 
     let address: ServerAddress
     let store: StoreID
-    private let key: DeviceKey
+    let key: DeviceKey
     let options: HTTPTransport.Options
     private let environment: SyncEnvironment
     private let client: HTTPClient
-    private var session: (token: [UInt8], number: UInt64)?
+    var session: (token: [UInt8], number: UInt64)?
     /// Whether the server takes no changes from this device; known once a session is open.
-    private(set) var isReadOnly = false
+    var isReadOnly = false
 
     /// - parameter certificate: The certificate to pin, in DER, for an address that needs one.
     init(
@@ -62,6 +62,8 @@ final class RemoteConnection {
             // Exactly this one is trusted; whatever name it has.
             tls.trustRoots = .certificates([try NIOSSLCertificate(bytes: certificate, format: .der)])
             tls.certificateVerification = .noHostnameVerification
+        } else if let file = options.trustRootsFile {
+            tls.trustRoots = .file(file)
         }
         var configuration = HTTPClient.Configuration(
             tlsConfiguration: tls, redirectConfiguration: .disallow,
@@ -76,93 +78,8 @@ final class RemoteConnection {
     /// Ends the connection.
     func close() { try? client.syncShutdown() }
 
-    // MARK: Documents
-
-    /// Sends a document and reads one.
-    func document<Answer: Decodable>(
-        _ type: Answer.Type, _ method: String, _ path: String, _ value: (some Encodable)?,
-        seconds: Int64 = 60
-    ) throws -> Answer {
-        let body = try value.map { try JSONDocument.encode($0) } ?? []
-        return try JSONDocument.decode(
-            type, from: send(Call(method: method, path: path, body: body, seconds: seconds)))
-    }
-
-    /// Enrols this device.
-    func enrol(secret: [UInt8]) throws -> Message.Enrolment {
-        try checkVersion()
-        let challenge = try challenge()
-        let text = SignedText.enrolment(
-            challenge: challenge, secretHash: DeviceRegister.hash(secret), key: key.publicKey, store: store,
-            server: server)
-        let message = Message.EnrolmentRequest(
-            invite: ByteText.base64(secret), key: ByteText.base64(key.publicKey),
-            challenge: ByteText.base64(challenge), signature: ByteText.base64(try key.signature(of: text)))
-        var call = Call(method: "POST", path: base + "/devices", body: try JSONDocument.encode(message))
-        call.isSigned = false
-        // The challenge was answered: a repetition needs another one.
-        call.isRepeatable = false
-        let answer = try send(call)
-        return try JSONDocument.decode(Message.Enrolment.self, from: answer)
-    }
-
-    /// Opens a session.
-    func open() throws {
-        var failures = 0
-        while true {
-            do {
-                return try openOnce()
-            } catch let error as RemoteError
-                where [.unreachable, .busy, .sessionEnded].contains(error.code)
-                && failures < options.repetitionCountMax
-            {
-                failures += 1
-                pause(failures)
-            }
-        }
-    }
-
-    private func openOnce() throws {
-        session = nil
-        let challenge = try challenge()
-        let text = SignedText.session(challenge: challenge, key: key.publicKey, store: store, server: server)
-        let message = Message.SessionRequest(
-            key: ByteText.base64(key.publicKey), challenge: ByteText.base64(challenge),
-            signature: ByteText.base64(try key.signature(of: text)))
-        var call = Call(method: "POST", path: base + "/sessions", body: try JSONDocument.encode(message))
-        call.isSigned = false
-        // The challenge may have been answered: a repetition needs another one.
-        call.isRepeatable = false
-        let answer = try JSONDocument.decode(Message.Session.self, from: try send(call))
-        session = (try Message.bytes(answer.session, count: SessionBook.tokenByteCount, "the session"), 0)
-        isReadOnly = answer.readOnly
-    }
-
-    /// Throws when the server does not speak this version of the protocol.
-    private func checkVersion() throws {
-        var call = Call(method: "GET", path: "/v1/hello")
-        call.isSigned = false
-        call.isRepeatable = false
-        let hello = try JSONDocument.decode(Message.Hello.self, from: send(call))
-        guard hello.versions.contains(Message.version) else {
-            let versions = hello.versions.prefix(10).map(String.init).joined(separator: ", ")
-            throw RemoteError(
-                .unsupportedVersion,
-                "the server speaks version \(versions) of the protocol, and this program version \(Message.version)"
-            )
-        }
-    }
-
-    private func challenge() throws -> [UInt8] {
-        var call = Call(method: "POST", path: "/v1/challenges")
-        call.isSigned = false
-        call.isRepeatable = false
-        let message = try JSONDocument.decode(Message.Challenge.self, from: send(call))
-        return try Message.bytes(message.challenge, count: SessionBook.challengeByteCount, "the challenge")
-    }
-
     /// Whom this device takes for the server.
-    private var server: [UInt8] {
+    var server: [UInt8] {
         if case .fingerprint(let fingerprint) = address.trust { return fingerprint }
         return []
     }
@@ -265,42 +182,6 @@ final class RemoteConnection {
                 "\(address.authority) answered with HTTP status \(status): is it a server of stores?")
         }
         return ProblemCoding.error(problem)
-    }
-
-    private func reached<Value>(_ body: () throws -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch let error as RemoteError {
-            throw error
-        } catch {
-            if Self.isAboutCertificate(error) {
-                throw RemoteError(
-                    .wrongCertificate,
-                    "\(address.authority) shows another certificate than the one that was pinned")
-            }
-            throw RemoteError(.unreachable, "\(address.authority) can't be reached: \(Self.text(of: error))")
-        }
-    }
-
-    private static func isAboutCertificate(_ error: any Error) -> Bool {
-        let text = "\(error)"
-        return text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("unableToValidateCertificate")
-    }
-
-    /// An error of the network in few words.
-    static func text(of error: any Error) -> String {
-        switch error {
-        case let error as HTTPClientError:
-            return "\(error)".replacingOccurrences(of: "HTTPClientError.", with: "")
-        case let error as IOError: return String(cString: strerror(error.errnoCode)).lowercased()
-        case is ChannelError: return "the connection was closed, or took too long"
-        default:
-            let text = "\(error)"
-            if text.contains("Connection refused") || text.contains("errno: 111") {
-                return "connection refused"
-            }
-            return String(text.prefix(200))
-        }
     }
 }
 

@@ -9,7 +9,8 @@ extension Synchronizer {
     /// first synchronization.
     ///
     /// - parameters:
-    ///     - invite: The invitation. It is used up, even if the snapshot does not arrive.
+    ///     - invite: The invitation. It is used up when the new store is made, so a failure can be repeated
+    ///       until then.
     ///     - path: Where the new store goes; no file may be there.
     ///     - passphrase: The passphrase of the new store.
     /// - throws: ``RemoteError``; ``StoreError``, ``DatabaseError``. No file is left at `path` then.
@@ -42,7 +43,9 @@ extension Synchronizer {
             let held = HeldPassphrase(secret)
             configuration.prepareDatabase { try $0.usePassphrase(held.copy()) }
             let queue = try DatabaseQueue(path: path, configuration: configuration)
-            try RemoteBook(Synchronizer(existing: queue, environment: environment)).save(remote, key: key)
+            let synchronizer = try Synchronizer(existing: queue, environment: environment)
+            try RemoteBook(synchronizer).save(remote, key: key)
+            enrolment.confirm(synchronizer)
             try queue.close()
         } catch {
             for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
@@ -113,6 +116,14 @@ private struct Enrolment {
         }
     }
 
+    /// Says which replica the device is, which uses the invitation up. If it fails, the first synchronization
+    /// does that.
+    func confirm(_ synchronizer: Synchronizer) {
+        let folder = URL(fileURLWithPath: synchronizer.writer.path).deletingLastPathComponent().path
+        let peer = HTTPPeer(connection, folder: folder, options: connection.options)
+        _ = try? peer.meet(synchronizer.localPeer.greet())
+    }
+
     func fetchSnapshot(
         to path: String, _ recipient: String, _ options: HTTPTransport.Options,
         _ progress: SyncProgressHandler?
@@ -124,7 +135,7 @@ private struct Enrolment {
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         defer { try? file.close() }
         _ = try RemoteDownload(connection, options).fetch(
-            "/snapshots", Message.SnapshotRequest(recipient: recipient)
+            "/snapshots", try JSONDocument.encode(Message.SnapshotRequest(recipient: recipient))
         ) { piece, completed, download in
             do {
                 try file.write(contentsOf: piece)

@@ -145,7 +145,9 @@ public struct DeviceRegister: Sendable {
         Array(SHA256.hash(data: Array("cipherstore invite secret 1\0".utf8) + secret))
     }
 
-    /// Enrols a device by an invitation, which is used up. The same device may repeat it.
+    /// Enrols a device by an invitation. The same device may repeat it. It is used up when the device says
+    /// which replica it is: until then another key takes its place, because a join that failed has to be
+    /// repeated, and has forgotten its key.
     ///
     /// - throws: ``RemoteError`` of code `invalidInvite`.
     func enrol(key: [UInt8], secret: [UInt8]) throws -> Device {
@@ -161,12 +163,15 @@ public struct DeviceRegister: Sendable {
                 throw RemoteError(.invalidInvite, "the invitation has expired")
             }
             if let user {
-                guard Array(user) == key, let device = try Self.device(db, key: key),
-                    device.revokedMilliseconds == nil
+                let former = try Self.device(db, key: Array(user))
+                guard let former, former.revokedMilliseconds == nil,
+                    Array(user) == key || former.replica == nil
                 else {
                     throw RemoteError(.invalidInvite, "the invitation was used already")
                 }
-                return device
+                if Array(user) == key { return former }
+                // What was enrolled never got as far as being a replica.
+                try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [former.id])
             }
             try db.execute(
                 sql: """
@@ -240,23 +245,25 @@ public struct DeviceRegister: Sendable {
         }
     }
 
-    /// Notes which replica a device is. A device may get a new identity, and can't take that of another
-    /// device or of the server.
+    /// Notes which replica a device is.
+    ///
+    /// Its first greeting says that, and its invitation is what that is believed for. Later it can be another
+    /// one only under an id that nobody has heard of here, as a copy gets when it is given a new identity.
+    /// It never gets that of another device, revoked or not, or of the server.
     ///
     /// - throws: ``RemoteError`` of code `otherReplica`.
     func bind(_ device: Device, to replica: ReplicaID) throws {
         let own = try synchronizer.identity().replica
         guard device.replica != replica || replica == own else { return }
+        let isKnown = try device.replica != nil && synchronizer.knows(replica)
         try synchronizer.writer.write { db in
             let isTaken = try Bool.fetchOne(
-                db,
-                sql:
-                    "SELECT EXISTS(SELECT 1 FROM _sync_device WHERE replica = ? AND id <> ? AND revoked IS NULL)",
+                db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_device WHERE replica = ? AND id <> ?)",
                 arguments: [Data(replica.bytes), device.id])
-            guard isTaken != true, replica != own else {
+            guard isTaken != true, replica != own, !isKnown else {
                 throw RemoteError(
                     .otherReplica,
-                    "replica \(replica.shortDescription) is another device's: was the store's file copied?")
+                    "replica \(replica.shortDescription) is not this device's: was the store's file copied?")
             }
             try db.execute(
                 sql: "UPDATE _sync_device SET replica = ? WHERE id = ?",

@@ -51,8 +51,36 @@ enum Message {
             self.forks = forks.map { Item(replica: $0.replica.description, common: $0.common) }
         }
 
+        init(items: [Item]) { forks = items }
+
         func values() throws -> [Fork] {
             try forks.map { Fork(replica: try Message.identifier($0.replica), common: max(0, $0.common)) }
+        }
+    }
+
+    /// That the server's replica is to get a new identity.
+    struct Renewal: Codable {
+        /// Random, and the same when the request is repeated.
+        let request: String
+        let forks: [Forks.Item]
+    }
+
+    struct StateRequest: Codable {
+        let kind: String
+
+        init(_ kind: StateKind) {
+            switch kind {
+            case .kept: self.kind = "kept"
+            case .recomputed: self.kind = "recomputed"
+            }
+        }
+
+        func value() throws -> StateKind {
+            switch kind {
+            case "kept": return .kept
+            case "recomputed": return .recomputed
+            default: throw RemoteError(.malformed, "digests are kept or recomputed")
+            }
         }
     }
 

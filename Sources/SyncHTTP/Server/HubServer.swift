@@ -70,6 +70,9 @@ public struct HubServer: Sendable {
         /// Strangers and new sessions per second; ten times as many at once.
         public var admissionsPerSecond: Double = 100
 
+        /// Requests of one device per second; ten times as many at once.
+        public var deviceRequestsPerSecond: Double = 100
+
         /// Makes the default limits.
         public init() {}
     }

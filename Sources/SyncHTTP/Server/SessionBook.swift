@@ -126,29 +126,3 @@ final class SessionBook: Sendable {
         }
     }
 }
-
-/// Lets so many requests through in a time, and a burst of them.
-final class RateLimit: Sendable {
-    private let perSecond: Double
-    private let burst: Double
-    private let state: Mutex<(tokens: Double, at: ContinuousClock.Instant)>
-
-    init(perSecond: Double, burst: Double) {
-        self.perSecond = perSecond
-        self.burst = burst
-        state = Mutex((burst, .now))
-    }
-
-    /// - throws: ``RemoteError`` of code `busy`.
-    func take() throws {
-        try state.withLock { state in
-            let now = ContinuousClock.now
-            state.tokens = min(burst, state.tokens + (now - state.at) / .seconds(1) * perSecond)
-            state.at = now
-            guard state.tokens >= 1 else {
-                throw RemoteError(.busy, "too many devices ask to be let in; try again in a moment")
-            }
-            state.tokens -= 1
-        }
-    }
-}

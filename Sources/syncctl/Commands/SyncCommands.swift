@@ -169,11 +169,8 @@ private struct Exchange {
         }
     }
 
-    /// Whether the remote is a server: named as none else, or without a separator where no file is.
-    private var isServer: Bool {
-        guard let given = remote.given else { return true }
-        return !given.contains("/") && !given.contains(".") && !FileManager.default.fileExists(atPath: given)
-    }
+    /// Whether the remote is a server: nothing is named, or none else.
+    private var isServer: Bool { remote.given.map(ServerArgument.isServer) ?? true }
 
     private func runWithServer(_ context: CommandContext) throws -> ExitStatus {
         guard !remote.passphrase.isGiven else {
@@ -185,7 +182,7 @@ private struct Exchange {
         Interruption.listen()
         let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
         let book = try RemoteBook(synchronizer)
-        let known = try book.remote(remote.remote)
+        let known = try ServerArgument.remote(remote.remote, in: book, isGiven: remote.given != nil)
         let transport = try book.transport(known.name, options: InviteArgument.options())
         guard known.isReadOnly && direction == .both else {
             return try run(direction, synchronizer, transport, context)

@@ -1,5 +1,6 @@
 import CipherStore
 import SyncEngine
+import SyncHTTP
 import SyncWire
 
 /// Compares a store with another one, for `verify --remote`.
@@ -28,8 +29,9 @@ struct RemoteComparison {
         let reason: String?
     }
 
-    func run(_ context: CommandContext) throws -> ExitStatus {
-        try StoreFileCheck.requireReplica(remote, of: options.store)
+    private func compare(_ context: CommandContext) throws -> Divergence? {
+        let isServer = ServerArgument.isServer(remote)
+        if !isServer { try StoreFileCheck.requireReplica(remote, of: options.store) }
         let own = try context.storeSecret(options)
         var other = own
         if let passphrase = try context.passphrase(passphrase, for: remote) {
@@ -37,8 +39,19 @@ struct RemoteComparison {
         }
         Interruption.listen()
         let synchronizer = try Synchronizer(existing: context.open(options.store, own))
-        let transport = StoreTransport(path: remote, configuration: context.configuration(other))
-        let divergence = try synchronizer.compare(with: transport, repairing: repairs)
+        guard isServer else {
+            return try synchronizer.compare(
+                with: StoreTransport(path: remote, configuration: context.configuration(other)),
+                repairing: repairs)
+        }
+        let book = try RemoteBook(synchronizer)
+        let known = try ServerArgument.remote(remote, in: book, isGiven: true)
+        return try synchronizer.compare(
+            with: book.transport(known.name, options: InviteArgument.options()), repairing: repairs)
+    }
+
+    func run(_ context: CommandContext) throws -> ExitStatus {
+        let divergence = try compare(context)
         let isRepaired = divergence?.isRepaired ?? false
         let document = Document(
             store: options.store, remote: remote, equal: divergence == nil, repaired: isRepaired,

@@ -4,24 +4,44 @@ import Foundation
 import Logging
 import SyncEngine
 import SyncHTTP
+import Synchronization
 
-/// Serves a store to devices.
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Serves stores to devices.
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve a store to other devices over HTTPS.",
-        usage: "syncctl serve <store> [--listen <host:port>] [<options>]",
+        abstract: "Serve stores to other devices over HTTPS.",
+        usage: "syncctl serve <store> ... [--listen <host:port>] [<options>]",
         discussion: """
             Devices come in by invitation only: syncctl invite. The first start makes a certificate, \
             which invitations pin; it is kept in the store. What devices send is merged into the store. \
+            Several stores have one address, the certificate of the first one, and the same passphrase. \
             SIGTERM or Ctrl-C ends the server when running requests are finished.
 
             EXAMPLES:
               syncctl serve hub.db --passphrase-file pw --listen 0.0.0.0:7443 --address hub.example:7443
               syncctl serve hub.db --passphrase-file pw --tls-cert chain.pem --tls-key key.pem
+              syncctl serve notes.db photos.db --passphrase-file pw
             """)
 
-    @OptionGroup var options: StoreOptions
+    @Argument(help: "The files of the stores.", completion: .file())
+    var stores: [String]
+
+    @OptionGroup(title: "Passphrase")
+    var passphrase: StorePassphraseOptions
+
+    @Option(
+        help: ArgumentHelp("Open the stores with a key file instead of a passphrase.", valueName: "file"),
+        completion: .file())
+    var keyFile: String?
 
     @Option(help: ArgumentHelp("The address to listen on; port 0 takes any.", valueName: "host:port"))
     var listen = "127.0.0.1:7443"
@@ -63,6 +83,7 @@ struct ServeCommand: ParsableCommand {
     private struct Document: Encodable {
         let messageType = "listening"
         let store: String
+        let stores: [String]
         let url: String
         let port: Int
         let fingerprint: String?
@@ -70,23 +91,30 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
-            let secret = try context.storeSecret(options)
-            let pool = try DatabasePool(path: options.store, configuration: context.configuration(secret))
+            for store in stores { try StoreFileCheck.requireExisting(store) }
+            let secret = try context.storeSecret(
+                passphrase, keyFile, for: stores.joined(separator: " and "))
             let logger = logger(context)
-            let synchronizer = try Synchronizer(
-                existing: pool, environment: SyncEnvironment.system.with(logger: logger))
-            let server = try HubServer([synchronizer], options: serverOptions(), logger: logger)
-            let register = try DeviceRegister(synchronizer)
-            // A failure in there has nobody to go to but the log.
+            let environment = SyncEnvironment.system.with(logger: logger)
+            var pools: [DatabasePool] = []
+            defer { for pool in pools { try? pool.close() } }
+            for store in stores {
+                pools.append(try DatabasePool(path: store, configuration: context.configuration(secret)))
+            }
+            let synchronizers = try pools.map { try Synchronizer(existing: $0, environment: environment) }
+            let server = try HubServer(synchronizers, options: serverOptions(), logger: logger)
+            let registers = try synchronizers.map { try DeviceRegister($0) }
+            let failure = Mutex<(any Error)?>(nil)
             try server.runAndWait(endsBySignal: true) { listening in
                 do {
-                    try announce(listening, register, context)
+                    try announce(listening, registers, context)
                 } catch {
-                    logger.error("the address could not be noted", metadata: ["error": "\(error)"])
+                    failure.withLock { $0 = error }
+                    // A server that nobody can find must not go on; this ends it as a supervisor would.
+                    kill(getpid(), SIGTERM)
                 }
             }
-            try pool.close()
+            if let error = failure.withLock({ $0 }) { throw error }
             context.note("the server has ended")
             return .success
         }
@@ -106,7 +134,7 @@ struct ServeCommand: ParsableCommand {
     }
 
     private func announce(
-        _ listening: HubServer.Listening, _ register: DeviceRegister, _ context: CommandContext
+        _ listening: HubServer.Listening, _ registers: [DeviceRegister], _ context: CommandContext
     ) throws {
         let host = ServerAddress.split(listen)?.host ?? "127.0.0.1"
         let isAny = host == "0.0.0.0" || host == "::"
@@ -114,7 +142,7 @@ struct ServeCommand: ParsableCommand {
         let address = try ServerAddress(
             host: reached?.host ?? (isAny ? ProcessInfo.processInfo.hostName : host),
             port: reached?.port ?? listening.port, trust: listening.trust)
-        try register.noteAddress(address)
+        for register in registers { try register.noteAddress(address) }
         var fingerprint: String?
         if case .fingerprint(let bytes) = listening.trust {
             fingerprint = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
@@ -122,10 +150,12 @@ struct ServeCommand: ParsableCommand {
         let certificate = fingerprint.map { "  (certificate \($0.prefix(16))…)" } ?? ""
         try context.print(
             Document(
-                store: options.store, url: address.url, port: listening.port, fingerprint: fingerprint),
-            text: "serving \(options.store) at \(address.url)\(certificate)")
-        context.note(
-            "invite a device with: syncctl invite \(CommandWords.quoted(options.store)) --label <name>")
+                store: stores.first ?? "", stores: stores, url: address.url, port: listening.port,
+                fingerprint: fingerprint),
+            text: "serving \(stores.joined(separator: ", ")) at \(address.url)\(certificate)")
+        for store in stores {
+            context.note("invite a device with: syncctl invite \(CommandWords.quoted(store)) --label <name>")
+        }
     }
 
     private func logger(_ context: CommandContext) -> Logger {
