@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func aRateLimitLetsABurstThroughAndNoMore() {
-        let limit = RateLimit(perSecond: 0.001, burst: 3)
+        let limit = RateLimit(perSecond: 0.001, burst: 3, "too many")
         for _ in 0..<3 { #expect(code { try limit.take() } == nil) }
         #expect(code { try limit.take() } == .busy)
     }

@@ -14,7 +14,7 @@
         private static let (hub, phone) = ("hub/hub.db", "phone/phone.db")
 
         /// A store and a device of it; both have rows that the other lacks.
-        private static func makePair() async throws -> Workplace {
+        private static func makePair() throws -> Workplace {
             let place = try Workplace()
             for folder in ["hub", "phone"] {
                 try FileManager.default.createDirectory(
@@ -92,8 +92,8 @@
         }
 
         @Test(arguments: [Fault.Mode.kill, .torn, .full])
-        func aClientThatFailsLosesNothing(mode: Fault.Mode) async throws {
-            let prepared = try await Self.makePair()
+        func aClientThatFailsLosesNothing(mode: Fault.Mode) throws {
+            let prepared = try Self.makePair()
             let (interposer, union) = (try Interposer(), try Self.union(prepared))
             let rehearsal = try prepared.copy()
             let (result, calls) = try Self.runClient(rehearsal, interposer, nil)
@@ -101,7 +101,7 @@
             let count = try #require(calls)
             try Self.finish(rehearsal, union, "without a fault")
             var failureCount = 0
-            for call in FaultCampaign.calls(of: count, limit: 8, costly: 4) {
+            for call in FaultCampaign.calls(of: count, limit: 6, costly: 3) {
                 let place = try prepared.copy()
                 let (result, _) = try Self.runClient(place, interposer, Fault(mode: mode, call: call))
                 let comment: Comment = "\(mode) at call \(call): \(result.status) \(result.errors)"
@@ -148,8 +148,8 @@
         }
 
         @Test(arguments: [Fault.Mode.kill, .torn, .full])
-        func aServerThatFailsLosesNothing(mode: Fault.Mode) async throws {
-            let prepared = try await Self.makePair()
+        func aServerThatFailsLosesNothing(mode: Fault.Mode) throws {
+            let prepared = try Self.makePair()
             let (interposer, union) = (try Interposer(), try Self.union(prepared))
             let rehearsal = try prepared.copy()
             let (calls, error) = try Self.runServer(rehearsal, interposer, nil)
@@ -157,7 +157,7 @@
             let count = try #require(calls)
             try Self.finish(rehearsal, union, "without a fault")
             var failureCount = 0
-            for call in FaultCampaign.calls(of: count, limit: 8, costly: 4) {
+            for call in FaultCampaign.calls(of: count, limit: 6, costly: 3) {
                 let place = try prepared.copy()
                 let (_, error) = try Self.runServer(place, interposer, Fault(mode: mode, call: call))
                 if error != nil { failureCount += 1 }
