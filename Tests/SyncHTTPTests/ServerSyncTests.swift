@@ -61,6 +61,8 @@ import Testing
             let link = try server.invite()
             await #expect(throws: SyncError.self) { try await blocking { try stranger.enrol(link) } }
             _ = try await blocking { try other.enrol(link) }
+            // That has used it up, before anything is synchronized.
+            #expect(await code { _ = try await join(stores, link, "thief.db") } == .invalidInvite)
             _ = try await other.sync(with: RemoteBook(other).transport())
             #expect(try other.rows() == hub.rows())
         }

@@ -73,6 +73,7 @@ extension Synchronizer {
         defer { enrolment.connection.close() }
         let remote = try enrolment.run(name: name)
         try book.save(remote)
+        enrolment.confirm(self)
         return remote
     }
 }
