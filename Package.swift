@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "CipherStore", targets: ["CipherStore"]),
         .library(name: "SyncEngine", targets: ["SyncEngine"]),
+        .library(name: "SyncHTTP", targets: ["SyncHTTP"]),
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
         .executable(name: "syncsim", targets: ["syncsim"]),
@@ -21,6 +22,14 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-http-types.git", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
     ],
     targets: [
         .systemLibrary(
@@ -46,10 +55,31 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: settings),
+        .target(
+            name: "SyncHTTP",
+            dependencies: [
+                "CipherStore", "SyncEngine", "SyncWire",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "CipherStore", "SyncEngine",
+                "CipherStore", "SyncEngine", "SyncHTTP",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -82,12 +112,23 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "SyncHTTPTests",
+            dependencies: [
+                "CipherStore", "SyncEngine", "SyncHTTP", "SyncWire",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "SyncTestingTests", dependencies: ["CipherStore", "SyncEngine", "SyncTesting", "SyncWire"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncctlTests",
             dependencies: [
-                "syncctl", "CipherStore", "SyncEngine",
+                "syncctl", "CipherStore", "SyncEngine", "SyncHTTP",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -288,3 +288,53 @@ CREATE TABLE _sync_acknowledged (
     oseq INTEGER NOT NULL,                 -- the last of them of its tables that it has
     PRIMARY KEY (sid, origin)
 ) WITHOUT ROWID;
+
+-- The key by which servers know this replica. It and the four tables below stay with the file: copies lose them.
+CREATE TABLE _sync_device_key (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    key BLOB NOT NULL                      -- Ed25519, private, 32 bytes
+);
+
+-- Servers that this replica synchronizes with.
+CREATE TABLE _sync_remote (
+    name TEXT PRIMARY KEY,                 -- 'default' is the one that commands mean
+    host TEXT NOT NULL,
+    port INTEGER NOT NULL,
+    trust INTEGER NOT NULL,                -- 0 this certificate only, 1 the system's roots, 2 no TLS (loopback)
+    certificate BLOB,                      -- DER, for trust 0
+    readonly INTEGER NOT NULL              -- whether the server takes no changes from here
+);
+
+-- This file as a server.
+CREATE TABLE _sync_server (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    certificate BLOB,                      -- its own, self-signed; DER
+    key BLOB,                              -- the certificate's private key; P-256, 32 bytes
+    address TEXT,                          -- where it listened last, host:port
+    trust INTEGER,                         -- how clients have to check its certificate, as in _sync_remote
+    fingerprint BLOB                       -- the SHA-256 of that certificate, for trust 0
+);
+
+-- Devices that may synchronize with this file as their server.
+CREATE TABLE _sync_device (
+    id INTEGER PRIMARY KEY,
+    key BLOB NOT NULL UNIQUE,              -- Ed25519, public, 32 bytes
+    label TEXT NOT NULL,
+    readonly INTEGER NOT NULL,             -- 1: its changes are refused
+    scope TEXT,                            -- reserved
+    replica BLOB,                          -- which replica it is, once it said so
+    at INTEGER NOT NULL,                   -- when it was enrolled, Unix milliseconds
+    seen INTEGER,                          -- when it was last here
+    revoked INTEGER                        -- since when it is refused
+);
+
+-- Invitations: whoever knows the secret enrols one device.
+CREATE TABLE _sync_invite (
+    id INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE,             -- the SHA-256 of the secret
+    label TEXT NOT NULL,
+    readonly INTEGER NOT NULL,
+    scope TEXT,
+    expires INTEGER NOT NULL,              -- Unix milliseconds
+    device BLOB                            -- the key of the device that used it
+);

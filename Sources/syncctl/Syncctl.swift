@@ -26,6 +26,7 @@ struct Syncctl: ParsableCommand {
               3  done, needs attention         15  version or schema mismatch
               10  no such store                16  damaged
               11  store in use                 64  usage    130  cancelled
+              13  the remote is not reachable
             """,
         version: "syncctl \(version)",
         groupedSubcommands: [
@@ -43,6 +44,11 @@ struct Syncctl: ParsableCommand {
                     TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self,
                     BundleCommand.self, StatusCommand.self, ConflictsCommand.self, ParkedCommand.self,
                     LogCommand.self, CloneCommand.self, ReplicaCommand.self,
+                ]),
+            CommandGroup(
+                name: "SERVE",
+                subcommands: [
+                    ServeCommand.self, InviteCommand.self, DeviceCommand.self, RemoteCommand.self,
                 ]),
             CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
         ])

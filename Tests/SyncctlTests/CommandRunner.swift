@@ -52,7 +52,7 @@ enum CommandRunner {
 
     /// The variables that a run gets from the tests: nothing that names a passphrase, and what
     /// chooses the SQLCipher that the tests run on.
-    private static let inheritedNames = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
+    static let inheritedNames = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
 
     /// Runs `syncctl`.
     static func run(
@@ -90,7 +90,8 @@ enum CommandRunner {
         #endif
     }
 
-    private static func spawn(
+    /// Starts a program whose input and output are files of a folder.
+    static func spawn(
         _ program: String, _ arguments: [String], _ environment: [String: String], _ folder: TemporaryFolder
     ) throws -> pid_t {
         #if canImport(Darwin)

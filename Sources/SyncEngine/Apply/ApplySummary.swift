@@ -3,17 +3,20 @@ import SyncWire
 /// What the application of a bundle did.
 public struct ApplySummary: Equatable, Sendable {
     /// The rows that the bundle held.
-    public internal(set) var rowCount: Int64 = 0
+    public package(set) var rowCount: Int64 = 0
     /// The values that lost against a write that did not know them; they are in the journal.
-    public internal(set) var conflictCount: Int64 = 0
+    public package(set) var conflictCount: Int64 = 0
     /// The rows that could not be written yet, and are kept for later.
-    public internal(set) var parkedCount: Int64 = 0
+    public package(set) var parkedCount: Int64 = 0
     /// Rows that were parked earlier and could be written now.
-    public internal(set) var unparkedCount: Int64 = 0
+    public package(set) var unparkedCount: Int64 = 0
     /// The identity that this replica had before the bundle showed that it needs another one.
-    public internal(set) var renewedReplica: ReplicaID?
+    public package(set) var renewedReplica: ReplicaID?
     /// How far stamps were ahead of the clock here, where it is more than it goes along with; else zero.
-    public internal(set) var skewMilliseconds: Int64 = 0
+    public package(set) var skewMilliseconds: Int64 = 0
+
+    /// Makes a summary of nothing.
+    public init() {}
 
     /// Adds what another application did.
     mutating func add(_ other: ApplySummary) {

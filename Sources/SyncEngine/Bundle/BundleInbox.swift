@@ -7,7 +7,7 @@ import SyncWire
 ///
 /// It is for transports whose connection can break. A file is read again instead, and two stores on
 /// one machine need neither.
-public struct BundleInbox {
+public struct BundleInbox: Sendable {
     /// How much of a bundle is here.
     public struct State: Equatable, Sendable {
         /// The bundle.

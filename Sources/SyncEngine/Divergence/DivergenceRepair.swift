@@ -130,6 +130,7 @@ struct DivergenceRepair {
         _ rows: [StateRows], from source: any SyncPeer, to target: any SyncPeer,
         _ divergence: inout Divergence
     ) throws {
+        try source.prepareToSend(rows: rows)
         let applied = try target.receive { sink in
             try withoutActuallyEscaping(sink) { sink in
                 _ = try source.send(rows: rows, to: sink)

@@ -7,6 +7,9 @@ struct StateReader {
 
     /// A digest with more tables and columns than this does not go into a greeting.
     private static let greetedPartCountMax = 10_000
+    /// The most rows of an answer, which is made in memory: five times what is asked for (see
+    /// ``DivergenceRepair``), because a bucket is the least that can be asked for.
+    private static let answeredRowCountMax = 250_000
 
     /// Whether the log has nothing that has no versions yet.
     func isFolded() throws -> Bool {
@@ -82,6 +85,11 @@ struct StateReader {
             if question.buckets.isEmpty {
                 answer.sums[Int(bucket)] += sum
             } else {
+                guard answer.rows.count < Self.answeredRowCountMax else {
+                    throw SyncError(
+                        .notComparable,
+                        "a question asks for over \(Self.answeredRowCountMax) rows of \(table.name)")
+                }
                 answer.rows[StateRowKey(bytes: Array(key.bytes), isText: key.isText)] = sum
             }
         }

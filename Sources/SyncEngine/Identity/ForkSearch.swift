@@ -49,14 +49,19 @@ struct ForkSearch {
     /// The forks that the header of a bundle shows. Nobody can be asked, so each side that
     /// differs counts, whichever knows more.
     func forks(in header: BundleHeader) throws -> [Fork] {
+        try forks(facts: header.facts, reach: header.reach)
+    }
+
+    /// The forks that a replica shows by what it says and knows, whichever side knows more.
+    func forks(facts: ReplicaFacts, reach there: VersionVector) throws -> [Fork] {
         let metadata = try StoreMetadata.require(db)
         let own = try metadata.replicaID()
         let chain = ReplicaChain(db: db)
         var forks: [Fork] = []
-        let (here, there) = (try Coverage.load(db, metadata).reach, header.reach)
+        let here = try Coverage.load(db, metadata).reach
         // A copy of a file that wrote nothing yet may have written.
         for replica in metadata.replicas where here[replica.id] > 0 || replica.id == own {
-            let points = header.facts.chains[replica.id] ?? []
+            let points = facts.chains[replica.id] ?? []
             let (known, told) = (here[replica.id], there[replica.id])
             guard told > 0 else { continue }
             var isFork = replica.id == own && told > known

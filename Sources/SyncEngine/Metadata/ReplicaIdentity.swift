@@ -14,6 +14,7 @@ enum ReplicaIdentity {
         try MetadataSchema.upgrade(db)
         try mintForCopy(db, environment)
         try db.execute(sql: "DELETE FROM _sync_peer")
+        try RemoteSchema.forget(db)
         try StoreFence.forget(db)
     }
 

@@ -14,6 +14,10 @@ public protocol SyncPeer: AnyObject {
     /// Folds its log and says who it is and what it knows.
     func greet() throws -> Greeting
 
+    /// Fetches what ``send(since:progress:to:)`` is going to hand out, if that takes long: the
+    /// receiver has a transaction open while it takes frames, and others wait for it.
+    func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws
+
     /// Writes what lies beyond a vector as the frames of a bundle, from one snapshot.
     ///
     /// - parameter sink: Takes frames; their bytes are valid only during the call.
@@ -58,6 +62,9 @@ public protocol SyncPeer: AnyObject {
     /// Answers a question about rows.
     func answer(_ question: StateQuestion) throws -> StateAnswer
 
+    /// Fetches what ``send(rows:to:)`` is going to hand out, as ``prepareToSend(since:progress:)``.
+    func prepareToSend(rows: [StateRows]) throws
+
     /// Writes all of some rows as the frames of a bundle that repairs a divergence.
     func send(
         rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
@@ -65,6 +72,14 @@ public protocol SyncPeer: AnyObject {
 
     /// Ends the connection.
     func close()
+}
+
+extension SyncPeer {
+    /// Does nothing: what is here needs not be fetched.
+    public func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws {}
+
+    /// Does nothing, as above.
+    public func prepareToSend(rows: [StateRows]) throws {}
 }
 
 /// How digests are told.
@@ -99,6 +114,12 @@ public struct TransferSummary: Equatable, Sendable {
     public let rowCount: Int64
     /// The bytes on the wire.
     public let byteCount: Int64
+
+    /// Makes a summary.
+    public init(rowCount: Int64, byteCount: Int64) {
+        self.rowCount = rowCount
+        self.byteCount = byteCount
+    }
 }
 
 /// How far a transfer has come.

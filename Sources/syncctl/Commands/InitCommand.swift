@@ -2,13 +2,15 @@ import ArgumentParser
 import CipherStore
 import Foundation
 import SyncEngine
+import SyncHTTP
 
 /// Makes a new store.
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Make a new store, or a replica of one.",
-        usage: "syncctl init <store> [--clone <store> | --from <file> | --join dir:<folder>] [<options>]",
+        usage:
+            "syncctl init <store> [--clone <store> | --from <file> | --join <link>|dir:<folder>] [<options>]",
         discussion: """
             EXAMPLES:
               syncctl init notes.db --passphrase-file secret
@@ -17,6 +19,7 @@ struct InitCommand: ParsableCommand {
               syncctl init notes.db --from plain.sqlite
               syncctl init notes.db --from backup.csa --archive-passphrase-file pw4
               syncctl init notes.db --join dir:/media/stick/notes --remote-passphrase-file pw3
+              syncctl init notes.db --join 'cipherstore://hub.example:7443/…'
 
             A replica made with --clone or --join, and a store made of an archive (a file whose name ends in \
             .csa), have a passphrase of their own, and synchronize with the store that they were made \
@@ -41,8 +44,8 @@ struct InitCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Make a replica of the snapshot in a shared folder, and bring what came after it.",
-            valueName: "dir:<folder>"))
+            "Make a replica of a served store, by the link of an invitation (- reads it from standard input), or of the snapshot in a shared folder; and bring what came after.",
+            valueName: "link|dir:<folder>"))
     var join: String?
 
     @OptionGroup(title: "Passphrase of the folder")
@@ -54,8 +57,11 @@ struct InitCommand: ParsableCommand {
         if [clone, from, join].compactMap({ $0 }).count > 1 {
             throw ValidationError("--clone, --from and --join exclude each other")
         }
-        if let join, FolderRemote.path(of: join) == nil {
-            throw ValidationError("--join takes a folder: dir:<folder>")
+        if let join, FolderRemote.path(of: join) == nil, !InviteArgument.isInvitation(join) {
+            throw ValidationError("--join takes a folder, dir:<folder>, or an invitation, 'cipherstore://…'")
+        }
+        if let join, InviteArgument.isInvitation(join), remotePassphrase.isGiven {
+            throw ValidationError("a server needs no passphrase: the invitation lets this device in")
         }
         if remotePassphrase.isGiven && join == nil {
             throw ValidationError("a remote passphrase goes with --join")
@@ -86,16 +92,14 @@ struct InitCommand: ParsableCommand {
                 try ArchiveName.isArchive(from) ? StoreFileCheck.requireExisting(from) : checkPlaintext(from)
             }
             if let folder = join.flatMap(FolderRemote.path) { try FolderRemote.requireFolder(folder) }
+            let invite = try join.flatMap { try InviteArgument.invitation($0) }
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
-            try create(path, passphrase, context)
+            try create(path, passphrase, invite, context)
             let status = try removingOnFailure(path) {
                 try Synchronizer(context.open(path, KeySlotSecret(passphrase))).status()
             }
             let cipher = EngineFeatures.current.cipherVersion ?? ""
-            let what =
-                clone.map { "replica of \($0)" } ?? join.map { "joined \($0)" } ?? from.map {
-                    "made of \($0)"
-                } ?? "new store"
+            let what = origin(invite)
             try context.print(
                 Document(
                     store: path, replica: status.replica.description, database: status.store.description,
@@ -106,8 +110,18 @@ struct InitCommand: ParsableCommand {
         }
     }
 
-    private func create(_ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext) throws
-    {
+    /// What the store was made of, for people.
+    private func origin(_ invite: InviteLink?) -> String {
+        if let clone { return "replica of \(clone)" }
+        if let invite { return "joined \(invite.address.url)" }
+        if let join { return "joined \(join)" }
+        if let from { return "made of \(from)" }
+        return "new store"
+    }
+
+    private func create(
+        _ path: String, _ passphrase: borrowing Passphrase, _ invite: InviteLink?, _ context: CommandContext
+    ) throws {
         if let clone {
             let source =
                 try context.passphrase(clonePassphrase, for: clone) ?? passphrase.copy()
@@ -118,6 +132,8 @@ struct InitCommand: ParsableCommand {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
             }
             progress.finish()
+        } else if let invite {
+            try joinServer(invite, path, passphrase, context)
         } else if let join {
             try joinFolder(join, path, passphrase, context)
         } else if let from, ArchiveName.isArchive(from) {
@@ -137,6 +153,31 @@ struct InitCommand: ParsableCommand {
         } else {
             try createEmpty(path, passphrase, context)
         }
+    }
+
+    /// Enrols this device, begins from the server's snapshot, and brings what came after it.
+    private func joinServer(
+        _ invite: InviteLink, _ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext
+    ) throws {
+        Interruption.listen()
+        let progress = PageProgress(context)
+        let bytes = context.progress("fetching", unit: .bytes)
+        try Synchronizer.join(
+            invite, at: path, passphrase: passphrase, options: InviteArgument.options(),
+            progress: progress.update, onBytes: { try bytes.update($0, $1) })
+        bytes.finish()
+        progress.finish()
+        // The store is whole, whatever becomes of this.
+        let queue = try context.open(path, KeySlotSecret(passphrase))
+        let synchronizer = try Synchronizer(existing: queue)
+        let book = try RemoteBook(synchronizer)
+        do {
+            let direction: SyncDirection = try book.remote().isReadOnly ? .pull : .both
+            _ = try synchronizer.run(direction, book.transport(options: InviteArgument.options()))
+        } catch {
+            context.note("joined, but the first synchronization failed: \(error)")
+        }
+        try queue.close()
     }
 
     /// Begins from the snapshot, and brings what came after it.

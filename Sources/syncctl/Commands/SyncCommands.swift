@@ -1,15 +1,22 @@
 import ArgumentParser
 import CipherStore
+import Foundation
 import SyncEngine
+import SyncHTTP
 
 /// The options of the three commands that exchange changes with a remote.
 struct RemoteOptions: ParsableArguments {
     @Option(
         name: [.customShort("r"), .customLong("remote")],
         help: ArgumentHelp(
-            "The file of the other store, or dir:<folder> for a shared folder.", valueName: "store"),
+            "The file of the other store, dir:<folder> for a shared folder, or the name of a server (default: default).",
+            valueName: "store"),
         completion: .file())
-    var remote: String
+    var given: String?
+
+    /// What is synchronized with: the server that `init --join` or `remote add` remembered, unless
+    /// something else is named.
+    var remote: String { given ?? RemoteBook.defaultName }
 
     @OptionGroup var scope: ScopeOptions
 
@@ -30,7 +37,7 @@ struct PushCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
         abstract: "Send this store's changes to another store.",
-        usage: "syncctl push <store> --remote <store> [<options>]",
+        usage: "syncctl push <store> [--remote <store>] [<options>]",
         discussion: """
             EXAMPLE:
               syncctl push a.db --remote b.db --remote-passphrase-file pw2
@@ -50,7 +57,7 @@ struct PullCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pull",
         abstract: "Bring another store's changes here.",
-        usage: "syncctl pull <store> --remote <store> [<options>]",
+        usage: "syncctl pull <store> [--remote <store>] [<options>]",
         discussion: """
             EXAMPLE:
               syncctl pull a.db --remote b.db --remote-passphrase-file pw2
@@ -70,7 +77,7 @@ struct SyncCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Exchange changes with another store, both ways.",
-        usage: "syncctl sync <store> --remote <store> [<options>]",
+        usage: "syncctl sync <store> [--remote <store>] [<options>]",
         discussion: """
             Each direction is applied as a whole or not at all. Exits with 3 when rows could not \
             be written yet; they are kept and tried again.
@@ -83,7 +90,11 @@ struct SyncCommand: ParsableCommand {
             With --tables, some tables only are exchanged with this remote, now and from then on; nothing \
             is deleted in the others. --all-tables brings what was left out.
 
+            Without --remote it is the server that the store was enrolled with: syncctl init --join, or \
+            syncctl remote add.
+
             EXAMPLES:
+              syncctl sync a.db
               syncctl sync a.db --remote b.db --remote-passphrase-file pw2
               syncctl sync a.db --remote b.db --remote-passphrase-file pw2 --tables note,tag
               syncctl sync a.db --remote dir:/media/stick/notes --remote-passphrase-file pw3
@@ -155,6 +166,7 @@ private struct Exchange {
         }
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireExisting(options.store)
+            guard !isServer else { return try runWithServer(context) }
             try StoreFileCheck.requireReplica(remote.remote, of: options.store)
             let own = try context.storeSecret(options)
             var other = own
@@ -162,22 +174,51 @@ private struct Exchange {
                 other = KeySlotSecret(passphrase)
             }
             Interruption.listen()
-            let start = ContinuousClock.now
             let synchronizer = try Synchronizer(existing: context.open(options.store, own))
             let transport = StoreTransport(path: remote.remote, configuration: context.configuration(other))
-            try choose(synchronizer, transport.name, context)
-            let report = try exchange(synchronizer, transport, context)
-            let seconds = (ContinuousClock.now - start) / .seconds(1)
-            let document = Document(
-                store: options.store, remote: remote.remote, pulled: report.pulled?.rowCount ?? 0,
-                pushed: report.pushed?.rowCount ?? 0, conflicts: report.conflictCount,
-                parked: report.parkedCount, divergence: report.divergence.map(DivergenceDocument.init),
-                bytesPulled: report.pulled?.byteCount ?? 0, bytesPushed: report.pushed?.byteCount ?? 0,
-                tables: try synchronizer.scope(ofRemote: transport.name).tableNames,
-                seconds: (seconds * 1000).rounded() / 1000)
-            try context.print(document, text: text(report))
-            return try remarks(report, context)
+            return try run(direction, synchronizer, transport, context)
         }
+    }
+
+    /// Whether the remote is a server: nothing is named, or none else.
+    private var isServer: Bool { remote.given.map(ServerArgument.isServer) ?? true }
+
+    private func runWithServer(_ context: CommandContext) throws -> ExitStatus {
+        guard !remote.passphrase.isGiven else {
+            throw Failure.usage(
+                "a server needs no passphrase: the store has a device key",
+                hints: ["name another store with --remote <file>"])
+        }
+        let secret = try context.storeSecret(options)
+        Interruption.listen()
+        let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
+        let book = try RemoteBook(synchronizer)
+        let known = try ServerArgument.remote(remote.remote, in: book, isGiven: remote.given != nil)
+        let transport = try book.transport(known.name, options: InviteArgument.options())
+        guard known.isReadOnly && direction == .both else {
+            return try run(direction, synchronizer, transport, context)
+        }
+        context.note("\(known.name) takes no changes from this device: pulling only")
+        return try run(.pull, synchronizer, transport, context)
+    }
+
+    private func run(
+        _ direction: SyncDirection, _ synchronizer: Synchronizer, _ transport: some Transport,
+        _ context: CommandContext
+    ) throws -> ExitStatus {
+        try choose(synchronizer, transport.name, context)
+        let start = ContinuousClock.now
+        let report = try exchange(direction, synchronizer, transport, context)
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let document = Document(
+            store: options.store, remote: remote.remote, pulled: report.pulled?.rowCount ?? 0,
+            pushed: report.pushed?.rowCount ?? 0, conflicts: report.conflictCount,
+            parked: report.parkedCount, divergence: report.divergence.map(DivergenceDocument.init),
+            bytesPulled: report.pulled?.byteCount ?? 0, bytesPushed: report.pushed?.byteCount ?? 0,
+            tables: try synchronizer.scope(ofRemote: transport.name).tableNames,
+            seconds: (seconds * 1000).rounded() / 1000)
+        try context.print(document, text: text(direction, report))
+        return try remarks(report, context)
     }
 
     /// Keeps what was chosen with the remote.
@@ -191,14 +232,15 @@ private struct Exchange {
     }
 
     private func exchange(
-        _ synchronizer: Synchronizer, _ transport: StoreTransport, _ context: CommandContext
+        _ direction: SyncDirection, _ synchronizer: Synchronizer, _ transport: some Transport,
+        _ context: CommandContext
     ) throws -> SyncReport {
         let progress = ExchangeProgress(context)
         defer { progress.finish() }
         return try synchronizer.run(direction, transport, progress: progress.update)
     }
 
-    private func text(_ report: SyncReport) -> String {
+    private func text(_ direction: SyncDirection, _ report: SyncReport) -> String {
         ExchangeText(direction: direction, pulled: report.pulled, pushed: report.pushed)
             .parts.joined(separator: ", ")
     }

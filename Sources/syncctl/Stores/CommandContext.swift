@@ -50,10 +50,17 @@ struct CommandContext {
 
     /// Reads what opens the store that a command works on: a key file, or a passphrase or recovery key.
     func storeSecret(_ options: StoreOptions) throws -> KeySlotSecret {
-        guard let keyFile = options.keyFile else {
-            return KeySlotSecret(try storePassphrase(options.passphrase, for: options.store))
+        try storeSecret(options.passphrase, options.keyFile, for: options.store)
+    }
+
+    /// Reads what opens a store: a key file, or a passphrase or recovery key.
+    func storeSecret(
+        _ passphrase: StorePassphraseOptions, _ keyFile: String?, for store: String
+    ) throws -> KeySlotSecret {
+        guard let keyFile else {
+            return KeySlotSecret(try storePassphrase(passphrase, for: store))
         }
-        guard !options.passphrase.isGiven else {
+        guard !passphrase.isGiven else {
             throw Failure.usage("--key-file excludes a passphrase", hints: ["give only one of them"])
         }
         return try KeySlotSecret(keyFile: keyFile)

@@ -17,7 +17,8 @@ enum StoreFileCheck {
             throw Failure(
                 "\(path): there is no such file",
                 hints: [
-                    "make a replica with: syncctl init \(CommandWords.quoted(path)) --clone \(CommandWords.quoted(store))"
+                    "make a replica with: syncctl init \(CommandWords.quoted(path)) --clone \(CommandWords.quoted(store))",
+                    "a server's name has no dot or slash; see: syncctl remote list \(CommandWords.quoted(store))",
                 ],
                 status: .storeMissing)
         }

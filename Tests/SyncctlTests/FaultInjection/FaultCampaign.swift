@@ -39,6 +39,20 @@
             guard result.status == 0 else { throw CommandRunner.Problem(text: result.errors) }
         }
 
+        /// What loads the library into a process, and says what it does there.
+        ///
+        /// - parameter count: The file that gets the number of calls.
+        func environment(below prefix: String, fault: Fault?, count: String) -> [String: String] {
+            var environment = [
+                "LD_PRELOAD": library, "FAULT_PATH_PREFIX": prefix, "FAULT_COUNT_FILE": count,
+            ]
+            if let fault {
+                environment["FAULT_MODE"] = fault.mode.rawValue
+                environment["FAULT_AT"] = "\(fault.call)"
+            }
+            return environment
+        }
+
         /// Runs `syncctl` and counts its calls that change files.
         ///
         /// - parameters:
@@ -49,13 +63,7 @@
             _ arguments: [String], below prefix: String, fault: Fault? = nil, countsReads: Bool = false
         ) throws -> (result: CommandResult, callCount: Int?) {
             let name = "count-" + UUID().uuidString
-            var environment = [
-                "LD_PRELOAD": library, "FAULT_PATH_PREFIX": prefix, "FAULT_COUNT_FILE": folder.file(name),
-            ]
-            if let fault {
-                environment["FAULT_MODE"] = fault.mode.rawValue
-                environment["FAULT_AT"] = "\(fault.call)"
-            }
+            var environment = environment(below: prefix, fault: fault, count: folder.file(name))
             if countsReads { environment["FAULT_READS"] = "1" }
             let result = try CommandRunner.run(arguments, environment: environment)
             let count = try? folder.text(name).trimmingCharacters(in: .newlines)
@@ -156,7 +164,7 @@
 
     extension Workplace {
         /// A copy of all files, which nobody has open.
-        fileprivate func copy() throws -> Workplace {
+        func copy() throws -> Workplace {
             let copy = try Workplace()
             for name in try contents() {
                 try FileManager.default.copyItem(atPath: path(name), toPath: copy.path(name))

@@ -1,5 +1,6 @@
 import CipherStore
 import SyncEngine
+import SyncHTTP
 import SyncWire
 
 /// Compares a store with another one, for `verify --remote`.
@@ -28,8 +29,20 @@ struct RemoteComparison {
         let reason: String?
     }
 
-    func run(_ context: CommandContext) throws -> ExitStatus {
-        try StoreFileCheck.requireReplica(remote, of: options.store)
+    /// The two stores that are compared.
+    private struct Pair {
+        let synchronizer: Synchronizer
+        let transport: any Transport
+
+        /// The tables that they exchange; nil for all.
+        func tableNames() throws -> [String]? {
+            try synchronizer.scope(ofRemote: transport.name).tableNames
+        }
+    }
+
+    private func open(_ context: CommandContext) throws -> Pair {
+        let isServer = ServerArgument.isServer(remote)
+        if !isServer { try StoreFileCheck.requireReplica(remote, of: options.store) }
         let own = try context.storeSecret(options)
         var other = own
         if let passphrase = try context.passphrase(passphrase, for: remote) {
@@ -37,8 +50,21 @@ struct RemoteComparison {
         }
         Interruption.listen()
         let synchronizer = try Synchronizer(existing: context.open(options.store, own))
-        let transport = StoreTransport(path: remote, configuration: context.configuration(other))
-        let divergence = try synchronizer.compare(with: transport, repairing: repairs)
+        guard isServer else {
+            return Pair(
+                synchronizer: synchronizer,
+                transport: StoreTransport(path: remote, configuration: context.configuration(other)))
+        }
+        let book = try RemoteBook(synchronizer)
+        let known = try ServerArgument.remote(remote, in: book, isGiven: true)
+        return Pair(
+            synchronizer: synchronizer,
+            transport: try book.transport(known.name, options: InviteArgument.options()))
+    }
+
+    func run(_ context: CommandContext) throws -> ExitStatus {
+        let pair = try open(context)
+        let divergence = try pair.synchronizer.compare(with: pair.transport, repairing: repairs)
         let isRepaired = divergence?.isRepaired ?? false
         let document = Document(
             store: options.store, remote: remote, equal: divergence == nil, repaired: isRepaired,
@@ -48,8 +74,7 @@ struct RemoteComparison {
                     table: $0.name, rows: $0.keys.count,
                     keys: $0.keys.prefix(Self.keyCountMax).map(\.description))
             }, reason: divergence?.failure?.message)
-        let tables = try synchronizer.scope(ofRemote: transport.name).tableNames
-        try context.print(document, text: text(divergence, tables, context))
+        try context.print(document, text: text(divergence, pair.tableNames(), context))
         guard let divergence, !isRepaired else { return .success }
         if let failure = divergence.failure {
             context.note("the rows could not be made equal: \(failure.message)")

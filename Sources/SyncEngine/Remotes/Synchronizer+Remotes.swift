@@ -1,0 +1,102 @@
+import CipherStore
+import Foundation
+import SyncWire
+
+/// What `SyncHTTP` builds on.
+extension Synchronizer {
+    /// The database.
+    package var writer: any DatabaseWriter { database }
+
+    /// Time and randomness.
+    package var surroundings: SyncEnvironment { environment }
+
+    /// This store as one side of a synchronization.
+    package var localPeer: any SyncPeer { peer }
+
+    /// Which database this is, and which replica of it.
+    package func identity() throws -> (store: StoreID, replica: ReplicaID, vector: VersionVector) {
+        try database.read { db in
+            let metadata = try StoreMetadata.require(db)
+            return (metadata.store, try metadata.replicaID(), metadata.vector)
+        }
+    }
+
+    /// The forks that a greeting shows, whichever side knows more of a replica.
+    ///
+    /// - returns: The forks, and whether the greeting has this replica among those that were not seen for long.
+    package func forks(in greeting: Greeting) throws -> (forks: [Fork], isRetired: Bool) {
+        try database.read { db in
+            let own = try StoreMetadata.require(db).replicaID()
+            let search = ForkSearch(db: db)
+            let forks = try search.forks(in: greeting)
+            let others = try search.forks(facts: greeting.facts, reach: greeting.reach)
+            let isRetired = greeting.facts.retirements.contains {
+                $0.replica == own && $0.reason != .requested
+            }
+            return (forks + others, isRetired)
+        }
+    }
+
+    /// Whether a replica was heard of here.
+    package func knows(_ replica: ReplicaID) throws -> Bool {
+        try database.read { db in
+            try StoreMetadata.require(db).replicas.contains { $0.id == replica }
+        }
+    }
+
+    /// Brings the metadata of an older program to this version, so that the tables are there.
+    package func upgradeMetadata() throws {
+        try database.write { db in
+            try MetadataSchema.upgrade(db)
+        }
+    }
+
+    /// Writes an archive of the store for a new replica on another device: without the keys,
+    /// devices and invitations of this file, which an ordinary archive keeps for a restoration.
+    ///
+    /// - parameters:
+    ///     - path: Where the archive goes; no file may be there.
+    ///     - lock: Who can open it.
+    ///     - passphrase: A random one, for the copy that the archive is made of.
+    /// - throws: ``StoreError``, ``DatabaseError``. No file is left then.
+    package func writeSnapshot(
+        to path: String, lock: ArchiveLock, passphrase: borrowing Passphrase,
+        progress: StoreProgressHandler? = nil
+    ) throws {
+        let environment = environment
+        let copy = path + ".copy"
+        let secret = passphrase.copy()
+        _ = try database.write { try Fold(db: $0, environment: environment).run() }
+        defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copy + suffix) } }
+        try database.writeWithoutTransaction { db in
+            try StoreCopy.make(of: db, at: copy, passphrase: secret, progress: progress) { copy in
+                try copy.inTransaction {
+                    try RemoteSchema.forget(copy)
+                    return .commit
+                }
+            }
+        }
+        var configuration = Configuration()
+        configuration.encryption = .required
+        configuration.requiresExistingFile = true
+        let shared = SharedSecret(secret)
+        configuration.prepareDatabase { try $0.usePassphrase(shared.copy()) }
+        let queue = try DatabaseQueue(path: copy, configuration: configuration)
+        defer { try? queue.close() }
+        try queue.writeWithoutTransaction { db in
+            try StoreArchive.write(
+                of: db, to: path, lock: lock,
+                now: Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000),
+                progress: progress)
+        }
+    }
+}
+
+/// A passphrase that a closure can hold.
+private final class SharedSecret: Sendable {
+    private let passphrase: Passphrase
+
+    init(_ passphrase: borrowing Passphrase) { self.passphrase = passphrase.copy() }
+
+    func copy() -> Passphrase { passphrase.copy() }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+import NIOTLS
+import Synchronization
+
+/// Fetches the certificate of a server by its fingerprint, so that it can be pinned.
+enum CertificateProbe {
+    private final class Finding: Sendable {
+        let certificate = Mutex<[UInt8]?>(nil)
+    }
+
+    /// Connects once, checks the certificate, and sends nothing.
+    ///
+    /// - returns: The certificate in DER.
+    /// - throws: ``RemoteError``: `unreachable`, `wrongCertificate`.
+    static func certificate(of address: ServerAddress, fingerprint: [UInt8]) throws -> [UInt8] {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        // The fingerprint decides instead of the chain and the name.
+        configuration.certificateVerification = .noHostnameVerification
+        let context = try NIOSSLContext(configuration: configuration)
+        let finding = Finding()
+        let name = ServerAddress.isNumeric(address.host) ? nil : address.host
+        let done = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(.seconds(10))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handler = try NIOSSLClientHandler(
+                        context: context, serverHostname: name,
+                        customVerificationCallback: { certificates, promise in
+                            let bytes = (try? certificates.first?.toDERBytes()) ?? []
+                            guard ServerCertificate.fingerprint(bytes) == fingerprint else {
+                                return promise.succeed(.failed)
+                            }
+                            finding.certificate.withLock { $0 = bytes }
+                            promise.succeed(.certificateVerified)
+                        })
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                    try channel.pipeline.syncOperations.addHandler(HandshakeWait(done))
+                }
+            }
+        let channel: any Channel
+        do {
+            channel = try bootstrap.connect(host: address.host, port: address.port).wait()
+        } catch {
+            done.succeed()
+            throw RemoteError(
+                .unreachable, "\(address.authority) can't be reached: \(RemoteConnection.text(of: error))")
+        }
+        let deadline = channel.eventLoop.scheduleTask(in: .seconds(10)) { channel.close(promise: nil) }
+        try? done.futureResult.wait()
+        deadline.cancel()
+        channel.close(promise: nil)
+        guard let certificate = finding.certificate.withLock({ $0 }) else {
+            throw RemoteError(
+                .wrongCertificate,
+                "\(address.authority) is not the server of the invitation: its certificate is another one")
+        }
+        return certificate
+    }
+}
+
+/// Waits for the end of a TLS handshake, or of the connection.
+private final class HandshakeWait: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let done: EventLoopPromise<Void>
+
+    init(_ done: EventLoopPromise<Void>) { self.done = done }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .some(.handshakeCompleted) = event as? TLSUserEvent { done.succeed() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { done.succeed() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        done.succeed()
+        context.close(promise: nil)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { done.succeed() }
+}

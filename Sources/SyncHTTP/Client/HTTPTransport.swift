@@ -1,0 +1,57 @@
+import Foundation
+import SyncEngine
+import SyncWire
+
+/// Reaches a replica that is served over HTTPS.
+///
+/// ```swift
+/// let transport = try RemoteBook(synchronizer).transport()       // the remote "default"
+/// let report = try await synchronizer.sync(with: transport)
+/// ```
+public struct HTTPTransport: Transport {
+    /// How patient a device is.
+    public struct Options: Sendable {
+        /// How long a connection may take to come about, in seconds.
+        public var connectSeconds: Int64 = 10
+        /// How long the server may work on a request, and may be silent in the midst of an answer, in seconds.
+        public var patienceSeconds: Int64 = 900
+        /// How often a request is repeated that made no progress.
+        public var repetitionCountMax = 5
+        /// The first pause before a repetition, in seconds; each is twice as long as the one before.
+        public var pauseSeconds = 0.2
+        /// The longest pause, in seconds.
+        public var pauseSecondsMax = 10.0
+        /// The most bytes of a transfer.
+        public var transferByteCountMax: Int64 = 4 << 30
+        /// The most bytes of one request of an upload.
+        public var uploadByteCount = 2 << 20
+        /// A file of certificates in PEM that servers' chains may end in, instead of those of the system; for an
+        /// authority of one's own. A certificate that an invitation pins needs none.
+        public var trustRootsFile: String?
+        /// Called before each request; an error that it throws cancels.
+        public var onRequest: (@Sendable () throws -> Void)?
+
+        /// Makes the default options.
+        public init() {}
+    }
+
+    let remote: Remote
+    let store: StoreID
+    let key: DeviceKey
+    /// Where bytes wait that are to be sent, or were received: encrypted, in files without names.
+    let folder: String
+    let options: Options
+
+    /// A name for status lines: the address.
+    public var name: String { remote.address.url }
+
+    /// Connects, and shows who this device is.
+    ///
+    /// - throws: ``RemoteError``.
+    public func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
+        let connection = try RemoteConnection(
+            remote.address, certificate: remote.certificate, store: store, key: key, options: options,
+            environment: environment)
+        return HTTPPeer(connection, folder: folder, options: options)
+    }
+}

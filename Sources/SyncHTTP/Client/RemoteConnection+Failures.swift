@@ -1,0 +1,44 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import SyncEngine
+
+/// What errors of the network mean.
+extension RemoteConnection {
+    /// Runs what uses the network, and says what failed.
+    func reached<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as RemoteError {
+            throw error
+        } catch {
+            if Self.isAboutCertificate(error) {
+                throw RemoteError(
+                    .wrongCertificate,
+                    "\(address.authority) shows another certificate than the one that was pinned")
+            }
+            throw RemoteError(.unreachable, "\(address.authority) can't be reached: \(Self.text(of: error))")
+        }
+    }
+
+    private static func isAboutCertificate(_ error: any Error) -> Bool {
+        let text = "\(error)"
+        return text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("unableToValidateCertificate")
+    }
+
+    /// An error of the network in few words.
+    static func text(of error: any Error) -> String {
+        switch error {
+        case let error as HTTPClientError:
+            return "\(error)".replacingOccurrences(of: "HTTPClientError.", with: "")
+        case let error as IOError: return String(cString: strerror(error.errnoCode)).lowercased()
+        case is ChannelError: return "the connection was closed, or took too long"
+        default:
+            let text = "\(error)"
+            if text.contains("Connection refused") || text.contains("errno: 111") {
+                return "connection refused"
+            }
+            return String(text.prefix(200))
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import CipherStore
+import Foundation
+import SyncEngine
+import SyncWire
+
+extension Synchronizer {
+    /// Makes a replica of a database that a server invites to: enrols a new device key, fetches a snapshot,
+    /// and remembers the server as the remote `default`. What came after the snapshot comes with the
+    /// first synchronization.
+    ///
+    /// - parameters:
+    ///     - invite: The invitation. It is used up when the new store is made, so a failure can be repeated
+    ///       until then.
+    ///     - path: Where the new store goes; no file may be there.
+    ///     - passphrase: The passphrase of the new store.
+    /// - throws: ``RemoteError``; ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    public static func join(
+        _ invite: InviteLink, at path: String, passphrase: borrowing Passphrase,
+        options: HTTPTransport.Options = HTTPTransport.Options(), environment: SyncEnvironment = .system,
+        progress: StoreProgressHandler? = nil, onBytes: SyncProgressHandler? = nil
+    ) throws {
+        guard !FileManager.default.fileExists(atPath: path) else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+        let key = DeviceKey()
+        let enrolment = try Enrolment(invite, key: key, options: options, environment: environment)
+        defer { enrolment.connection.close() }
+        let remote = try enrolment.run(name: RemoteBook.defaultName)
+        let snapshot =
+            path + ".snapshot-" + ByteText.hex(withUnsafeBytes(of: environment.random()) { Array($0) })
+        let identityPath = snapshot + ".key"
+        defer { for name in [snapshot, identityPath] { unlink(name) } }
+        let identity = try ArchiveIdentity.make(file: identityPath)
+        try enrolment.fetchSnapshot(to: snapshot, identity.recipient.description, options, onBytes)
+        let secret = passphrase.copy()
+        try restore(
+            archive: snapshot, to: path, opening: ArchiveSecret(identity), passphrase: secret,
+            environment: environment, progress: progress)
+        do {
+            var configuration = Configuration()
+            configuration.encryption = .required
+            configuration.requiresExistingFile = true
+            let held = HeldPassphrase(secret)
+            configuration.prepareDatabase { try $0.usePassphrase(held.copy()) }
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let synchronizer = try Synchronizer(existing: queue, environment: environment)
+            try RemoteBook(synchronizer).save(remote, key: key)
+            enrolment.confirm(synchronizer)
+            try queue.close()
+        } catch {
+            for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+            throw error
+        }
+    }
+
+    /// Enrols this store, which is a replica already, with a server, and remembers that.
+    ///
+    /// - parameters:
+    ///     - invite: The invitation. It is used up.
+    ///     - name: The name of the remote; one of the same name is replaced.
+    /// - throws: ``RemoteError``; ``SyncError`` of code `otherStore` before the invitation is used.
+    @discardableResult
+    public func enrol(
+        _ invite: InviteLink, as name: String = RemoteBook.defaultName,
+        options: HTTPTransport.Options = HTTPTransport.Options()
+    ) throws -> Remote {
+        guard try identity().store == invite.store else {
+            throw SyncError(.otherStore, "the invitation is to another database")
+        }
+        let book = try RemoteBook(self)
+        let enrolment = try Enrolment(
+            invite, key: book.deviceKey(), options: options, environment: surroundings)
+        defer { enrolment.connection.close() }
+        let remote = try enrolment.run(name: name)
+        try book.save(remote)
+        enrolment.confirm(self)
+        return remote
+    }
+}
+
+/// The use of an invitation.
+private struct Enrolment {
+    let invite: InviteLink
+    let connection: RemoteConnection
+    private let certificate: [UInt8]?
+
+    init(
+        _ invite: InviteLink, key: DeviceKey, options: HTTPTransport.Options, environment: SyncEnvironment
+    ) throws {
+        self.invite = invite
+        if case .fingerprint(let fingerprint) = invite.address.trust {
+            certificate = try CertificateProbe.certificate(of: invite.address, fingerprint: fingerprint)
+        } else {
+            certificate = nil
+        }
+        connection = try RemoteConnection(
+            invite.address, certificate: certificate, store: invite.store, key: key, options: options,
+            environment: environment)
+    }
+
+    /// Enrols the device. A try whose answer was lost is repeated: the invitation knows its device.
+    func run(name: String) throws -> Remote {
+        var attempts = 0
+        while true {
+            do {
+                let answer = try connection.enrol(secret: invite.secret)
+                return Remote(
+                    name: name, address: invite.address, isReadOnly: answer.readOnly, certificate: certificate
+                )
+            } catch let error as RemoteError
+                where [.unreachable, .busy, .sessionEnded].contains(error.code)
+                && attempts < connection.options.repetitionCountMax
+            {
+                attempts += 1
+                connection.pause(attempts)
+            }
+        }
+    }
+
+    /// Says which replica the device is, which uses the invitation up. If it fails, the first synchronization
+    /// does that.
+    func confirm(_ synchronizer: Synchronizer) {
+        let folder = URL(fileURLWithPath: synchronizer.writer.path).deletingLastPathComponent().path
+        let peer = HTTPPeer(connection, folder: folder, options: connection.options)
+        _ = try? peer.meet(synchronizer.localPeer.greet())
+    }
+
+    func fetchSnapshot(
+        to path: String, _ recipient: String, _ options: HTTPTransport.Options,
+        _ progress: SyncProgressHandler?
+    ) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StoreError(.cannotWrite, "cannot write: \(String(cString: strerror(errno)))", path: path)
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        defer { try? file.close() }
+        _ = try RemoteDownload(connection, options).fetch(
+            "/snapshots", try JSONDocument.encode(Message.SnapshotRequest(recipient: recipient))
+        ) { piece, completed, download in
+            do {
+                try file.write(contentsOf: piece)
+            } catch {
+                throw StoreError(.cannotWrite, "cannot write: \(error.localizedDescription)", path: path)
+            }
+            try progress?(completed, download.byteCount)
+        }
+    }
+}
+
+/// A passphrase that a closure can hold.
+private final class HeldPassphrase: Sendable {
+    private let passphrase: Passphrase
+
+    init(_ passphrase: borrowing Passphrase) { self.passphrase = passphrase.copy() }
+
+    func copy() -> Passphrase { passphrase.copy() }
+}

@@ -1,0 +1,298 @@
+import CipherStore
+import Crypto
+import Foundation
+import SyncEngine
+import SyncWire
+
+/// A device that may synchronize with a store as its server.
+public struct Device: Equatable, Sendable {
+    /// Its number, for commands.
+    public let id: Int64
+    /// What people call it.
+    public let label: String
+    /// Whether its changes are refused.
+    public let isReadOnly: Bool
+    /// Which replica it is; nil when it has not said so yet.
+    public let replica: ReplicaID?
+    /// When it was enrolled, in milliseconds of Unix time.
+    public let enrolledMilliseconds: Int64
+    /// When it opened a session last; nil when it never did.
+    public let lastSeenMilliseconds: Int64?
+    /// Since when it is refused; nil when it is not.
+    public let revokedMilliseconds: Int64?
+    /// The SHA-256 of its public key, in part, for people to compare.
+    public let keyFingerprint: String
+}
+
+/// Who may synchronize with a store as their server.
+///
+/// ```swift
+/// let register = try DeviceRegister(synchronizer)
+/// let link = try register.invite(label: "phone", address: address)
+/// print(link)                       // cipherstore://hub.example:7443/AQ…
+/// try register.revoke("phone")      // at once, and for what is open
+/// ```
+///
+/// It is in the store itself, so that a command in another process and the server see the same.
+public struct DeviceRegister: Sendable {
+    /// The longest label in bytes.
+    public static let labelByteCountMax = 100
+    /// The most invitations that are open at a time.
+    static let openInviteCountMax = 1000
+
+    let synchronizer: Synchronizer
+
+    /// Makes the register of a store, whose metadata is upgraded if an older program made it.
+    public init(_ synchronizer: Synchronizer) throws {
+        self.synchronizer = synchronizer
+        try synchronizer.upgradeMetadata()
+    }
+
+    private var now: Int64 { synchronizer.surroundings.milliseconds() }
+
+    // MARK: The server
+
+    /// Notes where devices reach the server, for invitations that are made while it does not run or by
+    /// another process.
+    public func noteAddress(_ address: ServerAddress) throws {
+        let (trust, fingerprint): (Int, Data?) =
+            switch address.trust {
+            case .fingerprint(let bytes): (0, Data(bytes))
+            case .systemRoots: (1, nil)
+            case .loopback: (2, nil)
+            }
+        try synchronizer.writer.write { db in
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO main._sync_server (id, certificate, key, address, trust, fingerprint)
+                    VALUES (1, (SELECT certificate FROM _sync_server), (SELECT key FROM _sync_server), ?, ?, ?)
+                    """, arguments: [address.authority, trust, fingerprint])
+        }
+    }
+
+    /// Where devices reach the server; nil when it never ran.
+    ///
+    /// - parameter authority: Host and port, where they are others than the server noted.
+    public func address(authority: String? = nil) throws -> ServerAddress? {
+        let row = try synchronizer.writer.read { db in
+            try Row.fetchOne(
+                db, sql: "SELECT address, trust, fingerprint FROM main._sync_server WHERE address IS NOT NULL"
+            )
+        }
+        guard let row else { return nil }
+        let text = try authority ?? row.decode(String.self, atIndex: 0)
+        guard let (host, port) = ServerAddress.split(text) else {
+            throw RemoteError(.invalidAddress, "\(text.debugDescription) is no host:port")
+        }
+        let fingerprint = try row.decodeIfPresent(Data.self, atIndex: 2).map { Array($0) }
+        let trust: ServerAddress.Trust =
+            switch try row.decode(Int.self, atIndex: 1) {
+            case 0: .fingerprint(fingerprint ?? [])
+            case 2: .loopback
+            default: .systemRoots
+            }
+        return try ServerAddress(host: host, port: port, trust: trust)
+    }
+
+    // MARK: Invitations
+
+    /// Makes an invitation for one device.
+    ///
+    /// - parameters:
+    ///     - label: What people call the device; no other device that is not revoked may have it.
+    ///     - milliseconds: After how long it expires; up to a year.
+    ///     - isReadOnly: Whether the device's changes are refused.
+    ///     - address: Where the device reaches the server.
+    /// - throws: ``RemoteError`` of code `malformed`, for a label that is too long, empty, taken or has
+    ///   control characters, and for an expiry out of range; `busy` when too many invitations are open.
+    public func invite(
+        label: String, expiresAfter milliseconds: Int64 = 900_000, isReadOnly: Bool = false,
+        address: ServerAddress
+    ) throws -> InviteLink {
+        guard !label.isEmpty, label.utf8.count <= Self.labelByteCountMax,
+            !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            throw RemoteError(
+                .malformed, "a label has 1 to \(Self.labelByteCountMax) bytes and no control characters")
+        }
+        guard (1000...366 * 86_400_000).contains(milliseconds) else {
+            throw RemoteError(.malformed, "an invitation is valid for one second to one year")
+        }
+        let secret = Array(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
+        let store = try synchronizer.identity().store
+        let now = now
+        try synchronizer.writer.write { db in
+            let isTaken = try Bool.fetchOne(
+                db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_device WHERE label = ? AND revoked IS NULL)",
+                arguments: [label])
+            guard isTaken != true else {
+                throw RemoteError(.malformed, "there is a device with the label \(label.debugDescription)")
+            }
+            // Those that were used stay for a day: a device may repeat its request.
+            try db.execute(sql: "DELETE FROM _sync_invite WHERE expires < ?", arguments: [now - 86_400_000])
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM _sync_invite") ?? 0
+            guard count < Self.openInviteCountMax else {
+                throw RemoteError(.busy, "\(count) invitations are open; they have to expire first")
+            }
+            try db.execute(
+                sql: "INSERT INTO _sync_invite (hash, label, readonly, expires) VALUES (?, ?, ?, ?)",
+                arguments: [Data(Self.hash(secret)), label, isReadOnly, now + milliseconds])
+        }
+        return InviteLink(address: address, store: store, secret: secret)
+    }
+
+    static func hash(_ secret: [UInt8]) -> [UInt8] {
+        Array(SHA256.hash(data: Array("cipherstore invite secret 1\0".utf8) + secret))
+    }
+
+    /// Enrols a device by an invitation. The same device may repeat it. It is used up when the device says
+    /// which replica it is: until then another key takes its place, because a join that failed has to be
+    /// repeated, and has forgotten its key.
+    ///
+    /// - throws: ``RemoteError`` of code `invalidInvite`.
+    func enrol(key: [UInt8], secret: [UInt8]) throws -> Device {
+        let now = now
+        return try synchronizer.writer.write { db in
+            let row = try Row.fetchOne(
+                db,
+                sql: "SELECT id, label, readonly, expires, device, scope FROM _sync_invite WHERE hash = ?",
+                arguments: [Data(Self.hash(secret))])
+            guard let row else { throw RemoteError(.invalidInvite, "the invitation is not known") }
+            let user = try row.decodeIfPresent(Data.self, atIndex: 4)
+            guard try row.decode(Int64.self, atIndex: 3) > now else {
+                throw RemoteError(.invalidInvite, "the invitation has expired")
+            }
+            if let user {
+                let former = try Self.device(db, key: Array(user))
+                guard let former, former.revokedMilliseconds == nil,
+                    Array(user) == key || former.replica == nil
+                else {
+                    throw RemoteError(.invalidInvite, "the invitation was used already")
+                }
+                if Array(user) == key { return former }
+                // What was enrolled never got as far as being a replica.
+                try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [former.id])
+            }
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO _sync_device (id, key, label, readonly, scope, at)
+                    VALUES ((SELECT id FROM _sync_device WHERE key = ?1), ?1, ?2, ?3, ?4, ?5)
+                    """,
+                arguments: [
+                    Data(key), try row.decode(String.self, atIndex: 1), try row.decode(Bool.self, atIndex: 2),
+                    try row.decodeIfPresent(String.self, atIndex: 5), now,
+                ])
+            try db.execute(
+                sql: "UPDATE _sync_invite SET device = ? WHERE id = ?",
+                arguments: [Data(key), try row.decode(Int64.self, atIndex: 0)])
+            guard let device = try Self.device(db, key: key) else {
+                throw RemoteError(.failed, "the device was not stored")
+            }
+            return device
+        }
+    }
+
+    // MARK: Devices
+
+    private static let columns = "id, label, readonly, replica, at, seen, revoked, key"
+
+    /// The devices, the last one first. Revoked ones are among them.
+    public func devices() throws -> [Device] {
+        try synchronizer.writer.read { db in
+            try Row.fetchAll(db, sql: "SELECT \(Self.columns) FROM _sync_device ORDER BY id DESC")
+                .map(Self.device)
+        }
+    }
+
+    private static func device(_ row: Row) throws -> Device {
+        let replica = try row.decodeIfPresent(Data.self, atIndex: 3)
+        let key = try row.decode(Data.self, atIndex: 7)
+        return Device(
+            id: try row.decode(atIndex: 0), label: try row.decode(atIndex: 1),
+            isReadOnly: try row.decode(atIndex: 2),
+            replica: replica.flatMap { $0.withUnsafeBytes { ReplicaID(bytes: $0) } },
+            enrolledMilliseconds: try row.decode(atIndex: 4),
+            lastSeenMilliseconds: try row.decodeIfPresent(atIndex: 5),
+            revokedMilliseconds: try row.decodeIfPresent(atIndex: 6),
+            keyFingerprint: ByteText.hex(SHA256.hash(data: key).prefix(8)))
+    }
+
+    private static func device(_ db: Database, key: [UInt8]) throws -> Device? {
+        try Row.fetchOne(
+            db, sql: "SELECT \(columns) FROM _sync_device WHERE key = ?", arguments: [Data(key)]
+        ).map(device)
+    }
+
+    /// The device with a public key.
+    ///
+    /// - throws: ``RemoteError``: `unknownDevice`, `revokedDevice`.
+    func admitted(key: [UInt8]) throws -> Device {
+        let device = try synchronizer.writer.read { try Self.device($0, key: key) }
+        guard let device else {
+            throw RemoteError(.unknownDevice, "the server does not know this device; it needs an invitation")
+        }
+        guard device.revokedMilliseconds == nil else {
+            throw RemoteError(.revokedDevice, "the device \(device.label.debugDescription) was revoked")
+        }
+        return device
+    }
+
+    /// Notes that a device opened a session.
+    func noteSeen(_ device: Device) throws {
+        let now = now
+        try synchronizer.writer.write { db in
+            try db.execute(sql: "UPDATE _sync_device SET seen = ? WHERE id = ?", arguments: [now, device.id])
+        }
+    }
+
+    /// Notes which replica a device is.
+    ///
+    /// Its first greeting says that, and its invitation is what that is believed for. Later it can be another
+    /// one only under an id that nobody has heard of here, as a copy gets when it is given a new identity.
+    /// It never gets that of another device, revoked or not, or of the server.
+    ///
+    /// - throws: ``RemoteError`` of code `otherReplica`.
+    func bind(_ device: Device, to replica: ReplicaID) throws {
+        let own = try synchronizer.identity().replica
+        guard device.replica != replica || replica == own else { return }
+        let isKnown = try device.replica != nil && synchronizer.knows(replica)
+        try synchronizer.writer.write { db in
+            let isTaken = try Bool.fetchOne(
+                db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_device WHERE replica = ? AND id <> ?)",
+                arguments: [Data(replica.bytes), device.id])
+            guard isTaken != true, replica != own, !isKnown else {
+                throw RemoteError(
+                    .otherReplica,
+                    "replica \(replica.shortDescription) is not this device's: was the store's file copied?")
+            }
+            try db.execute(
+                sql: "UPDATE _sync_device SET replica = ? WHERE id = ?",
+                arguments: [Data(replica.bytes), device.id])
+        }
+    }
+
+    /// Refuses a device from now on: its next request, and what it has open.
+    ///
+    /// - parameter name: Its label, or its number.
+    /// - returns: The device.
+    /// - throws: ``RemoteError`` of code `unknownDevice` when there is none that is not revoked.
+    @discardableResult
+    public func revoke(_ name: String) throws -> Device {
+        let now = now
+        return try synchronizer.writer.write { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT \(Self.columns) FROM _sync_device WHERE revoked IS NULL AND (label = ?1 OR id = ?2)
+                    ORDER BY label <> ?1 LIMIT 1
+                    """, arguments: [name, Int64(name)])
+            guard let row = rows.first else {
+                throw RemoteError(.unknownDevice, "there is no device \(name.debugDescription)")
+            }
+            let device = try Self.device(row)
+            try db.execute(
+                sql: "UPDATE _sync_device SET revoked = ? WHERE id = ?", arguments: [now, device.id])
+            return device
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import CipherStore
+import Crypto
+import Foundation
+import NIOSSL
+import SwiftASN1
+import SyncEngine
+import X509
+
+/// The certificate of a server, and its private key.
+struct ServerCertificate: Sendable {
+    /// The chain, the server's own certificate first, in DER.
+    let chain: [[UInt8]]
+    /// The private key.
+    let key: NIOSSLPrivateKey
+    /// Whether it vouches for itself, so that clients have to know its fingerprint.
+    let isSelfSigned: Bool
+
+    /// The SHA-256 of a certificate in DER.
+    static func fingerprint(_ certificate: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: certificate)) }
+
+    /// The fingerprint of the server's own certificate.
+    var fingerprint: [UInt8] { Self.fingerprint(chain.first ?? []) }
+
+    /// The certificate of a store's server, which is made at its first start.
+    ///
+    /// Clients know it by its fingerprint and nothing else, so it names nobody, and is valid at all
+    /// times: a device with a wrong clock can connect.
+    static func ofStore(_ synchronizer: Synchronizer) throws -> ServerCertificate {
+        let (certificate, key) = try synchronizer.writer.write { db -> ([UInt8], [UInt8]) in
+            let row = try Row.fetchOne(
+                db, sql: "SELECT certificate, key FROM main._sync_server WHERE certificate IS NOT NULL")
+            if let row {
+                return (
+                    Array(try row.decode(Data.self, atIndex: 0)), Array(try row.decode(Data.self, atIndex: 1))
+                )
+            }
+            let key = P256.Signing.PrivateKey()
+            let certificate = try selfSigned(key)
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO main._sync_server (id, certificate, key, address, trust, fingerprint)
+                    SELECT 1, ?, ?, (SELECT address FROM _sync_server), (SELECT trust FROM _sync_server),
+                        (SELECT fingerprint FROM _sync_server)
+                    """, arguments: [Data(certificate), key.rawRepresentation])
+            return (certificate, Array(key.rawRepresentation))
+        }
+        let privateKey = try P256.Signing.PrivateKey(rawRepresentation: key)
+        return ServerCertificate(
+            chain: [certificate],
+            key: try NIOSSLPrivateKey(bytes: Array(privateKey.derRepresentation), format: .der),
+            isSelfSigned: true)
+    }
+
+    /// Makes a certificate in DER.
+    private static func selfSigned(_ key: P256.Signing.PrivateKey) throws -> [UInt8] {
+        let name = try DistinguishedName { CommonName("CipherStore server") }
+        let privateKey = Certificate.PrivateKey(key)
+        let certificate = try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: privateKey.publicKey,
+            notValidBefore: Date(timeIntervalSince1970: 0),
+            notValidAfter: Date(timeIntervalSince1970: 253_402_300_799), issuer: name, subject: name,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
+                Critical(KeyUsage(digitalSignature: true, keyCertSign: true))
+            }, issuerPrivateKey: privateKey)
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        return serializer.serializedBytes
+    }
+
+    /// Reads a chain and a key from PEM files.
+    ///
+    /// - throws: ``RemoteError`` of code `cannotServe`, which names the file.
+    static func files(certificate: String, key: String) throws -> ServerCertificate {
+        let chain: [NIOSSLCertificate]
+        do {
+            chain = try NIOSSLCertificate.fromPEMFile(certificate)
+        } catch {
+            throw RemoteError(.cannotServe, "\(certificate): no certificate could be read in PEM")
+        }
+        guard let first = try chain.first?.toDERBytes() else {
+            throw RemoteError(.cannotServe, "\(certificate): no certificate could be read in PEM")
+        }
+        let privateKey: NIOSSLPrivateKey
+        do {
+            privateKey = try NIOSSLPrivateKey(file: key, format: .pem)
+        } catch {
+            throw RemoteError(
+                .cannotServe, "\(key): no private key without a passphrase could be read in PEM")
+        }
+        let parsed = try? Certificate(derEncoded: first)
+        return ServerCertificate(
+            chain: try chain.map { try $0.toDERBytes() }, key: privateKey,
+            isSelfSigned: parsed.map { $0.issuer == $0.subject } ?? false)
+    }
+
+    /// The server's side of TLS.
+    func configuration() throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try chain.map { .certificate(try NIOSSLCertificate(bytes: $0, format: .der)) },
+            privateKey: .privateKey(key))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        return configuration
+    }
+}

@@ -1,0 +1,163 @@
+import Crypto
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A stream of bytes that waits on disk to be sent, and can be read again from any byte.
+///
+/// It lets a bundle be made at the speed of the store, without a transaction that waits for a slow
+/// network, and sent again from where a connection broke. The file has no name, is gone with this
+/// object, and is encrypted under a key that is in memory only.
+///
+/// It is written by one thread first and read afterwards; a lock makes that safe.
+final class ByteSpool: @unchecked Sendable {  // All state is used under `lock`.
+    private static let pieceByteCount = 256 << 10
+    private static let sealedByteCount = pieceByteCount + 16
+
+    private let lock = NSLock()
+    private let descriptor: Int32
+    private let key = SymmetricKey(size: .bits256)
+    private let byteCountMax: Int64
+    private var pending: [UInt8] = []
+    private var pieceCount = 0
+    private var isFinished = false
+    private var count: Int64 = 0
+
+    /// Makes an empty spool.
+    ///
+    /// - parameters:
+    ///     - folder: Where its file is.
+    ///     - byteCountMax: The most that it takes.
+    /// - throws: ``RemoteError`` of code `failed` when the file can't be made.
+    init(folder: String, byteCountMax: Int64) throws {
+        self.byteCountMax = byteCountMax
+        var template = Array((folder + "/cipherstore-spool-XXXXXX").utf8CString)
+        descriptor = template.withUnsafeMutableBufferPointer { buffer in
+            guard let name = buffer.baseAddress else { return -1 }
+            let descriptor = mkstemp(name)
+            if descriptor >= 0 {
+                unlink(name)
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            }
+            return descriptor
+        }
+        guard descriptor >= 0 else {
+            throw RemoteError(.failed, "no temporary file can be made in \(folder): \(Self.systemText)")
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    private static var systemText: String { String(cString: strerror(errno)) }
+
+    /// How many bytes it has.
+    var byteCount: Int64 { lock.withLock { count } }
+
+    /// Adds bytes.
+    ///
+    /// - throws: ``RemoteError``: `tooLarge`, `full`, `failed`.
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
+        lock.lock()
+        defer { lock.unlock() }
+        guard count + Int64(bytes.count) <= byteCountMax else {
+            throw RemoteError(.tooLarge, "there are over \(byteCountMax) bytes to send")
+        }
+        count += Int64(bytes.count)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.pieceByteCount - pending.count)
+            pending.append(contentsOf: part)
+            rest = rest.dropFirst(part.count)
+            if pending.count == Self.pieceByteCount { try writePiece() }
+        }
+    }
+
+    /// Ends it: from now on it is read.
+    func finish() throws {
+        lock.lock()
+        defer { lock.unlock() }
+        if !pending.isEmpty { try writePiece() }
+        isFinished = true
+    }
+
+    private func writePiece() throws {
+        let box = try ChaChaPoly.seal(pending, using: key, nonce: nonce(pieceCount))
+        try write(Array(box.ciphertext + box.tag), at: off_t(pieceCount) * off_t(Self.sealedByteCount))
+        pieceCount += 1
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// Reads the bytes from an offset to the end of the piece that it is in; empty at the end.
+    func read(from offset: Int64) throws -> [UInt8] {
+        lock.lock()
+        defer { lock.unlock() }
+        precondition(isFinished, "A spool is read when it was finished.")
+        guard offset >= 0, offset < count else { return [] }
+        let piece = Int(offset / Int64(Self.pieceByteCount))
+        let length = min(Self.pieceByteCount, Int(count - Int64(piece) * Int64(Self.pieceByteCount)))
+        let sealed = try read(length + 16, at: off_t(piece) * off_t(Self.sealedByteCount))
+        do {
+            let box = try ChaChaPoly.SealedBox(
+                nonce: nonce(piece), ciphertext: sealed.prefix(length), tag: sealed.suffix(16))
+            let bytes = try ChaChaPoly.open(box, using: key)
+            return Array(bytes.dropFirst(Int(offset % Int64(Self.pieceByteCount))))
+        } catch {
+            throw RemoteError(.failed, "a temporary file was damaged")
+        }
+    }
+
+    /// Hands out all bytes in order.
+    func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var offset: Int64 = 0
+        while true {
+            let piece = try read(from: offset)
+            guard !piece.isEmpty else { return }
+            try piece.withUnsafeBytes { try body($0) }
+            offset += Int64(piece.count)
+        }
+    }
+
+    /// A key is used for one spool, and each of its pieces is sealed once.
+    private func nonce(_ piece: Int) throws -> ChaChaPoly.Nonce {
+        var bytes = [UInt8](repeating: 0, count: 4)
+        withUnsafeBytes(of: UInt64(piece).bigEndian) { bytes += $0 }
+        return try ChaChaPoly.Nonce(data: bytes)
+    }
+
+    private func write(_ bytes: [UInt8], at position: off_t) throws {
+        var done = 0
+        while done < bytes.count {
+            let written = bytes.withUnsafeBytes {
+                pwrite(
+                    descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, position + off_t(done))
+            }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else {
+                let isFull = errno == ENOSPC || errno == EDQUOT
+                throw RemoteError(
+                    isFull ? .full : .failed, "a temporary file can't be written: \(Self.systemText)")
+            }
+            done += written
+        }
+    }
+
+    private func read(_ length: Int, at position: off_t) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: length)
+        var done = 0
+        while done < length {
+            let count = bytes.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress.map { $0 + done }, length - done, position + off_t(done))
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw RemoteError(.failed, "a temporary file can't be read") }
+            done += count
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,170 @@
+import SyncEngine
+import SyncWire
+
+/// The JSON documents of the protocol; `Schemas/openapi.yaml` describes them.
+enum Message {
+    /// The version of the protocol.
+    static let version = 1
+
+    struct Hello: Codable {
+        let versions: [Int]
+        let software: String
+    }
+
+    struct Challenge: Codable {
+        let challenge: String
+    }
+
+    struct EnrolmentRequest: Codable {
+        let invite: String
+        let key: String
+        let challenge: String
+        let signature: String
+    }
+
+    struct Enrolment: Codable {
+        let label: String
+        let readOnly: Bool
+    }
+
+    struct SessionRequest: Codable {
+        let key: String
+        let challenge: String
+        let signature: String
+    }
+
+    struct Session: Codable {
+        let session: String
+        let label: String
+        let readOnly: Bool
+    }
+
+    struct Forks: Codable {
+        struct Item: Codable {
+            let replica: String
+            let common: Int64
+        }
+
+        let forks: [Item]
+
+        init(_ forks: [Fork]) {
+            self.forks = forks.map { Item(replica: $0.replica.description, common: $0.common) }
+        }
+
+        init(items: [Item]) { forks = items }
+
+        func values() throws -> [Fork] {
+            try forks.map { Fork(replica: try Message.identifier($0.replica), common: max(0, $0.common)) }
+        }
+    }
+
+    /// That the server's replica is to get a new identity.
+    struct Renewal: Codable {
+        /// Random, and the same when the request is repeated.
+        let request: String
+        let forks: [Forks.Item]
+    }
+
+    struct StateRequest: Codable {
+        let kind: String
+
+        init(_ kind: StateKind) {
+            switch kind {
+            case .kept: self.kind = "kept"
+            case .recomputed: self.kind = "recomputed"
+            }
+        }
+
+        func value() throws -> StateKind {
+            switch kind {
+            case "kept": return .kept
+            case "recomputed": return .recomputed
+            default: throw RemoteError(.malformed, "digests are kept or recomputed")
+            }
+        }
+    }
+
+    struct Vector: Codable {
+        let vector: [String: Int64]
+
+        init(_ vector: VersionVector) {
+            self.vector = Dictionary(
+                vector.sequences.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
+        }
+
+        func value() throws -> VersionVector {
+            var result = VersionVector()
+            for (replica, sequence) in vector {
+                guard sequence > 0 else { throw RemoteError(.malformed, "a sequence is not positive") }
+                result[try Message.identifier(replica)] = sequence
+            }
+            return result
+        }
+    }
+
+    struct SnapshotRequest: Codable {
+        let recipient: String
+    }
+
+    struct Download: Codable {
+        let download: String
+        let byteCount: Int64
+        let rowCount: Int64
+    }
+
+    struct Upload: Codable {
+        let bundle: String
+        let firstMissingChunk: UInt32
+        let isComplete: Bool
+        /// All that the bundle brings is known to the server: it needs not be sent.
+        let isKnown: Bool
+    }
+
+    struct Application: Codable {
+        let rowCount: Int64
+        let conflictCount: Int64
+        let parkedCount: Int64
+        let unparkedCount: Int64
+        let skewMilliseconds: Int64
+
+        init(_ summary: ApplySummary) {
+            rowCount = summary.rowCount
+            conflictCount = summary.conflictCount
+            parkedCount = summary.parkedCount
+            unparkedCount = summary.unparkedCount
+            skewMilliseconds = summary.skewMilliseconds
+        }
+
+        var summary: ApplySummary {
+            var summary = ApplySummary()
+            summary.rowCount = rowCount
+            summary.conflictCount = conflictCount
+            summary.parkedCount = parkedCount
+            summary.unparkedCount = unparkedCount
+            summary.skewMilliseconds = skewMilliseconds
+            return summary
+        }
+    }
+
+    /// A failure, as RFC 9457 has it.
+    struct Problem: Codable {
+        let type: String
+        let title: String
+        let status: Int
+        let detail: String
+    }
+
+    static func identifier(_ text: String) throws -> Identifier128 {
+        guard let bytes = ByteText.bytes(hex: text),
+            let value = bytes.withUnsafeBytes({ Identifier128(bytes: $0) })
+        else { throw RemoteError(.malformed, "\(text.prefix(40).debugDescription) is no identifier") }
+        return value
+    }
+
+    static func bytes(_ text: String, count: Int, _ what: String) throws -> [UInt8] {
+        guard let bytes = ByteText.bytes(base64: text), bytes.count == count else {
+            throw RemoteError(.malformed, "\(what) has not \(count) bytes")
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,60 @@
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+
+/// How answers are made.
+extension HubResponder {
+    /// How much one request sends of a download.
+    private static let rangeByteCountMax: Int64 = 8 << 20
+
+    func decode<Value: Decodable>(_ type: Value.Type, from body: [UInt8]) throws -> Value {
+        try JSONDocument.decode(type, from: body)
+    }
+
+    func document(
+        _ value: some Encodable, _ status: HTTPResponse.Status = .ok, _ type: String = "application/json"
+    ) throws -> Response {
+        let bytes = try JSONDocument.encode(value)
+        return Response(
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    func octets(_ bytes: [UInt8]) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "application/octet-stream", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    func stream(_ spool: ByteSpool, from offset: Int64, _ channel: any Channel) -> Response {
+        let end = min(spool.byteCount, offset + Self.rangeByteCountMax)
+        let count = max(0, end - offset)
+        let seconds = limits.answerSeconds
+        let body = ResponseBody(contentLength: Int(count)) { writer in
+            // A device that does not read on must not hold the connection for ever.
+            let deadline = channel.eventLoop.scheduleTask(in: .milliseconds(Int64(seconds * 1000))) {
+                channel.close(promise: nil)
+            }
+            defer { deadline.cancel() }
+            var position = offset
+            while position < end {
+                let piece = try spool.read(from: position).prefix(Int(end - position))
+                try await writer.write(ByteBuffer(bytes: piece))
+                position += Int64(piece.count)
+            }
+            try await writer.finish(nil)
+        }
+        return Response(
+            status: .ok, headers: [.contentType: "application/octet-stream", .cacheControl: "no-store"],
+            body: body)
+    }
+
+    /// Runs what blocks where it may.
+    func onThread<Result: Sendable>(
+        _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            threads.async { continuation.resume(with: Swift.Result { try body() }) }
+        }
+    }
+}

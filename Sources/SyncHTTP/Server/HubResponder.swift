@@ -1,0 +1,169 @@
+import Dispatch
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import SyncEngine
+import SyncWire
+
+/// What a request comes with.
+struct HubContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}
+
+/// Answers requests.
+///
+/// Before a device has proved its key, a request costs at most a body of 4 KiB, a MAC, a signature and a
+/// look into the register, and so many per second. Everything after that is signed by the device, with
+/// a number that counts up in its session: nothing can be replayed or altered on the way.
+struct HubResponder: HTTPResponder {
+    private static let strangerByteCountMax = 4 << 10
+
+    let stores: [StoreID: HubStore]
+    let fingerprint: [UInt8]
+    let limits: HubServer.Limits
+    let logger: Logger
+    let sessions: SessionBook
+    private let admissions: RateLimit
+    let threads = DispatchQueue(label: "SyncHTTP.HubResponder", attributes: .concurrent)
+
+    init(
+        stores: [HubStore], fingerprint: [UInt8], limits: HubServer.Limits, logger: Logger,
+        milliseconds: @escaping @Sendable () -> Int64
+    ) {
+        self.stores = Dictionary(stores.map { ($0.store, $0) }, uniquingKeysWith: { first, _ in first })
+        self.fingerprint = fingerprint
+        self.limits = limits
+        self.logger = logger
+        sessions = SessionBook(milliseconds: milliseconds, countMax: limits.sessionCountMax)
+        admissions = RateLimit(
+            perSecond: limits.admissionsPerSecond, burst: limits.admissionsPerSecond * 10,
+            "too many devices ask to be let in; try again in a moment")
+    }
+
+    func respond(to request: Request, context: HubContext) async throws -> Response {
+        do {
+            return try await route(request, context)
+        } catch {
+            return try refuse(request, context, error)
+        }
+    }
+
+    private func refuse(_ request: Request, _ context: HubContext, _ error: any Error) throws -> Response {
+        let problem = ProblemCoding.problem(error)
+        let level: Logger.Level = problem.status >= 500 ? .error : .info
+        let metadata: Logger.Metadata = [
+            "method": .string(request.method.rawValue), "path": .string(request.uri.path),
+            "status": .stringConvertible(problem.status), "problem": .string(problem.title),
+            "error": .string(problem.status == 500 ? "\(error)" : problem.detail),
+        ]
+        logger.log(level: level, "a request failed", metadata: metadata)
+        // The rest of a body that nobody wants is not waited for.
+        if problem.status == 408 || problem.status == 413 {
+            let channel = context.channel
+            _ = channel.eventLoop.scheduleTask(in: TimeAmount.seconds(1)) { () -> Void in
+                channel.close(promise: nil)
+            }
+        }
+        return try document(
+            problem, HTTPResponse.Status(code: problem.status), "application/problem+json")
+    }
+
+    private func route(_ request: Request, _ context: HubContext) async throws -> Response {
+        let path = request.uri.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(
+            String.init)
+        switch (request.method, path) {
+        case (.get, ["health"]): return Response(status: .noContent)
+        case (.get, ["ready"]):
+            let stores = stores
+            try await onThread { for store in stores.values { try store.checkReadiness() } }
+            return Response(status: .noContent)
+        case (.get, ["v1", "hello"]):
+            return try document(Message.Hello(versions: [Message.version], software: "CipherStore"))
+        case (.post, ["v1", "challenges"]):
+            try admissions.take()
+            return try document(
+                Message.Challenge(challenge: ByteText.base64(sessions.challenge())), .created)
+        case (_, _) where path.count > 3 && path[0] == "v1" && path[1] == "stores":
+            let store = try store(path[2])
+            switch (request.method, path[3...]) {
+            case (.post, ["devices"]): return try await enrol(request, store)
+            case (.post, ["sessions"]): return try await openSession(request, store)
+            default: return try await answer(request, context, store, Array(path[3...]))
+            }
+        case (_, _) where path.first?.hasPrefix("v") == true && path.first != "v1":
+            throw RemoteError(
+                .unsupportedVersion, "this server speaks version \(Message.version) of the protocol")
+        default: throw RemoteError(.notFound, "there is nothing here")
+        }
+    }
+
+    private func store(_ name: String) throws -> HubStore {
+        guard let id = try? Message.identifier(name), let store = stores[id] else {
+            throw RemoteError(.noSuchStore, "this server does not serve the database")
+        }
+        return store
+    }
+
+    // MARK: Strangers
+
+    private func enrol(_ request: Request, _ store: HubStore) async throws -> Response {
+        try admissions.take()
+        let message = try decode(
+            Message.EnrolmentRequest.self,
+            from: try await RequestReading(limits).body(of: request, upTo: Self.strangerByteCountMax))
+        let key = try Message.bytes(message.key, count: 32, "the key")
+        let secret = try Message.bytes(message.invite, count: InviteLink.secretByteCount, "the invitation")
+        let challenge = try Message.bytes(
+            message.challenge, count: SessionBook.challengeByteCount, "the challenge")
+        try sessions.check(challenge)
+        let text = SignedText.enrolment(
+            challenge: challenge, secretHash: DeviceRegister.hash(secret), key: key, store: store.store,
+            server: fingerprint)
+        try verify(message.signature, of: text, by: key)
+        try sessions.answer(challenge)
+        let device = try await onThread { try store.register.enrol(key: key, secret: secret) }
+        logger.notice("a device was enrolled", metadata: ["device": "\(device.label)"])
+        return try document(
+            Message.Enrolment(label: device.label, readOnly: device.isReadOnly), .created)
+    }
+
+    private func openSession(_ request: Request, _ store: HubStore) async throws -> Response {
+        try admissions.take()
+        let message = try decode(
+            Message.SessionRequest.self,
+            from: try await RequestReading(limits).body(of: request, upTo: Self.strangerByteCountMax))
+        let key = try Message.bytes(message.key, count: 32, "the key")
+        let challenge = try Message.bytes(
+            message.challenge, count: SessionBook.challengeByteCount, "the challenge")
+        try sessions.check(challenge)
+        let text = SignedText.session(
+            challenge: challenge, key: key, store: store.store, server: fingerprint)
+        try verify(message.signature, of: text, by: key)
+        try sessions.answer(challenge)
+        let device = try await onThread {
+            let device = try store.register.admitted(key: key)
+            try store.register.noteSeen(device)
+            return device
+        }
+        let session = sessions.open(store: store.store, key: key)
+        return try document(
+            Message.Session(
+                session: ByteText.base64(session.token), label: device.label, readOnly: device.isReadOnly),
+            .created)
+    }
+
+    func verify(_ signature: String, of text: [UInt8], by key: [UInt8]) throws {
+        guard let bytes = ByteText.bytes(base64: signature), DeviceKey.isValid(bytes, of: text, by: key)
+        else {
+            throw RemoteError(.invalidSignature, "the request is not signed by the device for this server")
+        }
+    }
+}

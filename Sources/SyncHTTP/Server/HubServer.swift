@@ -1,0 +1,184 @@
+import CipherStore
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import ServiceLifecycle
+import SyncEngine
+import SyncWire
+
+/// Serves stores to devices over HTTPS.
+///
+/// ```swift
+/// let server = try HubServer([synchronizer], options: .init(host: "0.0.0.0", port: 7443))
+/// try await server.run { print("listening on port", $0.port) }
+/// ```
+///
+/// A server is a replica like any other: what devices send is merged into its store. Who may reach it
+/// is in the store's ``DeviceRegister``. It listens until its task is cancelled or, when asked for, a signal
+/// arrives; requests that are running are finished then.
+public struct HubServer: Sendable {
+    /// How clients know the server.
+    public enum TLS: Sendable {
+        /// A certificate of its own, made at the first start and kept in the first store; clients know its
+        /// fingerprint from their invitation.
+        case selfSigned
+        /// A certificate chain and its key in PEM files.
+        case files(certificate: String, key: String)
+        /// No TLS, on an address of this machine only.
+        case plaintextOnLoopback
+    }
+
+    /// How a server is run.
+    public struct Options: Sendable {
+        /// The address to listen on.
+        public var host: String
+        /// The port; 0 for any that is free.
+        public var port: Int
+        /// How clients know the server.
+        public var tls: TLS
+        /// Bounds.
+        public var limits: Limits
+
+        /// Makes options.
+        public init(
+            host: String = "127.0.0.1", port: Int = 7443, tls: TLS = .selfSigned, limits: Limits = Limits()
+        ) {
+            self.host = host
+            self.port = port
+            self.tls = tls
+            self.limits = limits
+        }
+    }
+
+    /// Bounds on what others can make a server do.
+    public struct Limits: Sendable {
+        /// The most connections at a time; others wait.
+        public var connectionCountMax = 1024
+        /// The most sessions at a time.
+        public var sessionCountMax = 10_000
+        /// The most bytes of a bundle in either direction, and of a snapshot.
+        public var transferByteCountMax: Int64 = 4 << 30
+        /// The most uploads that wait for their rest at a time.
+        public var uploadCountMax = 64
+        /// How long a connection may be silent, and how long the least progress may take, in seconds.
+        public var silenceSeconds: Double = 30
+        /// How long the answer to one request may take to send, in seconds.
+        public var answerSeconds: Double = 300
+        /// Strangers and new sessions per second; ten times as many at once.
+        public var admissionsPerSecond: Double = 100
+
+        /// Requests of one device per second; ten times as many at once.
+        public var deviceRequestsPerSecond: Double = 100
+
+        /// Makes the default limits.
+        public init() {}
+    }
+
+    /// Where a server listens.
+    public struct Listening: Sendable {
+        /// The port.
+        public let port: Int
+        /// How clients check its certificate.
+        public let trust: ServerAddress.Trust
+    }
+
+    private let stores: [HubStore]
+    private let milliseconds: @Sendable () -> Int64
+    private let options: Options
+    private let logger: Logger
+    private let certificate: ServerCertificate?
+
+    /// Prepares a server.
+    ///
+    /// - parameters:
+    ///     - synchronizers: The stores. Pools serve several devices better than queues.
+    ///     - logger: Where requests that failed are logged. No values of rows and no secrets are.
+    /// - throws: ``RemoteError`` of code `cannotServe`; ``SyncError``, ``DatabaseError``.
+    public init(_ synchronizers: [Synchronizer], options: Options, logger: Logger? = nil) throws {
+        guard let first = synchronizers.first else {
+            throw RemoteError(.cannotServe, "there is no store to serve")
+        }
+        if case .plaintextOnLoopback = options.tls, !ServerAddress.isLoopback(options.host) {
+            throw RemoteError(
+                .cannotServe,
+                "without TLS a server listens on this machine's own address only, such as 127.0.0.1")
+        }
+        let logger = logger ?? Logger(label: "SyncHTTP") { _ in SwiftLogNoOpLogHandler() }
+        stores = try synchronizers.map { try HubStore($0, limits: options.limits, logger: logger) }
+        guard Set(stores.map(\.store)).count == stores.count else {
+            throw RemoteError(
+                .cannotServe, "two of the stores are replicas of one database; serve one of them")
+        }
+        certificate =
+            switch options.tls {
+            case .selfSigned: try ServerCertificate.ofStore(first)
+            case .files(let chain, let key): try ServerCertificate.files(certificate: chain, key: key)
+            case .plaintextOnLoopback: nil
+            }
+        self.options = options
+        self.logger = logger
+        milliseconds = first.surroundings.milliseconds
+    }
+
+    /// How clients check the certificate.
+    public var trust: ServerAddress.Trust {
+        guard let certificate else { return .loopback }
+        return certificate.isSelfSigned ? .fingerprint(certificate.fingerprint) : .systemRoots
+    }
+
+    /// Listens and serves. Returns when it was asked to end and what was running is finished.
+    ///
+    /// - parameters:
+    ///     - endsBySignal: Whether SIGTERM and SIGINT end it.
+    ///     - onListening: Called once, when devices can connect.
+    /// - throws: ``RemoteError`` of code `cannotServe` when the address is taken or not this machine's.
+    public func run(
+        endsBySignal: Bool = false, onListening: @escaping @Sendable (Listening) -> Void = { _ in }
+    ) async throws {
+        let http = HTTPServerBuilder.http1(
+            configuration: .init(idleTimeout: .milliseconds(Int64(options.limits.silenceSeconds * 1000))))
+        let builder =
+            try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }
+            ?? http
+        let trust = trust
+        let responder = HubResponder(
+            stores: stores, fingerprint: fingerprint, limits: options.limits, logger: logger,
+            milliseconds: milliseconds)
+        let application = Application(
+            responder: responder, server: builder,
+            configuration: ApplicationConfiguration(
+                address: .hostname(options.host, port: options.port), serverName: nil,
+                availableConnectionsDelegate: MaximumAvailableConnections(options.limits.connectionCountMax)),
+            onServerRunning: { channel in
+                onListening(Listening(port: channel.localAddress?.port ?? 0, trust: trust))
+            }, logger: logger)
+        var configuration = ServiceGroupConfiguration(
+            services: [application], gracefulShutdownSignals: endsBySignal ? [.sigterm, .sigint] : [],
+            logger: logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(60)
+        do {
+            try await ServiceGroup(configuration: configuration).run()
+        } catch let error as IOError {
+            throw RemoteError(
+                .cannotServe,
+                "cannot listen on \(options.host):\(options.port): \(String(cString: strerror(error.errnoCode)))"
+            )
+        }
+    }
+
+    /// Serves on this thread, which it blocks. See ``run(endsBySignal:onListening:)``.
+    public func runAndWait(
+        endsBySignal: Bool = false, onListening: @escaping @Sendable (Listening) -> Void = { _ in }
+    ) throws {
+        try Blocking.run { try await run(endsBySignal: endsBySignal, onListening: onListening) }
+    }
+
+    /// What devices sign as the one that they take for the server.
+    private var fingerprint: [UInt8] {
+        if case .fingerprint(let bytes) = trust { return bytes }
+        return []
+    }
+}

@@ -1,0 +1,96 @@
+import CipherStore
+import Crypto
+import Foundation
+import SyncEngine
+import SyncWire
+
+/// What devices send.
+extension HubStore {
+    private static let appliedCountMax = 100
+
+    /// Begins an upload, or says how far it came.
+    ///
+    /// - parameter body: The frame of the header, and any that follow it.
+    func beginUpload(_ body: [UInt8], from device: Device) throws -> Message.Upload {
+        try requireWriting(device)
+        let frames = try Self.frames(body)
+        guard let first = frames.first else { throw WireError(.truncated, "there is no header") }
+        let header = try first.withUnsafeBytes { try BundleParts.header(of: $0) }
+        guard header.sender == device.replica else {
+            throw RemoteError(.otherReplica, "the bundle is not by the replica that the device is")
+        }
+        guard header.store == store else {
+            throw SyncError(.otherStore, "the bundle belongs to another database")
+        }
+        if header.facts.isRepair {
+            // Its header does not say which rows follow, so what is left of another one does not fit.
+            let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
+            try inbox.forget(identifier)
+            state.withLock { $0.applied.removeAll { $0.bundle == identifier } }
+        } else if try synchronizer.identity().vector.covers(header.target) {
+            let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
+            return Message.Upload(
+                bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true)
+        }
+        let state = try first.withUnsafeBytes { try inbox.begin($0) }
+        return try add(frames.dropFirst(), to: state)
+    }
+
+    /// Adds parts to an upload.
+    func continueUpload(_ bundle: [UInt8], _ body: [UInt8], from device: Device) throws -> Message.Upload {
+        try requireOwn(bundle, device)
+        var state: BundleInbox.State?
+        for frame in try Self.frames(body) {
+            state = try frame.withUnsafeBytes { try inbox.add($0, to: bundle) }
+        }
+        guard let state else { throw WireError(.truncated, "there are no frames") }
+        return Self.message(state)
+    }
+
+    private func add(_ frames: ArraySlice<[UInt8]>, to state: BundleInbox.State) throws -> Message.Upload {
+        var state = state
+        for frame in frames {
+            state = try frame.withUnsafeBytes { try inbox.add($0, to: state.identifier) }
+        }
+        return Self.message(state)
+    }
+
+    private static func message(_ state: BundleInbox.State) -> Message.Upload {
+        Message.Upload(
+            bundle: ByteText.hex(state.identifier), firstMissingChunk: state.firstMissingChunk,
+            isComplete: state.isComplete, isKnown: false)
+    }
+
+    private static func frames(_ body: [UInt8]) throws -> [[UInt8]] {
+        var assembler = FrameAssembler()
+        var frames: [[UInt8]] = []
+        try body.withUnsafeBytes { try assembler.append($0) { frames.append(Array($0)) } }
+        try assembler.finish()
+        return frames
+    }
+
+    private func requireOwn(_ bundle: [UInt8], _ device: Device) throws {
+        try requireWriting(device)
+        let sender = try synchronizer.writer.read { db in
+            try Data.fetchOne(
+                db, sql: "SELECT sender FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
+        }
+        guard let sender, let replica = device.replica, Array(sender) == replica.bytes else {
+            throw RemoteError(.notFound, "there is no such upload, or it waited too long")
+        }
+    }
+
+    /// Applies an upload that is complete.
+    func applyUpload(_ bundle: [UInt8], from device: Device) throws -> Message.Application {
+        if let done = state.withLock({ $0.applied.first { $0.bundle == bundle }?.summary }) {
+            return Message.Application(done)
+        }
+        try requireOwn(bundle, device)
+        let summary = try inbox.apply(bundle)
+        state.withLock { state in
+            state.applied.append((bundle, summary))
+            if state.applied.count > Self.appliedCountMax { state.applied.removeFirst() }
+        }
+        return Message.Application(summary)
+    }
+}

@@ -1,0 +1,175 @@
+import CipherStore
+import Foundation
+import Logging
+import SyncEngine
+import SyncWire
+import Synchronization
+
+/// A store that is served: what requests do with it. All of it blocks, and runs on threads for that.
+final class HubStore: Sendable {
+    /// What waits to be fetched by a device.
+    struct Download {
+        let id: String
+        let spool: ByteSpool
+        var usedMilliseconds: Int64
+    }
+
+    /// What is remembered until the server ends.
+    struct State {
+        /// By device: one at a time.
+        var downloads: [Int64: Download] = [:]
+        /// What the last greetings showed, by device.
+        var shown: [Int64: (forks: [Fork], isRetired: Bool)] = [:]
+        /// The requests for a new identity that were carried out.
+        var renewals: [String] = []
+        /// What recent uploads did, for devices that did not get the answer.
+        var applied: [(bundle: [UInt8], summary: ApplySummary)] = []
+        /// By device.
+        var rates: [Int64: RateLimit] = [:]
+        var isMakingSnapshot = false
+        var isComparing = false
+    }
+
+    private static let renewalCountMax = 100
+
+    let store: StoreID
+    let register: DeviceRegister
+    let synchronizer: Synchronizer
+    let inbox: BundleInbox
+    let limits: HubServer.Limits
+    private let logger: Logger
+    let state = Mutex(State())
+
+    init(_ synchronizer: Synchronizer, limits: HubServer.Limits, logger: Logger) throws {
+        self.synchronizer = synchronizer
+        self.limits = limits
+        self.logger = logger
+        register = try DeviceRegister(synchronizer)
+        store = try synchronizer.identity().store
+        var inboxLimits = BundleInbox.Limits()
+        inboxLimits.byteCountMax = limits.transferByteCountMax
+        inboxLimits.bundleCountMax = limits.uploadCountMax
+        inbox = BundleInbox(synchronizer, limits: inboxLimits)
+    }
+
+    /// The time of the store.
+    var milliseconds: @Sendable () -> Int64 { synchronizer.surroundings.milliseconds }
+
+    var now: Int64 { milliseconds() }
+
+    var folder: String {
+        URL(fileURLWithPath: synchronizer.writer.path).deletingLastPathComponent().path
+    }
+
+    /// Throws when a device makes too many requests.
+    func countRequest(of device: Device) throws {
+        let perSecond = limits.deviceRequestsPerSecond
+        let rate = state.withLock { state in
+            if let rate = state.rates[device.id] { return rate }
+            let rate = RateLimit(
+                perSecond: perSecond, burst: perSecond * 10, "the device makes too many requests")
+            state.rates[device.id] = rate
+            return rate
+        }
+        try rate.take()
+    }
+
+    /// Throws when the store can't be read.
+    func checkReadiness() throws { _ = try synchronizer.identity() }
+
+    // MARK: Greetings
+
+    func greeting() throws -> [UInt8] { try synchronizer.localPeer.greet().encode() }
+
+    /// Takes in what a device says of itself.
+    func meet(_ frame: [UInt8], from device: Device) throws -> [Fork] {
+        let greeting = try frame.withUnsafeBytes { try Greeting(frame: $0) }
+        guard greeting.store == store else {
+            throw SyncError(.otherStore, "the device is a replica of another database")
+        }
+        try register.bind(device, to: greeting.replica)
+        guard device.isReadOnly else {
+            let shown = try synchronizer.forks(in: greeting)
+            state.withLock { $0.shown[device.id] = shown }
+            return try synchronizer.localPeer.meet(greeting)
+        }
+        // What it says of others would change what is known here about them.
+        var facts = ReplicaFacts()
+        facts.chains = greeting.facts.chains
+        facts.place = greeting.facts.place
+        return try synchronizer.localPeer.meet(
+            Greeting(
+                store: greeting.store, replica: greeting.replica, vector: greeting.vector,
+                ownSequence: greeting.ownSequence, facts: facts))
+    }
+
+    /// Gives this replica a new identity, because it was copied: only when the device's last greeting shows that
+    /// here too. A request that comes again does nothing.
+    func renew(_ renewal: Message.Renewal, for device: Device) throws {
+        try requireWriting(device)
+        guard renewal.forks.count <= 1000 else { throw RemoteError(.tooLarge, "there are over 1000 forks") }
+        _ = try Message.identifier(renewal.request)
+        let forks = try Message.Forks(items: renewal.forks).values()
+        guard !state.withLock({ $0.renewals.contains(renewal.request) }) else { return }
+        guard let shown = state.withLock({ $0.shown[device.id] }) else {
+            throw RemoteError(.notFound, "the device has not greeted since the server started")
+        }
+        let own = try synchronizer.identity().replica
+        let commons = Dictionary(shown.forks.map { ($0.replica, $0.common) }, uniquingKeysWith: max)
+        let due = forks.compactMap { fork in
+            if let common = commons[fork.replica] {
+                return Fork(replica: fork.replica, common: max(common, fork.common))
+            }
+            return shown.isRetired && fork.replica == own ? fork : nil
+        }
+        guard !due.isEmpty else {
+            throw RemoteError(.malformed, "nothing here calls for a new identity of the server's replica")
+        }
+        try synchronizer.localPeer.renewIdentity(due)
+        state.withLock { state in
+            // What was shown is about the identity before.
+            state.shown = [:]
+            state.renewals.append(renewal.request)
+            if state.renewals.count > Self.renewalCountMax { state.renewals.removeFirst() }
+        }
+        logger.notice("the server's replica has a new identity", metadata: ["device": "\(device.label)"])
+    }
+
+    /// Remembers what a device knows.
+    func acknowledge(_ vector: VersionVector, by device: Device) throws {
+        guard let replica = device.replica else {
+            throw RemoteError(.malformed, "the device has not said yet which replica it is")
+        }
+        try synchronizer.localPeer.remember(replica, name: "", knowing: vector)
+    }
+
+    func requireWriting(_ device: Device) throws {
+        guard !device.isReadOnly else {
+            throw RemoteError(
+                .readOnlyDevice, "the device \(device.label.debugDescription) may not send changes")
+        }
+    }
+    // MARK: Comparisons
+
+    /// What this store holds, as digests; nil when it can't be compared now.
+    func replicaState(_ kind: StateKind) throws -> [UInt8]? {
+        try comparing { try synchronizer.localPeer.state(kind)?.encode() }
+    }
+
+    /// Answers a question about rows.
+    func answer(_ body: [UInt8]) throws -> [UInt8] {
+        let question = try body.withUnsafeBytes { try StateQuestion(bytes: $0) }
+        return try comparing { try synchronizer.localPeer.answer(question).encode() }
+    }
+
+    /// Comparisons read all rows, so devices make them one after the other.
+    private func comparing<Result>(_ body: () throws -> Result) throws -> Result {
+        let isFree = state.withLock { state in
+            defer { state.isComparing = true }
+            return !state.isComparing
+        }
+        guard isFree else { throw RemoteError(.busy, "the store is being compared with another device's") }
+        defer { state.withLock { $0.isComparing = false } }
+        return try body()
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import SyncEngine
+import SyncHTTP
+
+/// Servers that are named on the command line, beside files and folders.
+enum ServerArgument {
+    /// Whether an argument is meant as a server's name: it has no dot and no slash, and no file has that name.
+    static func isServer(_ argument: String) -> Bool {
+        !argument.contains("/") && !argument.contains(".")
+            && !FileManager.default.fileExists(atPath: argument)
+    }
+
+    /// The server of a name.
+    ///
+    /// - parameter isGiven: Whether somebody wrote the name, who may have meant a file.
+    static func remote(_ name: String, in book: RemoteBook, isGiven: Bool) throws -> Remote {
+        do {
+            return try book.remote(name)
+        } catch let error as RemoteError where error.code == .noSuchRemote && isGiven {
+            let names = try book.remotes().map(\.name)
+            throw Failure(
+                "\(name): there is no such file, and the store knows no server of that name",
+                hints: [
+                    "a file is there, or has a dot or a slash in its name: --remote ./\(CommandWords.quoted(name))",
+                    names.isEmpty
+                        ? "enrol with a server with: syncctl remote add <store> '<link>'"
+                        : "the servers that it knows: \(names.joined(separator: ", "))",
+                ])
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+@testable import SyncHTTP
+
+@Suite struct ByteSpoolTests {
+    @Test(arguments: [0, 1, 262_143, 262_144, 262_145, 1_000_003])
+    func itIsReadFromAnyByte(count: Int) throws {
+        let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1 << 30)
+        let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
+        var rest = bytes[...]
+        var step = 1
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(step))
+            try part.withUnsafeBytes { try spool.append($0) }
+            rest = rest.dropFirst(step)
+            step = step * 3 + 1
+        }
+        try spool.finish()
+        #expect(spool.byteCount == Int64(count))
+        for start in [0, 1, count / 2, max(0, count - 1), count, count + 5] {
+            var read: [UInt8] = []
+            while case let piece = try spool.read(from: Int64(start + read.count)), !piece.isEmpty {
+                read += piece
+            }
+            #expect(read == Array(bytes.dropFirst(start)))
+        }
+    }
+
+    @Test func itTakesNoMoreThanItMay() throws {
+        let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 10)
+        let ten = [UInt8](repeating: 0, count: 10)
+        try ten.withUnsafeBytes { try spool.append($0) }
+        #expect(throws: RemoteError.self) { try [1].withUnsafeBytes { try spool.append($0) } }
+    }
+
+    @Test func aFolderThatIsNotThereIsAnError() {
+        #expect(throws: RemoteError.self) { try ByteSpool(folder: "/nowhere/at/all", byteCountMax: 1) }
+    }
+}

@@ -1,0 +1,154 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Stands between a device and a server, and cuts connections after so many bytes.
+///
+/// It has threads of its own: nothing that is tested shares a loop with it.
+final class CuttingProxy: Sendable {
+    private struct State {
+        var cuts: [Int]
+        var connectionCount = 0
+        var record: [UInt8] = []
+    }
+
+    private let state: Mutex<State>
+    private let listener: Int32
+    let port: Int
+    private let target: Int
+
+    /// - parameter cuts: After how many bytes, of both directions together, each connection is cut; those after
+    ///   the last one are not.
+    init(to target: Int, cuts: [Int]) {
+        let listener = Self.makeSocket()
+        _ = Self.withAddress(0) { bind(listener, $0, $1) }
+        listen(listener, 16)
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(listener, $0, &length) }
+        }
+        state = Mutex(State(cuts: cuts))
+        self.target = target
+        self.listener = listener
+        port = Int(UInt16(bigEndian: address.sin_port))
+        Thread.detachNewThread { [self] in acceptAll() }
+    }
+
+    private static func makeSocket() -> Int32 {
+        #if canImport(Glibc)
+            socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+    }
+
+    private static func withAddress(
+        _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    /// A connection to a port of this machine; nil when nobody listens.
+    static func connection(to port: Int) -> Int32? {
+        let socket = makeSocket()
+        guard withAddress(port, { connect(socket, $0, $1) }) == 0 else {
+            _ = closeDescriptor(socket)
+            return nil
+        }
+        return socket
+    }
+
+    /// Ends a connection.
+    static func end(_ connection: Int32) { _ = closeDescriptor(connection) }
+
+    /// All bytes that passed, of both directions.
+    var record: [UInt8] { state.withLock { $0.record } }
+
+    /// How many connections there were.
+    var connectionCount: Int { state.withLock { $0.connectionCount } }
+
+    /// Takes no more connections.
+    func close() {
+        shutdown(listener, Int32(SHUT_RDWR))
+        _ = closeDescriptor(listener)
+    }
+
+    private func acceptAll() {
+        while true {
+            let client = accept(listener, nil, nil)
+            guard client >= 0 else { return }
+            let server = Self.makeSocket()
+            guard Self.withAddress(target, { connect(server, $0, $1) }) == 0 else {
+                _ = closeDescriptor(client)
+                _ = closeDescriptor(server)
+                continue
+            }
+            let budget = state.withLock { state in
+                state.connectionCount += 1
+                return Budget(state.cuts.isEmpty ? Int.max : state.cuts.removeFirst()) { [self] bytes in
+                    self.state.withLock { $0.record += bytes }
+                }
+            }
+            for (from, to) in [(client, server), (server, client)] {
+                Thread.detachNewThread { budget.pass(from, to) }
+            }
+        }
+    }
+
+    private final class Budget: Sendable {
+        private let rest: Mutex<Int>
+        private let open = Mutex(2)
+        private let onBytes: @Sendable (ArraySlice<UInt8>) -> Void
+
+        init(_ rest: Int, _ onBytes: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
+            self.rest = Mutex(rest)
+            self.onBytes = onBytes
+        }
+
+        func pass(_ from: Int32, _ to: Int32) {
+            var bytes = [UInt8](repeating: 0, count: 16 << 10)
+            while true {
+                let count = recv(from, &bytes, bytes.count, 0)
+                guard count > 0 else { break }
+                let passing = rest.withLock { rest in
+                    let taken = min(rest, count)
+                    rest -= taken
+                    return taken
+                }
+                onBytes(bytes[..<passing])
+                guard passing > 0, send(to, bytes, passing, Int32(MSG_NOSIGNAL)) == passing, passing == count
+                else { break }
+            }
+            shutdown(from, Int32(SHUT_RDWR))
+            shutdown(to, Int32(SHUT_RDWR))
+            // The last of the two threads gives the descriptors back.
+            let isLast = open.withLock { open in
+                open -= 1
+                return open == 0
+            }
+            if isLast {
+                _ = closeDescriptor(from)
+                _ = closeDescriptor(to)
+            }
+        }
+    }
+}
+
+/// The system's function, which a method of the same name hides.
+private func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }

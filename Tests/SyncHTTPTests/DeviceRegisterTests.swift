@@ -1,0 +1,157 @@
+import CipherStore
+import SyncEngine
+import Testing
+
+@testable import SyncHTTP
+
+@Suite struct DeviceRegisterTests {
+    private let stores: ServedStores
+    private let register: DeviceRegister
+    private let address: ServerAddress
+
+    init() throws {
+        stores = try ServedStores()
+        register = try DeviceRegister(stores.create("hub.db"))
+        address = try ServerAddress(host: "127.0.0.1", port: 1, trust: .loopback)
+    }
+
+    private func code(_ body: () throws -> Void) -> RemoteError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? RemoteError)?.code
+        }
+    }
+
+    @Test func anInvitationEnrolsOneDevice() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let key = DeviceKey().publicKey
+        let device = try register.enrol(key: key, secret: link.secret)
+        #expect(device.label == "phone" && !device.isReadOnly)
+        // The answer may have been lost on the way.
+        #expect(try register.enrol(key: key, secret: link.secret) == device)
+        try register.bind(device, to: ReplicaID(high: 1, low: 2))
+        let bound = try register.admitted(key: key)
+        #expect(try register.enrol(key: key, secret: link.secret) == bound)
+        #expect(
+            code { _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret) } == .invalidInvite
+        )
+        #expect(try register.devices() == [bound])
+    }
+
+    @Test func aJoinThatFailedIsRepeatedWithAnotherKey() throws {
+        let link = try register.invite(label: "phone", isReadOnly: true, address: address)
+        let (lost, key) = (DeviceKey().publicKey, DeviceKey().publicKey)
+        _ = try register.enrol(key: lost, secret: link.secret)
+        let device = try register.enrol(key: key, secret: link.secret)
+        #expect(device.isReadOnly && device.label == "phone")
+        // There is one device, and the key before is nobody's.
+        #expect(code { _ = try register.admitted(key: lost) } == .unknownDevice)
+        #expect(try register.devices() == [device])
+        try register.bind(device, to: ReplicaID(high: 1, low: 2))
+        #expect(code { _ = try register.enrol(key: lost, secret: link.secret) } == .invalidInvite)
+        try register.revoke("phone")
+        #expect(code { _ = try register.enrol(key: key, secret: link.secret) } == .invalidInvite)
+    }
+
+    @Test func anInvitationExpires() throws {
+        let link = try register.invite(label: "phone", expiresAfter: 5000, address: address)
+        stores.clock.advance(milliseconds: 5000)
+        #expect(
+            code { _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret) } == .invalidInvite
+        )
+        #expect(try register.devices().isEmpty)
+    }
+
+    @Test func whatWasNotInvitedIsNotEnrolled() {
+        let secret = [UInt8](repeating: 1, count: 16)
+        #expect(code { _ = try register.enrol(key: DeviceKey().publicKey, secret: secret) } == .invalidInvite)
+        #expect(code { _ = try register.admitted(key: DeviceKey().publicKey) } == .unknownDevice)
+    }
+
+    @Test func theSecretOfAnInvitationIsNotStored() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let found = try register.synchronizer.writer.read { db in
+            try Row.fetchAll(db, sql: "SELECT * FROM _sync_invite").contains {
+                "\($0)".contains(ByteText.hex(link.secret))
+            }
+        }
+        #expect(!found)
+    }
+
+    @Test func aRevokedDeviceNeedsAnotherInvitation() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let key = DeviceKey().publicKey
+        let device = try register.enrol(key: key, secret: link.secret)
+        #expect(try register.revoke("phone").id == device.id)
+        #expect(code { _ = try register.admitted(key: key) } == .revokedDevice)
+        #expect(code { _ = try register.enrol(key: key, secret: link.secret) } == .invalidInvite)
+        #expect(code { try register.revoke("phone") } == .unknownDevice)
+        let other = try register.invite(label: "phone", isReadOnly: true, address: address)
+        let again = try register.enrol(key: key, secret: other.secret)
+        #expect(again.id == device.id && again.isReadOnly && again.revokedMilliseconds == nil)
+    }
+
+    @Test(arguments: ["", "a\nb", String(repeating: "x", count: 101)])
+    func aLabelIsAFewPrintableBytes(label: String) {
+        #expect(code { _ = try register.invite(label: label, address: address) } == .malformed)
+    }
+
+    @Test func twoDevicesHaveTwoLabelsAndTwoReplicas() throws {
+        var devices: [Device] = []
+        for label in ["a", "b"] {
+            let link = try register.invite(label: label, address: address)
+            devices.append(try register.enrol(key: DeviceKey().publicKey, secret: link.secret))
+        }
+        #expect(code { _ = try register.invite(label: "a", address: address) } == .malformed)
+        let replica = ReplicaID(high: 1, low: 2)
+        try register.bind(devices[0], to: replica)
+        #expect(code { try register.bind(devices[1], to: replica) } == .otherReplica)
+        let own = try register.synchronizer.identity().replica
+        #expect(code { try register.bind(devices[1], to: own) } == .otherReplica)
+        // A device whose file had been copied has another identity now.
+        let device = try #require(try register.devices().first { $0.replica == replica })
+        try register.bind(device, to: ReplicaID(high: 1, low: 3))
+        // It does not get that of a device that was revoked, either.
+        try register.revoke("a")
+        #expect(code { try register.bind(devices[1], to: ReplicaID(high: 1, low: 3)) } == .otherReplica)
+    }
+
+    @Test func aDeviceTakesNoIdentityThatIsKnown() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let device = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        try register.synchronizer.clone(to: stores.path("b.db"), passphrase: Passphrase("passphrase of b.db"))
+        let other = try stores.open("b.db")
+        try other.insert(1, "b")
+        let environment = stores.clock.environment
+        _ = try register.synchronizer.run(
+            .both,
+            StoreTransport(path: stores.path("b.db"), configuration: ServedStores.configuration("b.db")))
+        let known = try other.identity().replica
+        #expect(try register.synchronizer.knows(known))
+        // At first it may be a replica that was reached in another way before.
+        try register.bind(device, to: known)
+        let bound = try #require(try register.devices().first)
+        #expect(bound.replica == known)
+        try register.bind(bound, to: ReplicaID(high: environment.random(), low: 3))
+        let renewed = try #require(try register.devices().first)
+        #expect(code { try register.bind(renewed, to: known) } == .otherReplica)
+    }
+
+    @Test func aCopyOfTheFileHasNoneOfItsKeys() throws {
+        let link = try register.invite(label: "phone", address: address)
+        _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        let key = try RemoteBook(register.synchronizer).deviceKey()
+        _ = try ServerCertificate.ofStore(register.synchronizer)
+        try register.synchronizer.clone(to: stores.path("b.db"), passphrase: Passphrase("passphrase of b.db"))
+        let copy = try stores.open("b.db")
+        let counts = try copy.writer.read { db in
+            try ["_sync_device", "_sync_device_key", "_sync_invite", "_sync_server", "_sync_remote"].map {
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM \($0)") ?? -1
+            }
+        }
+        #expect(counts == [0, 0, 0, 0, 0])
+        #expect(try RemoteBook(copy).deviceKey().publicKey != key.publicKey)
+    }
+}

@@ -1,0 +1,188 @@
+import CipherStore
+import Foundation
+import Synchronization
+import Testing
+
+@testable import SyncEngine
+@testable import SyncHTTP
+
+/// A clock that tests move.
+final class TestClock: Sendable {
+    private let now = Mutex<Int64>(1_700_000_000_000)
+
+    func advance(milliseconds: Int64) { now.withLock { $0 += milliseconds } }
+
+    var environment: SyncEnvironment {
+        SyncEnvironment(
+            milliseconds: { self.now.withLock { $0 } }, random: { UInt64.random(in: .min ... .max) })
+    }
+}
+
+/// A folder with encrypted stores, removed when the test ends.
+final class ServedStores: Sendable {
+    let folder: String
+    let clock = TestClock()
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "synchttp-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    func path(_ name: String) -> String { folder + "/" + name }
+
+    static func configuration(_ name: String) -> Configuration {
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.usePassphrase("passphrase of \(name)") }
+        configuration.journalMode = .wal
+        return configuration
+    }
+
+    /// Makes a store with a table and some rows.
+    func create(_ name: String, rows: Int = 0) throws -> Synchronizer {
+        let queue = try DatabaseQueue(path: path(name), configuration: Self.configuration(name))
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT)")
+        }
+        let synchronizer = try Synchronizer(queue, tables: ["note"], environment: clock.environment)
+        try synchronizer.insert(rows, "from \(name)")
+        return synchronizer
+    }
+
+    func open(_ name: String) throws -> Synchronizer {
+        let queue = try DatabaseQueue(path: path(name), configuration: Self.configuration(name))
+        return try Synchronizer(queue, environment: clock.environment)
+    }
+
+    /// Makes a replica by an invitation.
+    func join(_ link: InviteLink, _ name: String, options: HTTPTransport.Options = .hasty) async throws
+        -> Synchronizer
+    {
+        let (path, environment) = (path(name), clock.environment)
+        try await blocking {
+            try Synchronizer.join(
+                link, at: path, passphrase: Passphrase("passphrase of \(name)"), options: options,
+                environment: environment)
+        }
+        return try open(name)
+    }
+
+    /// What no file in the folder may be left with.
+    func leftovers() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder)
+            .filter { $0.contains("snapshot") || $0.contains("spool") }
+    }
+}
+
+extension Synchronizer {
+    func insert(_ count: Int, _ title: String) throws {
+        try database.write { db in
+            for _ in 0..<count {
+                let id = withUnsafeBytes(of: UUID().uuid) { Data($0) }
+                try db.execute(sql: "INSERT INTO note (id, title) VALUES (?, ?)", arguments: [id, title])
+            }
+        }
+    }
+
+    /// Adds rows of random content, which are larger than any buffer on the way together.
+    func insertLarge(_ count: Int, byteCount: Int) throws {
+        try database.write { db in
+            for _ in 0..<count {
+                let id = withUnsafeBytes(of: UUID().uuid) { Data($0) }
+                let text = String(repeating: UUID().uuidString, count: byteCount / 36)
+                try db.execute(sql: "INSERT INTO note (id, title) VALUES (?, ?)", arguments: [id, text])
+            }
+        }
+    }
+
+    /// Changes the file behind the back of the triggers, and of the digests.
+    func damage(_ sql: String) throws {
+        try database.write { db in
+            try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+            try db.execute(sql: sql)
+            try db.execute(sql: "UPDATE _sync_state SET applying = 0")
+            try DigestLedger.invalidate(db)
+        }
+    }
+
+    func titles() throws -> [String: Int] {
+        try database.read { db in
+            var result: [String: Int] = [:]
+            for row in try Row.fetchAll(db, sql: "SELECT title, count(*) FROM note GROUP BY title") {
+                result[try row.decode(String.self, atIndex: 0)] = try row.decode(Int.self, atIndex: 1)
+            }
+            return result
+        }
+    }
+
+    func rows() throws -> [String] {
+        try database.read { try String.fetchAll($0, sql: "SELECT hex(id) || title FROM note ORDER BY id") }
+    }
+}
+
+/// A server that runs while a closure does.
+struct RunningServer: Sendable {
+    let port: Int
+    let trust: ServerAddress.Trust
+    let hub: Synchronizer
+
+    var address: ServerAddress {
+        get throws { try ServerAddress(host: "127.0.0.1", port: port, trust: trust) }
+    }
+
+    var register: DeviceRegister { get throws { try DeviceRegister(hub) } }
+
+    func invite(_ label: String = "phone", isReadOnly: Bool = false, milliseconds: Int64 = 900_000) throws
+        -> InviteLink
+    {
+        try register.invite(
+            label: label, expiresAfter: milliseconds, isReadOnly: isReadOnly, address: address)
+    }
+
+    /// Runs a server for as long as the body runs.
+    static func serving(
+        _ hub: Synchronizer, tls: HubServer.TLS = .selfSigned, limits: HubServer.Limits = .init(),
+        _ body: @Sendable (RunningServer) async throws -> Void
+    ) async throws {
+        let server = try HubServer(
+            [hub], options: .init(host: "127.0.0.1", port: 0, tls: tls, limits: limits))
+        let (ports, continuation) = AsyncStream.makeStream(of: HubServer.Listening.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { continuation.finish() }
+                try await server.run { continuation.yield($0) }
+            }
+            var iterator = ports.makeAsyncIterator()
+            guard let listening = await iterator.next() else {
+                try await group.next()
+                throw RemoteError(.cannotServe, "the server ended")
+            }
+            let running = RunningServer(port: listening.port, trust: listening.trust, hub: hub)
+            do {
+                try await body(running)
+            } catch {
+                group.cancelAll()
+                throw error
+            }
+            group.cancelAll()
+        }
+    }
+}
+
+/// Runs what blocks on a thread of its own.
+func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+    }
+}
+
+extension HTTPTransport.Options {
+    /// Short pauses.
+    static var hasty: HTTPTransport.Options {
+        var options = HTTPTransport.Options()
+        options.pauseSeconds = 0.01
+        options.pauseSecondsMax = 0.05
+        return options
+    }
+}

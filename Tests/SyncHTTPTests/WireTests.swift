@@ -1,0 +1,162 @@
+import AsyncHTTPClient
+import CipherStore
+import Crypto
+import Foundation
+import NIOCore
+import SyncEngine
+import Testing
+import X509
+
+@testable import SyncHTTP
+
+/// What passes on the wire, and which requests there are.
+@Suite(.serialized) struct WireTests {
+    private static let marker = "kestrel over the marsh"
+
+    /// Synchronizes through a proxy and returns what passed it.
+    private func record(tls: HubServer.TLS) async throws -> [UInt8] {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db")
+        try hub.insert(20, Self.marker)
+        let record = Box()
+        try await RunningServer.serving(hub, tls: tls) { server in
+            let proxy = CuttingProxy(to: server.port, cuts: [])
+            let address = try ServerAddress(host: "127.0.0.1", port: proxy.port, trust: server.trust)
+            let link = try server.register.invite(label: "label of a phone", address: address)
+            let phone = try await stores.join(link, "phone.db")
+            try phone.insert(20, Self.marker)
+            _ = try await phone.sync(with: RemoteBook(phone).transport(options: .hasty))
+            #expect(try phone.rows() == hub.rows() && phone.rows().count == 40)
+            record.bytes = proxy.record
+            proxy.close()
+        }
+        return record.bytes
+    }
+
+    // Written once, before it is read.
+    private final class Box: @unchecked Sendable {
+        var bytes: [UInt8] = []
+    }
+
+    @Test func nothingReadablePasses() async throws {
+        let secrets = [Self.marker, "note", "title", "label of a phone", "/v1/", "challenge", "cipherstore"]
+        let encrypted = Data(try await record(tls: .selfSigned))
+        #expect(encrypted.count > 10_000)
+        for secret in secrets { #expect(encrypted.range(of: Data(secret.utf8)) == nil, "\(secret)") }
+        // The test sees what is there to see.
+        let plain = Data(try await record(tls: .plaintextOnLoopback))
+        for secret in secrets { #expect(plain.range(of: Data(secret.utf8)) != nil, "\(secret)") }
+    }
+
+    /// The paths of the document, each with its methods.
+    private func documented() throws -> [String: Set<String>] {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Schemas/openapi.yaml")
+        var paths: [String: Set<String>] = [:]
+        var path = ""
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+            if line.hasPrefix("components:") { break }
+            if line.hasPrefix("  /") {
+                path = String(line.trimmingCharacters(in: .whitespaces).dropLast())
+            } else if let method = line.split(separator: ":").first, line.hasPrefix("    "),
+                !line.hasPrefix("     "), method != "    parameters"
+            {
+                paths[path, default: []].insert(method.trimmingCharacters(in: .whitespaces).uppercased())
+            }
+        }
+        return paths
+    }
+
+    @Test func theDocumentHasTheRequestsThatTheServerAnswers() async throws {
+        let paths = try documented()
+        #expect(paths.count >= 17)
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db")
+        try await RunningServer.serving(hub, tls: .plaintextOnLoopback) { server in
+            let (url, store) = (try server.address.url, try hub.identity().store.description)
+            for (path, methods) in paths {
+                let target = path.replacingOccurrences(of: "{store}", with: store)
+                    .replacingOccurrences(of: "{bundle}", with: String(repeating: "0", count: 64))
+                    .replacingOccurrences(of: "{download}", with: "00")
+                for method in ["GET", "POST", "PUT", "DELETE", "PATCH"] {
+                    var request = HTTPClientRequest(url: url + target)
+                    request.method = .init(rawValue: method)
+                    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(120))
+                    _ = try await response.body.collect(upTo: 1 << 20)
+                    #expect(
+                        (response.status.code != 404) == methods.contains(method), "\(method) \(path)")
+                }
+            }
+        }
+    }
+
+    // MARK: Certificates of an authority
+
+    /// Makes an authority, and a certificate of it for 127.0.0.1; returns the paths of the authority's
+    /// certificate, of the chain and of the key.
+    private func makeChain(_ stores: ServedStores) throws -> (root: String, chain: String, key: String) {
+        let (rootKey, key) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let (issuer, issued) = (Certificate.PrivateKey(rootKey), Certificate.PrivateKey(key))
+        let now = Date()
+        let rootName = try DistinguishedName { CommonName("authority of a test") }
+        let root = try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: issuer.publicKey,
+            notValidBefore: now - 86_400, notValidAfter: now + 86_400, issuer: rootName, subject: rootName,
+            signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
+                Critical(KeyUsage(keyCertSign: true))
+            }, issuerPrivateKey: issuer)
+        let leaf = try Certificate(
+            version: .v3, serialNumber: .init(), publicKey: issued.publicKey,
+            notValidBefore: now - 86_400, notValidAfter: now + 86_400, issuer: rootName,
+            subject: try DistinguishedName { CommonName("hub") }, signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: try Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                SubjectAlternativeNames([
+                    .ipAddress(.init(contentBytes: [127, 0, 0, 1])), .dnsName("localhost"),
+                ])
+            }, issuerPrivateKey: issuer)
+        let paths = (stores.path("root.pem"), stores.path("chain.pem"), stores.path("key.pem"))
+        try root.serializeAsPEM().pemString.write(toFile: paths.0, atomically: true, encoding: .utf8)
+        let chain = try [leaf, root].map { try $0.serializeAsPEM().pemString }.joined(separator: "\n")
+        try chain.write(toFile: paths.1, atomically: true, encoding: .utf8)
+        try key.pemRepresentation.write(toFile: paths.2, atomically: true, encoding: .utf8)
+        return paths
+    }
+
+    @Test func aChainOfAnAuthorityIsCheckedInsteadOfAPin() async throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db", rows: 5)
+        let (root, chain, key) = try makeChain(stores)
+        try await RunningServer.serving(hub, tls: .files(certificate: chain, key: key)) { server in
+            #expect(server.trust == .systemRoots)
+            // The system does not know the authority.
+            let link = try server.invite()
+            await #expect(throws: RemoteError.self) { _ = try await stores.join(link, "phone.db") }
+            var options = HTTPTransport.Options.hasty
+            options.trustRootsFile = root
+            let phone = try await stores.join(link, "phone.db", options: options)
+            let report = try await phone.sync(with: RemoteBook(phone).transport(options: options))
+            #expect(report.pulled == nil && report.pushed == nil)
+            #expect(try phone.rows() == hub.rows())
+            do {
+                _ = try await phone.sync(with: RemoteBook(phone).transport(options: .hasty))
+                Issue.record("a chain that ends in an unknown authority was taken")
+            } catch let error as RemoteError {
+                #expect(error.code == .wrongCertificate)
+            }
+        }
+    }
+
+    @Test func filesThatAreNoCertificateOrKeyAreNamed() throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db")
+        let (_, chain, key) = try makeChain(stores)
+        for (certificate, key) in [(key, key), (chain, chain), (chain, stores.path("none.pem"))] {
+            #expect(throws: RemoteError.self) {
+                _ = try HubServer([hub], options: .init(tls: .files(certificate: certificate, key: key)))
+            }
+        }
+    }
+}
