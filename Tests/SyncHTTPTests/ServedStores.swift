@@ -133,11 +133,13 @@ struct RunningServer: Sendable {
 
     var register: DeviceRegister { get throws { try DeviceRegister(hub) } }
 
-    func invite(_ label: String = "phone", isReadOnly: Bool = false, milliseconds: Int64 = 900_000) throws
-        -> InviteLink
-    {
+    func invite(
+        _ label: String = "phone", isReadOnly: Bool = false, milliseconds: Int64 = 900_000,
+        tables: [String]? = nil
+    ) throws -> InviteLink {
         try register.invite(
-            label: label, expiresAfter: milliseconds, isReadOnly: isReadOnly, address: address)
+            label: label, expiresAfter: milliseconds, isReadOnly: isReadOnly, tables: tables, address: address
+        )
     }
 
     /// Runs a server for as long as the body runs.

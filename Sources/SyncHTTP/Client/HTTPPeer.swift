@@ -16,7 +16,7 @@ final class HTTPPeer: SyncPeer {
     /// What was fetched, and what for.
     private struct Fetched {
         enum What: Equatable {
-            case changes(since: VersionVector)
+            case changes(TransferRequest)
             case rows([StateRows])
         }
 
@@ -105,9 +105,9 @@ final class HTTPPeer: SyncPeer {
 
     // MARK: Downloads
 
-    func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws {
-        let request = try JSONDocument.encode(Message.Vector(vector))
-        fetched = Fetched(.changes(since: vector), try fetch("/downloads", request, progress))
+    func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws {
+        let document = try JSONDocument.encode(Message.Transfer(request))
+        fetched = Fetched(.changes(request), try fetch("/downloads", document, progress))
     }
 
     func prepareToSend(rows: [StateRows]) throws {
@@ -130,12 +130,10 @@ final class HTTPPeer: SyncPeer {
     }
 
     func send(
-        since vector: VersionVector, progress: SyncProgressHandler?,
+        _ request: TransferRequest, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        if fetched?.what != .changes(since: vector) {
-            try prepareToSend(since: vector, progress: progress)
-        }
+        if fetched?.what != .changes(request) { try prepareToSend(request, progress: progress) }
         return try handOut(sink)
     }
 

@@ -22,6 +22,7 @@ extension HubStore {
         guard header.store == store else {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
+        try check(header, from: device)
         if header.facts.isRepair {
             // Its header does not say which rows follow, so what is left of another one does not fit.
             let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
@@ -34,6 +35,18 @@ extension HubStore {
         }
         let state = try first.withUnsafeBytes { try inbox.begin($0) }
         return try add(frames.dropFirst(), to: state)
+    }
+
+    /// Throws when a bundle brings what its device may not bring.
+    private func check(_ header: BundleHeader, from device: Device) throws {
+        guard let access = try access(device) else { return }
+        try access.check(header, knowing: synchronizer.identity().vector)
+    }
+
+    /// The header of an upload. What its device may bring can have changed since it began.
+    private func header(of bundle: [UInt8]) throws -> BundleHeader {
+        let frame = try inbox.headerFrame(of: bundle)
+        return try frame.withUnsafeBytes { try BundleParts.header(of: $0) }
     }
 
     /// Adds parts to an upload.
@@ -86,6 +99,7 @@ extension HubStore {
             return Message.Application(done)
         }
         try requireOwn(bundle, device)
+        if device.scope != nil { try check(header(of: bundle), from: device) }
         let summary = try inbox.apply(bundle)
         state.withLock { state in
             state.applied.append((bundle, summary))
