@@ -90,10 +90,7 @@ final class StorePeer: SyncPeer {
             }
             let reader = StateReader(db: db)
             guard try reader.isFolded() else { return nil }
-            let metadata = try StoreMetadata.require(db)
-            return ReplicaState(
-                vector: metadata.vector, parts: try Coverage.load(db, metadata).facts(db),
-                digest: try reader.digest(metadata, isComplete: kind == .recomputed))
+            return try reader.state(StoreMetadata.require(db), isComplete: kind == .recomputed)
         }
     }
 
