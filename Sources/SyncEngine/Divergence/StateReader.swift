@@ -30,7 +30,14 @@ struct StateReader {
     func currentState() throws -> ReplicaState? {
         let metadata = try StoreMetadata.require(db)
         guard try isFolded(), try DigestLedger(db, metadata).isCurrent else { return nil }
-        return ReplicaState(vector: metadata.vector, digest: try digest(metadata, isComplete: false))
+        return try state(metadata, isComplete: false)
+    }
+
+    /// What the replica holds and knows. The log must be folded.
+    func state(_ metadata: StoreMetadata, isComplete: Bool) throws -> ReplicaState {
+        ReplicaState(
+            vector: metadata.vector, parts: try Coverage.load(db, metadata).facts(db),
+            digest: try digest(metadata, isComplete: isComplete))
     }
 
     /// The digest of everything. The log must be folded.

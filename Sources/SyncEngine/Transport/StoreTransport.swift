@@ -33,6 +33,8 @@ final class StorePeer: SyncPeer {
     private let environment: SyncEnvironment
     private let closes: Bool
     private let policies: MergePolicies?
+    /// The replica id that the store had before it turned out to be a copy.
+    private(set) var formerReplica: ReplicaID?
 
     /// - parameter policies: The functions of custom merge policies.
     init(
@@ -49,7 +51,9 @@ final class StorePeer: SyncPeer {
         var events: [SyncEvent] = []
         let (first, isDue) = try database.write { db in
             try MetadataSchema.upgrade(db)
-            try StoreFence(db: db, environment: environment).check()
+            let fence = StoreFence(db: db, environment: environment)
+            try fence.check()
+            formerReplica = try fence.takeFormerReplica() ?? formerReplica
             let before = try StoreMetadata.require(db)
             if try TableTracking(db: db, environment: environment).refresh() { events.append(.schemaChanged) }
             let folded = try Fold(db: db, environment: environment).run()
@@ -90,10 +94,7 @@ final class StorePeer: SyncPeer {
             }
             let reader = StateReader(db: db)
             guard try reader.isFolded() else { return nil }
-            let metadata = try StoreMetadata.require(db)
-            return ReplicaState(
-                vector: metadata.vector, parts: try Coverage.load(db, metadata).facts(db),
-                digest: try reader.digest(metadata, isComplete: kind == .recomputed))
+            return try reader.state(StoreMetadata.require(db), isComplete: kind == .recomputed)
         }
     }
 

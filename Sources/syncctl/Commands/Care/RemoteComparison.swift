@@ -74,7 +74,8 @@ struct RemoteComparison {
                     table: $0.name, rows: $0.keys.count,
                     keys: $0.keys.prefix(Self.keyCountMax).map(\.description))
             }, reason: divergence?.failure?.message)
-        try context.print(document, text: text(divergence, pair.tableNames(), context))
+        let tables = try pair.tableNames()
+        try context.print(document, text: text(divergence, tables, context))
         guard let divergence, !isRepaired else { return .success }
         if let failure = divergence.failure {
             context.note("the rows could not be made equal: \(failure.message)")
