@@ -44,6 +44,20 @@ extension Synchronizer {
         }
     }
 
+    /// Whether all is known here that a bundle brings, of all tables and of some.
+    package func knowsContent(of header: BundleHeader) throws -> Bool {
+        try database.read { db in
+            let coverage = try Coverage.load(db, StoreMetadata.require(db))
+            guard coverage.whole.known.covers(header.target) else { return false }
+            let names = TableNames(try SyncedTable.loadAll(db), try NameAliases(db))
+            return header.facts.parts.allSatisfy { part in
+                part.tables.allSatisfy { table in
+                    names.number(of: table).map { coverage[$0].known.covers(part.target) } ?? false
+                }
+            }
+        }
+    }
+
     /// Brings the metadata of an older program to this version, so that the tables are there.
     package func upgradeMetadata() throws {
         try database.write { db in

@@ -28,7 +28,7 @@ extension HubStore {
             let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
             try inbox.forget(identifier)
             state.withLock { $0.applied.removeAll { $0.bundle == identifier } }
-        } else if try synchronizer.identity().vector.covers(header.target) {
+        } else if try synchronizer.knowsContent(of: header) {
             let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
             return Message.Upload(
                 bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true)
