@@ -145,10 +145,10 @@ struct RunningServer: Sendable {
     /// Runs a server for as long as the body runs.
     static func serving(
         _ hub: Synchronizer, tls: HubServer.TLS = .selfSigned, limits: HubServer.Limits = .init(),
-        _ body: @Sendable (RunningServer) async throws -> Void
+        port: Int = 0, _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         let server = try HubServer(
-            [hub], options: .init(host: "127.0.0.1", port: 0, tls: tls, limits: limits))
+            [hub], options: .init(host: "127.0.0.1", port: port, tls: tls, limits: limits))
         let (ports, continuation) = AsyncStream.makeStream(of: HubServer.Listening.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

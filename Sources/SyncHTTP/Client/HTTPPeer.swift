@@ -11,6 +11,7 @@ final class HTTPPeer: SyncPeer {
     private let connection: RemoteConnection
     private let folder: String
     private let options: HTTPTransport.Options
+    private let keepsConnection: Bool
     private var fetched: Fetched?
 
     /// What was fetched, and what for.
@@ -31,7 +32,12 @@ final class HTTPPeer: SyncPeer {
         }
     }
 
-    init(_ connection: RemoteConnection, folder: String, options: HTTPTransport.Options) {
+    /// - parameter keepsConnection: Whether the connection is used again after this synchronization.
+    init(
+        _ connection: RemoteConnection, folder: String, options: HTTPTransport.Options,
+        keepsConnection: Bool = false
+    ) {
+        self.keepsConnection = keepsConnection
         self.connection = connection
         self.folder = folder
         self.options = options
@@ -39,7 +45,9 @@ final class HTTPPeer: SyncPeer {
 
     private var base: String { connection.base }
 
-    func close() { connection.close() }
+    func close() {
+        if !keepsConnection { connection.close() }
+    }
 
     // MARK: Greetings
 

@@ -253,6 +253,14 @@ public struct DeviceRegister: Sendable {
         return device
     }
 
+    /// Those of some devices that are revoked.
+    func revoked(among devices: Set<Int64>) throws -> Set<Int64> {
+        let revoked = try synchronizer.writer.read {
+            try Int64.fetchAll($0, sql: "SELECT id FROM main._sync_device WHERE revoked IS NOT NULL")
+        }
+        return devices.intersection(revoked)
+    }
+
     /// Notes that a device opened a session.
     func noteSeen(_ device: Device) throws {
         let now = now

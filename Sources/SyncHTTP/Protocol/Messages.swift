@@ -161,7 +161,7 @@ enum Message {
     }
 
     /// A failure, as RFC 9457 has it.
-    struct Problem: Codable {
+    struct Problem: Codable, Equatable {
         let type: String
         let title: String
         let status: Int

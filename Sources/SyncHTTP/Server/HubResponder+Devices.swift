@@ -41,6 +41,9 @@ extension HubResponder {
             let vector = try decode(Message.Vector.self, from: signed.body).value()
             try await onThread { try signed.store.acknowledge(vector, by: signed.device) }
             return Response(status: .noContent)
+        case (.get, 1, "live"):
+            let signed = try await admit(request, store, upTo: 0)
+            return try live(signed.store, signed.device, context.channel)
         case (.get, 1, "definitions"):
             let signed = try await admit(request, store, upTo: 0)
             let tables = try await onThread { try signed.store.definitions(for: signed.device) }

@@ -101,6 +101,7 @@ extension HubStore {
         try requireOwn(bundle, device)
         if device.scope != nil { try check(header(of: bundle), from: device) }
         let summary = try inbox.apply(bundle)
+        feed.look()
         state.withLock { state in
             state.applied.append((bundle, summary))
             if state.applied.count > Self.appliedCountMax { state.applied.removeFirst() }

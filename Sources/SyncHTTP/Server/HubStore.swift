@@ -36,6 +36,7 @@ final class HubStore: Sendable {
     let register: DeviceRegister
     let synchronizer: Synchronizer
     let inbox: BundleInbox
+    let feed: HubFeed
     let limits: HubServer.Limits
     private let logger: Logger
     let state = Mutex(State())
@@ -45,6 +46,7 @@ final class HubStore: Sendable {
         self.limits = limits
         self.logger = logger
         register = try DeviceRegister(synchronizer)
+        feed = HubFeed(register, limits: limits, logger: logger)
         store = try synchronizer.identity().store
         var inboxLimits = BundleInbox.Limits()
         inboxLimits.byteCountMax = limits.transferByteCountMax
