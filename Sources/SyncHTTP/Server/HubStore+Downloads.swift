@@ -61,6 +61,7 @@ extension HubStore {
 
     private func offer(_ spool: ByteSpool, rowCount: Int64, to device: Device) throws -> Message.Download {
         try spool.finish()
+        metrics.count(bundle: "out", rows: rowCount, bytes: spool.byteCount)
         if spool.byteCount <= Self.smallByteCount {
             let content = ByteText.base64(try spool.read(from: 0))
             return Message.Download(

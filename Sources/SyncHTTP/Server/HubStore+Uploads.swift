@@ -53,7 +53,7 @@ extension HubStore {
         let summary = try synchronizer.localPeer.receive { sink in
             for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
         }
-        note(summary, of: identifier)
+        note(summary, of: identifier, byteCount: frames.reduce(0) { $0 + $1.count })
         return Message.Upload(
             bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true,
             application: Message.Application(summary))
@@ -64,8 +64,11 @@ extension HubStore {
         state.withLock { $0.applied.first { $0.bundle == bundle }?.summary }.map(Message.Application.init)
     }
 
-    private func note(_ summary: ApplySummary, of bundle: [UInt8]) {
+    private func note(_ summary: ApplySummary, of bundle: [UInt8], byteCount: Int) {
         feed.look()
+        metrics.count(bundle: "in", rows: summary.rowCount, bytes: Int64(byteCount))
+        metrics.count(.conflicts, by: Double(summary.conflictCount))
+        metrics.count(.parked, by: Double(summary.parkedCount))
         state.withLock { state in
             state.applied.append((bundle, summary))
             if state.applied.count > Self.appliedCountMax { state.applied.removeFirst() }
@@ -133,8 +136,12 @@ extension HubStore {
         if let done = summary(of: bundle) { return done }
         try requireOwn(bundle, device)
         if device.scope != nil { try check(header(of: bundle), from: device) }
+        let byteCount = try synchronizer.writer.read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT bytes FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
+        }
         let summary = try inbox.apply(bundle)
-        note(summary, of: bundle)
+        note(summary, of: bundle, byteCount: byteCount ?? 0)
         return Message.Application(summary)
     }
 }

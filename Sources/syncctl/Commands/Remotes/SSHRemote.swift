@@ -83,14 +83,13 @@ struct SSHRemote {
         } catch {
             throw Failure("ssh can't be run: \(error.localizedDescription)", hints: ["is ssh installed?"])
         }
-        nonisolated(unsafe) let running = process
         return PipeTransport.Pipe(
             input: input.fileHandleForReading.fileDescriptor,
             output: output.fileHandleForWriting.fileDescriptor
         ) {
             // The end of its input is how it knows.
             try? output.fileHandleForWriting.close()
-            running.waitUntilExit()
+            process.waitUntilExit()
             try? input.fileHandleForReading.close()
         }
     }

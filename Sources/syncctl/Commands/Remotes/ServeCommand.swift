@@ -116,6 +116,7 @@ struct ServeCommand: ParsableCommand {
                 pools.append(try DatabasePool(path: store, configuration: context.configuration(secret)))
             }
             let synchronizers = try pools.map { try Synchronizer(existing: $0, environment: environment) }
+            Self.allowManyConnections()
             let server = try HubServer(synchronizers, options: serverOptions(), logger: logger)
             let registers = try synchronizers.map { try DeviceRegister($0) }
             let failure = Mutex<(any Error)?>(nil)
@@ -132,6 +133,19 @@ struct ServeCommand: ParsableCommand {
             context.note("the server has ended")
             return .success
         }
+    }
+
+    /// Each connection is an open file, and the usual bound of 1,024 is far below what the server can hold.
+    private static func allowManyConnections() {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        guard getrlimit(resource, &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        _ = setrlimit(resource, &limit)
     }
 
     private func serverOptions() throws -> HubServer.Options {

@@ -1,0 +1,82 @@
+import AsyncHTTPClient
+import CipherStore
+import Foundation
+import NIOCore
+import NIOSSL
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+@testable import SyncHTTP
+
+#if os(Linux)
+    /// Idle streams cost little memory: 1,000 of them at most 150 MB.
+    @Suite(.serialized) struct IdleStreamTests {
+        /// How many streams: more by `CIPHERSTORE_STREAMS`.
+        private static let count =
+            ProcessInfo.processInfo.environment["CIPHERSTORE_STREAMS"].flatMap { Int($0) } ?? 60
+
+        private static func residentByteCount() throws -> Int {
+            let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
+            return Int(text.split(separator: " ")[1])! * 4096
+        }
+
+        @Test func idleStreamsNeedLittleMemory() async throws {
+            let stores = try ServedStores()
+            let hub = try stores.create("hub.db", rows: 10)
+            var limits = HubServer.Limits()
+            limits.deviceStreamCountMax = Self.count
+            limits.deviceRequestsPerSecond = 100_000
+            try await RunningServer.serving(hub, limits: limits) { server in
+                let key = DeviceKey()
+                _ = try server.register.enrol(key: key.publicKey, secret: server.invite("one").secret)
+                let connection = try RemoteConnection(
+                    server.address, certificate: hub.certificate(), store: hub.identity().store, key: key,
+                    options: .hasty, environment: stores.clock.environment)
+                nonisolated(unsafe) let open = connection
+                try await blocking { try open.open() }
+                defer { connection.close() }
+                let session = try #require(connection.session)
+                // The certificate was checked above; here are many connections of the same.
+                var tls = TLSConfiguration.makeClientConfiguration()
+                tls.certificateVerification = .none
+                var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+                configuration.httpVersion = .http1Only
+                configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = Self.count + 10
+                let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+                let before = try Self.residentByteCount()
+                var bodies: [HTTPClientResponse.Body] = []
+                for number in 1...UInt64(Self.count) {
+                    let target = connection.base + "/live"
+                    let text = SignedText.request(
+                        session: session.token, number: number, method: "GET", target: target, body: [UInt8]()
+                    )
+                    var request = HTTPClientRequest(url: try server.address.url + target)
+                    request.headers.add(name: "cipherstore-session", value: ByteText.base64(session.token))
+                    request.headers.add(name: "cipherstore-number", value: String(number))
+                    request.headers.add(
+                        name: "cipherstore-signature", value: ByteText.base64(try key.signature(of: text)))
+                    let response = try await client.execute(request, timeout: .seconds(60))
+                    #expect(response.status == .ok)
+                    bodies.append(response.body)
+                }
+                // Each has said where the store is.
+                for body in bodies.prefix(20) + bodies.suffix(20) {
+                    for try await piece in body where piece.readableBytes > 0 { break }
+                }
+                let each = (try Self.residentByteCount() - before) / Self.count
+                print("\(Self.count) idle streams: \(each / 1024) KiB each, of both ends together")
+                #expect(each <= 150 << 10)
+                try await client.shutdown()
+            }
+        }
+    }
+
+    extension Synchronizer {
+        fileprivate func certificate() throws -> [UInt8]? {
+            try database.read { try Data.fetchOne($0, sql: "SELECT certificate FROM _sync_server") }.map {
+                Array($0)
+            }
+        }
+    }
+#endif
