@@ -26,10 +26,14 @@ extension SimulatedReplica {
             guard let transfer else {
                 throw SimulationViolation(
                     .progress,
-                    "replica \(name) knows \(text(observation.vector)), \(text(model.vector)) is expected, and nobody told it more"
+                    "replica \(name) knows \(observation.vector.text), \(model.vector.text) is expected, and nobody told it more"
                 )
             }
             try take(transfer, observation, isRenewed: isRenewed, now: now)
+        } else if let transfer, observation.clock > model.clock {
+            // A bundle that brings nothing new can still tell the time, to a clock that was behind
+            // when it came first.
+            adopt(transfer, now: now)
         }
         forgetDeletions(observation.floor)
         guard observation.clock == model.clock else {
@@ -60,13 +64,12 @@ extension SimulatedReplica {
         guard observation.vector == joined else {
             throw SimulationViolation(
                 .progress,
-                "replica \(name) counts \(text(observation.vector)) as known, and the bundle brought \(text(joined))"
+                "replica \(name) counts \(observation.vector.text) as known, and the bundle brought \(joined.text)"
             )
         }
         let known = world.restrict(transfer.known, to: transfer.tables)
         let sender = world.state(of: known.subtracting(transfer.forgotten))
-        let bound = (now + ModelReplica.skewMillisecondsMax) << 16
-        model.adopt(sender.newestTimestamp(beyond: transfer.base(of:), upTo: bound))
+        adopt(transfer, now: now)
         forgetDeletions(transfer.floor)
         if !model.vector.covers(transfer.floor) { takeOut(transfer, sender) }
         model.vector = joined
@@ -82,8 +85,13 @@ extension SimulatedReplica {
         model.known.formUnion(world.claimed(transfer))
     }
 
-    private func text(_ vector: VersionVector) -> String {
-        vector.sequences.map { "\($0.shortDescription):\($1)" }.sorted().joined(separator: " ")
+    /// Moves the clock by what is in a bundle.
+    private func adopt(_ transfer: SimulatedTransfer, now: Int64) {
+        let known = world.restrict(transfer.known, to: transfer.tables)
+        let bound = (now + ModelReplica.skewMillisecondsMax) << 16
+        model.adopt(
+            world.state(of: known.subtracting(transfer.forgotten))
+                .newestTimestamp(beyond: transfer.base(of:), upTo: bound))
     }
 
     /// Whoever was away while deletions were forgotten gets all rows, and those go that are not
@@ -118,5 +126,12 @@ extension SimulatedReplica {
             let change = world.changes[number]
             if let row = dead[change.key], change.life <= row.life { model.forgotten.insert(number) }
         }
+    }
+}
+
+extension VersionVector {
+    /// The vector as violations tell it.
+    var text: String {
+        sequences.map { "\($0.shortDescription):\($1)" }.sorted().joined(separator: " ")
     }
 }
