@@ -218,7 +218,7 @@ struct SessionDriver {
             }
         }
         var sent = TransferSummary(rowCount: 0, byteCount: 0)
-        try source.prepareToSend(since: vector, progress: report)
+        try source.prepareToSend(request, progress: report)
         let applied = try target.receive { sink in
             // The sink is used only until `send` returns.
             try withoutActuallyEscaping(sink) { sink in
