@@ -30,6 +30,9 @@ final class BundleApplier {
     private var hasUnitedColumns = false
     private var before: Coverage?
     private var deletions: ForgottenDeletions?
+    /// Whether the header asks for a new identity that the bundle does not fit. Only its end shows
+    /// whether it is what the sender wrote, so it is read that far.
+    private var needsRenewal = false
     /// The header, once it was read.
     private(set) var header: BundleHeader?
 
@@ -62,7 +65,11 @@ final class BundleApplier {
 
     /// Takes the next frame of the bundle.
     func consume(_ frame: UnsafeRawBufferPointer) throws {
-        try reader.consume(frame, onHeader: { try self.begin($0) }, onRow: { try self.apply($0) })
+        try reader.consume(
+            frame,
+            onHeader: { header in
+                do { try self.begin(header) } catch is RenewalRequired { needsRenewal = true }
+            }, onRow: { if !needsRenewal { try self.apply($0) } })
     }
 
     private func begin(_ header: BundleHeader) throws {
@@ -257,6 +264,7 @@ final class BundleApplier {
     /// Ends the application: everything was there, the vector moves on.
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
+        guard !needsRenewal else { throw RenewalRequired() }
         if let deletions {
             try deletions.finish(tables, partOfTable)
             summary.conflictCount += deletions.conflictCount

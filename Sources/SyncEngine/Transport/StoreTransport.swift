@@ -53,8 +53,8 @@ final class StorePeer: SyncPeer {
             try MetadataSchema.upgrade(db)
             let fence = StoreFence(db: db, environment: environment)
             try fence.check()
-            formerReplica = try fence.takeFormerReplica() ?? formerReplica
             let before = try StoreMetadata.require(db)
+            formerReplica = try fence.takeFormerReplica() ?? formerReplica
             if try TableTracking(db: db, environment: environment).refresh() { events.append(.schemaChanged) }
             let folded = try Fold(db: db, environment: environment).run()
             if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
