@@ -63,7 +63,7 @@
         /// - parameter share: Runs are divided by this where each derives several keys.
         private func run(
             _ prepared: Workplace, share: Int = 1, _ arguments: @escaping @Sendable (Workplace) -> [String],
-            _ check: @escaping @Sendable (FaultedRun) throws -> Void
+            check: @escaping @Sendable (FaultedRun) throws -> Void
         ) async throws {
             let campaign = try FaultCampaign(prepared, arguments)
             let (count, _) = try campaign.rehearse { _ in }
@@ -90,7 +90,9 @@
             let prepared = try Self.makeStores()
             let rows = try prepared.rows("a.db", "a")
             let after = Set(rows).union(try prepared.rows("b.db", "b").suffix(10))
-            try await run(prepared, { Self.create($0, "x.bundle") }) { run in
+            try await run(prepared) {
+                Self.create($0, "x.bundle")
+            } check: { run in
                 #expect(try Self.rows(run.place, "a", run.comment) == rows, run.comment)
                 if !FileManager.default.fileExists(atPath: run.place.path("x.bundle")) {
                     try run.place.succeed(Self.create(run.place, "x.bundle"))
@@ -104,7 +106,9 @@
             let prepared = try Self.makeStores()
             let before = try prepared.rows("b.db", "b")
             let after = Set(try prepared.rows("a.db", "a")).union(before.suffix(10))
-            try await run(prepared, { Self.apply($0, "all.bundle") }) { run in
+            try await run(prepared) {
+                Self.apply($0, "all.bundle")
+            } check: { run in
                 let rows = try Self.rows(run.place, "b", run.comment)
                 #expect(rows == before || Set(rows) == after, run.comment)
                 try run.place.succeed(Self.apply(run.place, "all.bundle"))
@@ -118,7 +122,9 @@
             let prepared = try Self.makeStores()
             let before = try prepared.rows("a.db", "a")
             let after = Set(before).union(try prepared.rows("b.db", "b").suffix(10))
-            try await run(prepared, share: 2, { Self.sync($0, "a") }) { run in
+            try await run(prepared, share: 2) {
+                Self.sync($0, "a")
+            } check: { run in
                 let rows = try Self.rows(run.place, "a", run.comment)
                 #expect(rows == before || Set(rows) == after, run.comment)
                 // The other replica sees a folder that it can use, whatever is in it.
