@@ -23,10 +23,14 @@ final class CuttingProxy: Sendable {
     private let listener: Int32
     let port: Int
     private let target: Int
+    private let duplicates: Bool
 
-    /// - parameter cuts: After how many bytes, of both directions together, each connection is cut; those after
-    ///   the last one are not.
-    init(to target: Int, cuts: [Int]) {
+    /// - parameters:
+    ///     - cuts: After how many bytes, of both directions together, each connection is cut; those after
+    ///       the last one are not.
+    ///     - duplicates: Whether every second piece of what goes to the target is sent twice.
+    init(to target: Int, cuts: [Int], duplicates: Bool = false) {
+        self.duplicates = duplicates
         let listener = Self.makeSocket()
         _ = Self.withAddress(0) { bind(listener, $0, $1) }
         listen(listener, 16)
@@ -105,8 +109,9 @@ final class CuttingProxy: Sendable {
                     self.state.withLock { $0.record += bytes }
                 }
             }
+            let duplicates = duplicates
             for (from, to) in [(client, server), (server, client)] {
-                Thread.detachNewThread { budget.pass(from, to) }
+                Thread.detachNewThread { budget.pass(from, to, duplicates: duplicates && from == client) }
             }
         }
     }
@@ -121,7 +126,8 @@ final class CuttingProxy: Sendable {
             self.onBytes = onBytes
         }
 
-        func pass(_ from: Int32, _ to: Int32) {
+        func pass(_ from: Int32, _ to: Int32, duplicates: Bool) {
+            var number = 0
             var bytes = [UInt8](repeating: 0, count: 16 << 10)
             while true {
                 let count = recv(from, &bytes, bytes.count, 0)
@@ -132,6 +138,10 @@ final class CuttingProxy: Sendable {
                     return taken
                 }
                 onBytes(bytes[..<passing])
+                number += 1
+                if duplicates && number.isMultiple(of: 2) {
+                    _ = send(to, bytes, passing, Int32(MSG_NOSIGNAL))
+                }
                 guard passing > 0, send(to, bytes, passing, Int32(MSG_NOSIGNAL)) == passing, passing == count
                 else { break }
             }

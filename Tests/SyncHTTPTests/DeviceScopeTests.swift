@@ -166,7 +166,9 @@ import Testing
             let transport = try RemoteBook(till).transport(options: .hasty)
             _ = try await till.sync(with: transport)
             try await hub.database.write { try $0.execute(sql: "ALTER TABLE note RENAME TO memo") }
-            try await hub.database.write { try $0.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY, x TEXT)") }
+            try await hub.database.write {
+                try $0.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY, x TEXT)")
+            }
             try till.insert(1, "till")
             _ = try await till.sync(with: transport)
             #expect(try server.register.devices().first?.tables == ["memo"])

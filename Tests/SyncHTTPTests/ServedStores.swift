@@ -36,6 +36,7 @@ final class ServedStores: Sendable {
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.usePassphrase("passphrase of \(name)") }
         configuration.journalMode = .wal
+        configuration.busyMode = .timeout(10)
         return configuration
     }
 

@@ -29,6 +29,13 @@ struct RemoteDownload {
             download.rowCount >= 0,
             ByteText.bytes(hex: download.download) != nil
         else { throw RemoteError(.tooLarge, "the server offers \(download.byteCount) bytes") }
+        if let content = download.content {
+            guard let bytes = ByteText.bytes(base64: content), Int64(bytes.count) == download.byteCount else {
+                throw RemoteError(.malformed, "the server sends another number of bytes than it announced")
+            }
+            if !bytes.isEmpty { try onPiece(bytes, download.byteCount, download) }
+            return download
+        }
         var count: Int64 = 0
         while count < download.byteCount {
             let start = count
@@ -92,6 +99,7 @@ struct RemoteUpload {
                     }
                     state = try add(to: state)
                 }
+                if let application = state.application { return application.summary }
                 if state.isKnown { return ApplySummary() }
                 let answer = try connection.send(
                     .init(
@@ -105,7 +113,7 @@ struct RemoteUpload {
         }
     }
 
-    /// Sends the header and as much as fits beside it.
+    /// Sends the header and as much as fits beside it. If that is all, it is applied at once.
     private func begin() throws -> Message.Upload {
         var body: [UInt8] = []
         var isFull = false
@@ -120,7 +128,9 @@ struct RemoteUpload {
             body += frame
         }
         let answer = try connection.send(
-            .init(method: "POST", path: path, body: body, seconds: options.patienceSeconds))
+            .init(
+                method: "POST", path: path, query: isFull ? "" : "apply=true", body: body,
+                seconds: options.patienceSeconds))
         return try checked(JSONDocument.decode(Message.Upload.self, from: answer))
     }
 

@@ -34,9 +34,6 @@ final class HubFeed: Sendable {
         var isClosing = false
     }
 
-    /// The most streams of one device: each program that watches has one. The oldest makes room.
-    private static let deviceStreamCountMax = 4
-
     private let synchronizer: Synchronizer
     private let register: DeviceRegister
     private let limits: HubServer.Limits
@@ -67,7 +64,7 @@ final class HubFeed: Sendable {
         return try state.withLock { state in
             guard !state.isClosing else { throw Self.closing }
             let own = state.streams.filter { $0.value.device == device.id }.keys.sorted()
-            if own.count >= Self.deviceStreamCountMax, let oldest = own.first {
+            if own.count >= limits.deviceStreamCountMax, let oldest = own.first {
                 Self.end(&state, oldest, RemoteError(.busy, "the device has opened other streams"))
             }
             guard state.streams.count < limits.streamCountMax else {

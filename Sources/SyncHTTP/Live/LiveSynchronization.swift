@@ -137,7 +137,8 @@ public final class LiveSynchronization: Sendable {
         switch error {
         case let error as RemoteError:
             [.unreachable, .busy, .sessionEnded, .tooSlow, .notFound, .full, .failed].contains(error.code)
-        case let error as SyncError: [.changedMeanwhile, .resyncRequired, .missingChanges].contains(error.code)
+        case let error as SyncError:
+            [.changedMeanwhile, .resyncRequired, .missingChanges].contains(error.code)
         case let error as DatabaseError: error.resultCode == .SQLITE_BUSY
         case let error as StoreError: error.code == .busy
         default: false

@@ -124,6 +124,8 @@ enum Message {
         let download: String
         let byteCount: Int64
         let rowCount: Int64
+        /// All of it in base64, when it is small: then nothing waits to be fetched.
+        var content: String?
     }
 
     struct Upload: Codable {
@@ -132,6 +134,8 @@ enum Message {
         let isComplete: Bool
         /// All that the bundle brings is known to the server: it needs not be sent.
         let isKnown: Bool
+        /// What its application did, when that was asked for and all of it was in the request.
+        var application: Application?
     }
 
     struct Application: Codable {

@@ -112,8 +112,11 @@ extension HubResponder {
         switch (request.method, path.count) {
         case (.post, 1):
             signed = try await admit(request, store, upTo: Bytes.frame)
+            let applies = request.uri.queryParameters["apply"] == "true"
             return try document(
-                try await onThread { try signed.store.beginUpload(signed.body, from: signed.device) })
+                try await onThread {
+                    try signed.store.beginUpload(signed.body, applies: applies, from: signed.device)
+                })
         case (.put, 2):
             signed = try await admit(request, store, upTo: Bytes.frame)
             let bundle = try Self.bundle(path[1])

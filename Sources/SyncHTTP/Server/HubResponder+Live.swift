@@ -9,6 +9,7 @@ extension HubResponder {
     func live(_ store: HubStore, _ device: Device, _ channel: any Channel) throws -> Response {
         let feed = store.feed
         let (number, signals) = try feed.open(device)
+        metrics.count(.streamsOpened)
         channel.closeFuture.whenComplete { _ in feed.close(number) }
         let seconds = limits.silenceSeconds
         let body = ResponseBody { writer in

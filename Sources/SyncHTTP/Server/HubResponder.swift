@@ -31,17 +31,19 @@ struct HubResponder: HTTPResponder {
     let limits: HubServer.Limits
     let logger: Logger
     let sessions: SessionBook
+    let metrics: ServerMetrics
     private let admissions: RateLimit
     let threads = DispatchQueue(label: "SyncHTTP.HubResponder", attributes: .concurrent)
 
     init(
         stores: [HubStore], fingerprint: [UInt8], limits: HubServer.Limits, logger: Logger,
-        milliseconds: @escaping @Sendable () -> Int64
+        metrics: ServerMetrics, milliseconds: @escaping @Sendable () -> Int64
     ) {
         self.stores = Dictionary(stores.map { ($0.store, $0) }, uniquingKeysWith: { first, _ in first })
         self.fingerprint = fingerprint
         self.limits = limits
         self.logger = logger
+        self.metrics = metrics
         sessions = SessionBook(milliseconds: milliseconds, countMax: limits.sessionCountMax)
         admissions = RateLimit(
             perSecond: limits.admissionsPerSecond, burst: limits.admissionsPerSecond * 10,
@@ -49,11 +51,19 @@ struct HubResponder: HTTPResponder {
     }
 
     func respond(to request: Request, context: HubContext) async throws -> Response {
+        let start = ContinuousClock.now
+        let response: Response
         do {
-            return try await route(request, context)
+            response = try await route(request, context)
         } catch {
-            return try refuse(request, context, error)
+            response = try refuse(request, context, error)
         }
+        let route = Self.routeName(request, response.status.code)
+        metrics.count(
+            .requests, [("route", route), ("status", String(response.status.code))])
+        metrics.count(
+            .requestSeconds, [("route", route)], by: (ContinuousClock.now - start) / .seconds(1))
+        return response
     }
 
     private func refuse(_ request: Request, _ context: HubContext, _ error: any Error) throws -> Response {
@@ -85,6 +95,11 @@ struct HubResponder: HTTPResponder {
             let stores = stores
             try await onThread { for store in stores.values { try store.checkReadiness() } }
             return Response(status: .noContent)
+        case (.get, ["openapi.yaml"]):
+            return Response(
+                status: .ok, headers: [.contentType: "application/yaml"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: OpenAPIDocument.text)))
+        case (.get, ["metrics"]) where Self.isFromHere(request, context): return metricsAnswer()
         case (.get, ["v1", "hello"]):
             return try document(Message.Hello(versions: [Message.version], software: "CipherStore"))
         case (.post, ["v1", "challenges"]):

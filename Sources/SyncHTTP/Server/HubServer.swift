@@ -70,6 +70,8 @@ public struct HubServer: Sendable {
         /// Strangers and new sessions per second; ten times as many at once.
         public var admissionsPerSecond: Double = 100
 
+        /// The most streams of one device at a time: each program that watches has one. The oldest makes room.
+        public var deviceStreamCountMax = 4
         /// The most streams of live changes at a time.
         public var streamCountMax = 10_000
         /// How often an idle stream is said to be alive, in seconds. Devices wait 40 seconds for that.
@@ -94,6 +96,7 @@ public struct HubServer: Sendable {
     private let options: Options
     private let logger: Logger
     private let certificate: ServerCertificate?
+    private let metrics: ServerMetrics
 
     /// Prepares a server.
     ///
@@ -111,7 +114,11 @@ public struct HubServer: Sendable {
                 "without TLS a server listens on this machine's own address only, such as 127.0.0.1")
         }
         let logger = logger ?? Logger(label: "SyncHTTP") { _ in SwiftLogNoOpLogHandler() }
-        stores = try synchronizers.map { try HubStore($0, limits: options.limits, logger: logger) }
+        let metrics = ServerMetrics()
+        self.metrics = metrics
+        stores = try synchronizers.map {
+            try HubStore($0, limits: options.limits, logger: logger, metrics: metrics)
+        }
         guard Set(stores.map(\.store)).count == stores.count else {
             throw RemoteError(
                 .cannotServe, "two of the stores are replicas of one database; serve one of them")
@@ -150,7 +157,7 @@ public struct HubServer: Sendable {
         let trust = trust
         let responder = HubResponder(
             stores: stores, fingerprint: fingerprint, limits: options.limits, logger: logger,
-            milliseconds: milliseconds)
+            metrics: metrics, milliseconds: milliseconds)
         let application = Application(
             responder: responder, server: builder,
             configuration: ApplicationConfiguration(
@@ -161,7 +168,8 @@ public struct HubServer: Sendable {
             }, logger: logger)
         var configuration = ServiceGroupConfiguration(
             // The last one is ended first: streams that stay open would keep the server from ending.
-            services: [application, StreamEnding(feeds: stores.map(\.feed))], gracefulShutdownSignals: endsBySignal ? [.sigterm, .sigint] : [],
+            services: [application, StreamEnding(feeds: stores.map(\.feed))],
+            gracefulShutdownSignals: endsBySignal ? [.sigterm, .sigint] : [],
             logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(60)
         do {

@@ -10,8 +10,12 @@ extension HubStore {
 
     /// Begins an upload, or says how far it came.
     ///
-    /// - parameter body: The frame of the header, and any that follow it.
-    func beginUpload(_ body: [UInt8], from device: Device) throws -> Message.Upload {
+    /// - parameters:
+    ///     - body: The frame of the header, and any that follow it.
+    ///     - applies: Whether it is applied if that is all of it.
+    func beginUpload(
+        _ body: [UInt8], applies: Bool = false, from device: Device
+    ) throws -> Message.Upload {
         try requireWriting(device)
         let frames = try Self.frames(body)
         guard let first = frames.first else { throw WireError(.truncated, "there is no header") }
@@ -31,10 +35,44 @@ extension HubStore {
         } else if try synchronizer.knowsContent(of: header) {
             let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
             return Message.Upload(
-                bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true)
+                bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true,
+                application: summary(of: identifier))
+        }
+        if applies, let last = frames.last,
+            case .end = try last.withUnsafeBytes({ try BundleParts.part(of: $0) })
+        {
+            return try apply(frames)
         }
         let state = try first.withUnsafeBytes { try inbox.begin($0) }
         return try add(frames.dropFirst(), to: state)
+    }
+
+    /// Applies a bundle that came in one request. It needs not wait in the store first.
+    private func apply(_ frames: [[UInt8]]) throws -> Message.Upload {
+        let identifier = Array(SHA256.hash(data: frames[0].dropFirst(5)))
+        let summary = try synchronizer.localPeer.receive { sink in
+            for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
+        }
+        note(summary, of: identifier, byteCount: frames.reduce(0) { $0 + $1.count })
+        return Message.Upload(
+            bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true,
+            application: Message.Application(summary))
+    }
+
+    /// What the application of a bundle did a short time ago.
+    private func summary(of bundle: [UInt8]) -> Message.Application? {
+        state.withLock { $0.applied.first { $0.bundle == bundle }?.summary }.map(Message.Application.init)
+    }
+
+    private func note(_ summary: ApplySummary, of bundle: [UInt8], byteCount: Int) {
+        feed.look()
+        metrics.count(bundle: "in", rows: summary.rowCount, bytes: Int64(byteCount))
+        metrics.count(.conflicts, by: Double(summary.conflictCount))
+        metrics.count(.parked, by: Double(summary.parkedCount))
+        state.withLock { state in
+            state.applied.append((bundle, summary))
+            if state.applied.count > Self.appliedCountMax { state.applied.removeFirst() }
+        }
     }
 
     /// Throws when a bundle brings what its device may not bring.
@@ -95,17 +133,15 @@ extension HubStore {
 
     /// Applies an upload that is complete.
     func applyUpload(_ bundle: [UInt8], from device: Device) throws -> Message.Application {
-        if let done = state.withLock({ $0.applied.first { $0.bundle == bundle }?.summary }) {
-            return Message.Application(done)
-        }
+        if let done = summary(of: bundle) { return done }
         try requireOwn(bundle, device)
         if device.scope != nil { try check(header(of: bundle), from: device) }
-        let summary = try inbox.apply(bundle)
-        feed.look()
-        state.withLock { state in
-            state.applied.append((bundle, summary))
-            if state.applied.count > Self.appliedCountMax { state.applied.removeFirst() }
+        let byteCount = try synchronizer.writer.read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT bytes FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
         }
+        let summary = try inbox.apply(bundle)
+        note(summary, of: bundle, byteCount: byteCount ?? 0)
         return Message.Application(summary)
     }
 }

@@ -37,11 +37,15 @@ final class HubStore: Sendable {
     let synchronizer: Synchronizer
     let inbox: BundleInbox
     let feed: HubFeed
+    let metrics: ServerMetrics
     let limits: HubServer.Limits
     private let logger: Logger
     let state = Mutex(State())
 
-    init(_ synchronizer: Synchronizer, limits: HubServer.Limits, logger: Logger) throws {
+    init(_ synchronizer: Synchronizer, limits: HubServer.Limits, logger: Logger, metrics: ServerMetrics)
+        throws
+    {
+        self.metrics = metrics
         self.synchronizer = synchronizer
         self.limits = limits
         self.logger = logger

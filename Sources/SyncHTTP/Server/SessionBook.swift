@@ -80,6 +80,9 @@ final class SessionBook: Sendable {
 
     // MARK: Sessions
 
+    /// How many sessions there are.
+    var count: Int { state.withLock { $0.sessions.count } }
+
     /// Opens a session.
     func open(store: StoreID, key: [UInt8]) -> Session {
         let now = milliseconds()

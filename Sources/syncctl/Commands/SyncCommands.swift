@@ -9,7 +9,7 @@ struct RemoteOptions: ParsableArguments {
     @Option(
         name: [.customShort("r"), .customLong("remote")],
         help: ArgumentHelp(
-            "The file of the other store, dir:<folder> for a shared folder, or the name of a server (default: default).",
+            "The file of the other store, dir:<folder> for a shared folder, ssh://host/path for a store that ssh reaches, or the name of a server (default: default).",
             valueName: "store"),
         completion: .file())
     var given: String?
@@ -18,12 +18,20 @@ struct RemoteOptions: ParsableArguments {
     /// something else is named.
     var remote: String { given ?? RemoteBook.defaultName }
 
+    @Option(
+        help: ArgumentHelp(
+            "What ssh runs there, before the path (default: syncctl serve --stdio).", valueName: "command"))
+    var remoteCommand: String?
+
     @OptionGroup var scope: ScopeOptions
 
     @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder needs one of its own)")
     var passphrase: RemotePassphraseOptions
 
     func validate() throws {
+        if remoteCommand != nil && !SSHRemote.isMeant(remote) {
+            throw ValidationError("--remote-command goes with --remote ssh://host/path")
+        }
         if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
         if FolderRemote.path(of: remote) != nil && scope.scope != nil {
             throw ValidationError(
@@ -98,6 +106,8 @@ struct SyncCommand: ParsableCommand {
               syncctl sync a.db --remote b.db --remote-passphrase-file pw2
               syncctl sync a.db --remote b.db --remote-passphrase-file pw2 --tables note,tag
               syncctl sync a.db --remote dir:/media/stick/notes --remote-passphrase-file pw3
+              syncctl sync a.db --remote ssh://host/srv/hub.db \
+                --remote-command 'syncctl serve --stdio --passphrase-file /etc/hub.pw'
             """)
 
     @OptionGroup var options: StoreOptions
@@ -167,6 +177,7 @@ private struct Exchange {
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireExisting(options.store)
             guard !isServer else { return try runWithServer(context) }
+            if SSHRemote.isMeant(remote.remote) { return try runOverSSH(context) }
             try StoreFileCheck.requireReplica(remote.remote, of: options.store)
             let own = try context.storeSecret(options)
             var other = own
@@ -182,6 +193,21 @@ private struct Exchange {
 
     /// Whether the remote is a server: nothing is named, or none else.
     private var isServer: Bool { remote.given.map(ServerArgument.isServer) ?? true }
+
+    private func runOverSSH(_ context: CommandContext) throws -> ExitStatus {
+        let remote = try SSHRemote(remote.remote, command: remote.remoteCommand)
+        guard !self.remote.passphrase.isGiven else {
+            throw Failure.usage(
+                "a passphrase is not sent over ssh: the other machine has to have it",
+                hints: [
+                    "for example: --remote-command 'syncctl serve --stdio --passphrase-file /etc/hub.pw'"
+                ])
+        }
+        let secret = try context.storeSecret(options)
+        Interruption.listen()
+        let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
+        return try run(direction, synchronizer, remote.transport(for: options.store), context)
+    }
 
     private func runWithServer(_ context: CommandContext) throws -> ExitStatus {
         guard !remote.passphrase.isGiven else {

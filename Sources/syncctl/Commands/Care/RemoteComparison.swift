@@ -42,6 +42,11 @@ struct RemoteComparison {
 
     private func open(_ context: CommandContext) throws -> Pair {
         let isServer = ServerArgument.isServer(remote)
+        if SSHRemote.isMeant(remote) {
+            let known = try SSHRemote(remote, command: nil)
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            return Pair(synchronizer: synchronizer, transport: known.transport(for: options.store))
+        }
         if !isServer { try StoreFileCheck.requireReplica(remote, of: options.store) }
         let own = try context.storeSecret(options)
         var other = own

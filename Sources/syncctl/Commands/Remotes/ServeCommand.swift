@@ -19,7 +19,7 @@ struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serve stores to other devices over HTTPS.",
-        usage: "syncctl serve <store> ... [--listen <host:port>] [<options>]",
+        usage: "syncctl serve <store> ... [--listen <host:port> | --stdio] [<options>]",
         discussion: """
             Devices come in by invitation only: syncctl invite. The first start makes a certificate, \
             which invitations pin; it is kept in the store. What devices send is merged into the store. \
@@ -30,6 +30,7 @@ struct ServeCommand: ParsableCommand {
               syncctl serve hub.db --passphrase-file pw --listen 0.0.0.0:7443 --address hub.example:7443
               syncctl serve hub.db --passphrase-file pw --tls-cert chain.pem --tls-key key.pem
               syncctl serve notes.db photos.db --passphrase-file pw
+              syncctl serve --stdio hub.db --passphrase-file pw        # what ssh runs for ssh:// remotes
             """)
 
     @Argument(help: "The files of the stores.", completion: .file())
@@ -60,6 +61,9 @@ struct ServeCommand: ParsableCommand {
         completion: .file())
     var tlsKey: String?
 
+    @Flag(help: "Serve one store over standard input and output, until these end.")
+    var stdio = false
+
     @Flag(help: "Serve without TLS, to programs on this machine only.")
     var plaintextOnLoopback = false
 
@@ -74,6 +78,9 @@ struct ServeCommand: ParsableCommand {
         }
         guard (tlsCert == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-cert and --tls-key go together")
+        }
+        if stdio && (stores.count > 1 || tlsCert != nil || address != nil || plaintextOnLoopback) {
+            throw ValidationError("--stdio serves one store, and has no address and no certificate")
         }
         if plaintextOnLoopback && tlsCert != nil {
             throw ValidationError("--plaintext-on-loopback excludes a certificate")
@@ -95,6 +102,13 @@ struct ServeCommand: ParsableCommand {
             let secret = try context.storeSecret(
                 passphrase, keyFile, for: stores.joined(separator: " and "))
             let logger = logger(context)
+            if stdio {
+                let queue = try context.open(stores[0], secret)
+                defer { try? queue.close() }
+                let synchronizer = try Synchronizer(existing: queue)
+                try PipeServer(synchronizer, input: STDIN_FILENO, output: STDOUT_FILENO).run()
+                return .success
+            }
             let environment = SyncEnvironment.system.with(logger: logger)
             var pools: [DatabasePool] = []
             defer { for pool in pools { try? pool.close() } }
@@ -102,6 +116,7 @@ struct ServeCommand: ParsableCommand {
                 pools.append(try DatabasePool(path: store, configuration: context.configuration(secret)))
             }
             let synchronizers = try pools.map { try Synchronizer(existing: $0, environment: environment) }
+            Self.allowManyConnections()
             let server = try HubServer(synchronizers, options: serverOptions(), logger: logger)
             let registers = try synchronizers.map { try DeviceRegister($0) }
             let failure = Mutex<(any Error)?>(nil)
@@ -118,6 +133,19 @@ struct ServeCommand: ParsableCommand {
             context.note("the server has ended")
             return .success
         }
+    }
+
+    /// Each connection is an open file, and the usual bound of 1,024 is far below what the server can hold.
+    private static func allowManyConnections() {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+            let resource = RLIMIT_NOFILE
+        #endif
+        guard getrlimit(resource, &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        _ = setrlimit(resource, &limit)
     }
 
     private func serverOptions() throws -> HubServer.Options {

@@ -1,0 +1,203 @@
+// swift-format-ignore-file
+
+/// `Schemas/openapi.yaml`, which the server hands out. Made by `Scripts/embed-openapi`; a test compares.
+enum OpenAPIDocument {
+    static let text = ##"""
+openapi: 3.1.0
+info:
+  title: CipherStore server
+  version: "1"
+  description: >
+    Serves encrypted stores to enrolled devices. docs/decisions/0012-remote-peers.md says why it is as it is. Bytes
+    in JSON are base64 with - and _ and without padding; identifiers are 32 lower-case hexadecimal digits.
+    Frames are those of Schemas/wire/v1.md.
+paths:
+  /health:
+    get: { summary: The process answers., responses: { "204": { description: It does. } } }
+  /ready:
+    get: { summary: The stores can be read., responses: { "204": { description: They can. }, "500": { $ref: "#/components/responses/Problem" } } }
+  /metrics:
+    get: { summary: "Metrics of the server as text, for programs on its own machine; 404 for others.", responses: { "200": { description: The text that Prometheus reads., content: { text/plain: {} } }, "404": { $ref: "#/components/responses/Problem" } } }
+  /openapi.yaml:
+    get: { summary: This document., responses: { "200": { description: The document., content: { application/yaml: {} } } } }
+  /v1/hello:
+    get:
+      summary: The versions of the protocol.
+      responses:
+        "200": { description: Versions., content: { application/json: { schema: { type: object, required: [versions, software], properties: { versions: { type: array, items: { type: integer } }, software: { type: string } } } } } }
+  /v1/challenges:
+    post:
+      summary: What a device has to sign, within a minute and once.
+      responses:
+        "201": { description: A challenge of 56 bytes., content: { application/json: { schema: { type: object, required: [challenge], properties: { challenge: { type: string } } } } } }
+        "503": { $ref: "#/components/responses/Problem" }
+  /v1/stores/{store}/devices:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      summary: Enrol a device by an invitation.
+      description: >
+        The signature is Ed25519 over "cipherstore enrolment 1", a zero byte, and, each after its length as a big-endian 32-bit
+        number: challenge; SHA-256 of "cipherstore invite secret 1", a zero byte and the secret; key; store (16 bytes); SHA-256 of
+        the server's certificate, or nothing when it is not pinned.
+      requestBody: { content: { application/json: { schema: { type: object, required: [invite, key, challenge, signature], properties: { invite: { type: string }, key: { type: string }, challenge: { type: string }, signature: { type: string } } } } } }
+      responses:
+        "201": { description: Enrolled., content: { application/json: { schema: { type: object, required: [label, readOnly], properties: { label: { type: string }, readOnly: { type: boolean }, tables: { $ref: "#/components/schemas/Tables" } } } } } }
+        default: { $ref: "#/components/responses/Problem" }
+  /v1/stores/{store}/sessions:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      summary: Open a session.
+      description: As for devices, over "cipherstore session 1", a zero byte, challenge, key, store, certificate.
+      requestBody: { content: { application/json: { schema: { type: object, required: [key, challenge, signature], properties: { key: { type: string }, challenge: { type: string }, signature: { type: string } } } } } }
+      responses:
+        "201": { description: A session. It ends after 15 minutes without a request., content: { application/json: { schema: { type: object, required: [session, label, readOnly], properties: { session: { type: string }, label: { type: string }, readOnly: { type: boolean }, tables: { $ref: "#/components/schemas/Tables" } } } } } }
+        default: { $ref: "#/components/responses/Problem" }
+  /v1/stores/{store}/greeting:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    get:
+      security: [{ device: [] }]
+      summary: What the server's replica says of itself.
+      responses: { "200": { description: A greeting's frame., content: { application/octet-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
+    post:
+      security: [{ device: [] }]
+      summary: What the device's replica says of itself; the answer are the forks that the server sees.
+      requestBody: { content: { application/octet-stream: {} } }
+      responses: { "200": { description: Forks., content: { application/json: { schema: { $ref: "#/components/schemas/Forks" } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/definitions:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    get:
+      security: [{ device: [] }]
+      summary: How the tables are made that the device may exchange, for a new replica that gets no snapshot.
+      responses: { "200": { description: Statements., content: { application/json: { schema: { type: object, required: [tables], properties: { tables: { type: array, items: { type: object, required: [name, statements], properties: { name: { type: string }, statements: { type: array, items: { type: string } } } } } } } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/live:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    get:
+      security: [{ device: [] }]
+      summary: A stream of positions, which ends when the device is revoked or the server ends.
+      description: >
+        Each line is a document. The first one has the position of the store, for each replica the number of its last change; the next
+        ones what is new. A line without anything says every 15 seconds that the stream is alive, and the last one why it ends. A device
+        has up to four streams.
+      responses: { "200": { description: Lines., content: { application/x-ndjson: { schema: { type: object, properties: { positions: { type: object, additionalProperties: { type: integer, minimum: 1 } }, problem: { $ref: "#/components/schemas/Problem" } } } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/identity:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      security: [{ device: [] }]
+      summary: Give the server's replica a new identity, if the device's last greeting shows a reason. Not for read-only devices.
+      description: The request's identifier is random; a request that comes again with it changes nothing.
+      requestBody: { content: { application/json: { schema: { type: object, required: [request, forks], properties: { request: { type: string, pattern: "^[0-9a-f]{32}$" }, forks: { type: array, items: { $ref: "#/components/schemas/Fork" } } } } } } }
+      responses: { "204": { description: Done. }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/acknowledgement:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      security: [{ device: [] }]
+      summary: What the device knows now.
+      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Vector" } } } }
+      responses: { "204": { description: Noted. }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/state:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      security: [{ device: [] }]
+      summary: What the server's replica knows and holds, as digests (Schemas/wire/v1.md).
+      requestBody: { content: { application/json: { schema: { type: object, required: [kind], properties: { kind: { enum: [kept, recomputed] } } } } } }
+      responses: { "200": { description: A state., content: { application/octet-stream: {} } }, "204": { description: It can't be told now. }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/answers:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      security: [{ device: [] }]
+      summary: Answer a question about rows, to find those that differ.
+      requestBody: { content: { application/octet-stream: {} } }
+      responses: { "200": { description: An answer., content: { application/octet-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/repairs:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      security: [{ device: [] }]
+      summary: Make a bundle of all of some rows, as a download.
+      requestBody: { content: { application/octet-stream: {} } }
+      responses: { "201": { description: Ready., content: { application/json: { schema: { $ref: "#/components/schemas/Download" } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/downloads:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      security: [{ device: [] }]
+      summary: Make a bundle of what the device does not know. It replaces the device's last download, and waits 10 minutes.
+      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Transfer" } } } }
+      responses: { "201": { description: Ready., content: { application/json: { schema: { $ref: "#/components/schemas/Download" } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/snapshots:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      security: [{ device: [] }]
+      summary: Make an archive of the store for a recipient (Schemas/archive/v1.md), as a download.
+      requestBody: { content: { application/json: { schema: { type: object, required: [recipient], properties: { recipient: { type: string } } } } } }
+      responses: { "201": { description: Ready., content: { application/json: { schema: { $ref: "#/components/schemas/Download" } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/downloads/{download}:
+    parameters: [{ $ref: "#/components/parameters/store" }, { name: download, in: path, required: true, schema: { type: string } }]
+    get:
+      security: [{ device: [] }]
+      summary: The bytes from an offset, up to 8 MiB of them.
+      parameters: [{ name: offset, in: query, required: true, schema: { type: integer, minimum: 0 } }]
+      responses: { "200": { description: Bytes., content: { application/octet-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
+    delete:
+      security: [{ device: [] }]
+      summary: It is not needed any more.
+      responses: { "204": { description: Gone. }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/uploads:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    post:
+      security: [{ device: [] }]
+      summary: Begin a bundle, or ask how far it came. The body is the header's frame and any that follow.
+      parameters: [{ name: apply, in: query, description: Whether it is applied if all of it is in the body., schema: { type: boolean } }]
+      requestBody: { content: { application/octet-stream: {} } }
+      responses: { "200": { description: How far it came., content: { application/json: { schema: { $ref: "#/components/schemas/Upload" } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/uploads/{bundle}:
+    parameters: [{ $ref: "#/components/parameters/store" }, { $ref: "#/components/parameters/bundle" }]
+    put:
+      security: [{ device: [] }]
+      summary: Add frames. Those that are there change nothing.
+      requestBody: { content: { application/octet-stream: {} } }
+      responses: { "200": { description: How far it came., content: { application/json: { schema: { $ref: "#/components/schemas/Upload" } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /v1/stores/{store}/uploads/{bundle}/application:
+    parameters: [{ $ref: "#/components/parameters/store" }, { $ref: "#/components/parameters/bundle" }]
+    post:
+      security: [{ device: [] }]
+      summary: Apply a bundle that is complete, all of it or nothing.
+      responses:
+        "200": { description: What it did., content: { application/json: { schema: { $ref: "#/components/schemas/Application" } } } }
+        default: { $ref: "#/components/responses/Problem" }
+components:
+  securitySchemes:
+    device:
+      type: apiKey
+      in: header
+      name: cipherstore-signature
+      description: >
+        Ed25519 over "cipherstore request 1", a zero byte, and, each after its length as a big-endian 32-bit number: session; number
+        (8 bytes, big-endian); method; path and query as they are sent; SHA-256 of the body. The session is in
+        cipherstore-session and the number in cipherstore-number; each is higher than the last one.
+  parameters:
+    store: { name: store, in: path, required: true, schema: { type: string, pattern: "^[0-9a-f]{32}$" } }
+    bundle: { name: bundle, in: path, required: true, description: SHA-256 of the header., schema: { type: string, pattern: "^[0-9a-f]{64}$" } }
+  schemas:
+    Vector: { type: object, required: [vector], properties: { vector: { type: object, additionalProperties: { type: integer, minimum: 1 } } } }
+    Tables: { description: The tables that the device may exchange; absent for all., type: array, items: { type: string } }
+    Transfer:
+      description: >
+        What the device knows of all tables; what it knows beyond that of some; the tables that it wants, each by its name and its
+        other names, or all. Members that the server does not know are refused.
+      type: object
+      required: [vector]
+      additionalProperties: false
+      properties:
+        vector: { type: object, additionalProperties: { type: integer, minimum: 1 } }
+        parts: { type: array, items: { type: object, required: [tables, known], properties: { tables: { type: array, items: { type: array, items: { type: string } } }, known: { type: object, additionalProperties: { type: integer, minimum: 1 } } } } }
+        tables: { type: array, items: { type: array, minItems: 1, items: { type: string } } }
+    Fork: { type: object, required: [replica, common], properties: { replica: { type: string }, common: { type: integer } } }
+    Forks: { type: object, required: [forks], properties: { forks: { type: array, items: { $ref: "#/components/schemas/Fork" } } } }
+    Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { type: string }, content: { description: All of it in base64 when it is small., type: string }, byteCount: { type: integer }, rowCount: { type: integer } } }
+    Upload: { type: object, required: [bundle, firstMissingChunk, isComplete, isKnown], properties: { bundle: { type: string }, firstMissingChunk: { type: integer }, isComplete: { type: boolean }, isKnown: { type: boolean }, application: { $ref: "#/components/schemas/Application" } } }
+    Application: { type: object, required: [rowCount, conflictCount, parkedCount, unparkedCount, skewMilliseconds], additionalProperties: { type: integer } }
+    Problem: { type: object, required: [type, title, status, detail], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } }
+  responses:
+    Problem: { description: A failure (RFC 9457)., content: { application/problem+json: { schema: { $ref: "#/components/schemas/Problem" } } } }
+
+"""##
+}
