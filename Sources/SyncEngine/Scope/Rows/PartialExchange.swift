@@ -1,0 +1,104 @@
+import CipherStore
+import SyncWire
+
+/// What becomes of tables in a bundle of which the sender or the receiver holds some rows only.
+///
+/// - A receiver gets of such a table what it asks for, when the sender holds all rows and knows all
+///   that the receiver knows of them; and nothing else. What it knows of all tables does not concern it.
+/// - A sender sends its own changes to a receiver that knows all that it took into account. What the
+///   sender knows of all tables says nothing of such a table, so the receiver may take that for
+///   everything only when it knows as much of the table.
+struct PartialExchange {
+    /// The tables that are left out.
+    let excluded: Set<Int64>
+    /// The tables that the receiver holds in part: its vector of all tables does not concern them.
+    let ignored: Set<Int64>
+
+    private let requests: [Int64: RowRequest]
+    /// What the receiver knows of the tables that are held in part here.
+    private let known: [Int64: VersionVector]
+
+    init(
+        _ coverage: Coverage, _ request: TransferRequest, _ names: TableNames, _ known: [Int64: VersionVector]
+    ) throws {
+        var requests: [Int64: RowRequest] = [:]
+        var excluded: Set<Int64> = []
+        for rows in request.rows {
+            guard let number = names.number(of: rows.partial.names) else { continue }
+            requests[number] = rows
+            let own = coverage[number].known
+            let isDominated = own.covers(rows.partial.since) && own.covers(rows.partial.dropped)
+            if coverage.partials[number] != nil || !isDominated { excluded.insert(number) }
+        }
+        let leftOut = Set(request.leftOut.compactMap(names.number))
+        var knownByPeer: [Int64: VersionVector] = [:]
+        for (number, partial) in coverage.partials {
+            let vector = known[number] ?? request.base
+            knownByPeer[number] = vector
+            guard !partial.isWhole, !partial.isDominated(by: vector) else { continue }
+            excluded.insert(number)
+        }
+        self.requests = requests
+        self.known = knownByPeer
+        self.excluded = excluded.union(leftOut)
+        ignored = leftOut.union(requests.keys)
+    }
+
+    /// Whether a receiver that knows what is sent knows as much of the tables that are held in part here
+    /// as of all tables.
+    ///
+    /// - parameter sent: The tables of the bundle.
+    func isComplete(
+        _ db: Database, _ metadata: StoreMetadata, _ coverage: Coverage, _ request: TransferRequest,
+        sending sent: Set<Int64>
+    ) throws -> Bool {
+        for (number, partial) in coverage.partials where !ignored.contains(number) {
+            var after = known[number] ?? request.base
+            if sent.contains(number) {
+                after.join(partial.known)
+            } else if try !Self.hasChanges(db, metadata, number, partial.own, after) {
+                after.join(partial.own)
+            }
+            guard after.covers(coverage.whole.known) else { return false }
+        }
+        return true
+    }
+
+    /// Whether a table has changes of some replicas that a receiver does not know.
+    private static func hasChanges(
+        _ db: Database, _ metadata: StoreMetadata, _ table: Int64, _ own: VersionVector, _ known: VersionVector
+    ) throws -> Bool {
+        for replica in metadata.replicas where own[replica.id] > known[replica.id] {
+            let hasChanges = try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS(SELECT 1 FROM _sync_row WHERE sid = ?1 AND oseq > ?2 AND tbl = ?3)
+                    OR EXISTS(
+                        SELECT 1 FROM _sync_cell AS c CROSS JOIN _sync_row AS s ON s.r = c.r
+                        WHERE c.sid = ?1 AND c.oseq > ?2 AND s.tbl = ?3)
+                    """, arguments: [replica.sid, known[replica.id], table])
+            if hasChanges == true { return true }
+        }
+        return false
+    }
+
+    /// The group of a table that one of the two holds in part; nil for another one.
+    func group(
+        _ db: Database, _ metadata: StoreMetadata, _ table: SyncedTable, _ coverage: Coverage,
+        _ request: TransferRequest
+    ) throws -> ExportedParts.Group? {
+        if let rows = requests[table.number] {
+            let part = coverage[table.number]
+            let isFull = rows.values == nil || !rows.partial.known.covers(part.floor)
+            let base = isFull ? VersionVector() : rows.partial.since
+            var group = ExportedParts.Group(
+                tables: [table.number], base: base, target: part.known, floor: part.floor)
+            group.rows = try ExportedRows(table, rows, metadata, base: base)
+            return group
+        }
+        guard let partial = coverage.partials[table.number] else { return nil }
+        return ExportedParts.Group(
+            tables: [table.number], base: known[table.number] ?? request.base, target: partial.shown,
+            floor: VersionVector())
+    }
+}

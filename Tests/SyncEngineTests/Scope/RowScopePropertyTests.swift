@@ -1,0 +1,120 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+/// Random edits, moves, choices and meetings of two stores that hold all rows and two that hold some.
+@Suite struct RowScopePropertyTests {
+    /// A small generator, so that a seed says everything.
+    private struct Random {
+        var state: UInt64
+        mutating func next(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int((state >> 33) % UInt64(bound))
+        }
+    }
+
+    fileprivate static let scopes: [ScopeValue] = ["a", "b", "c", nil, 1]
+
+    private final class Fleet {
+        let stores: TestStores
+        let hubs: [TestReplica]
+        let leaves: [TestReplica]
+        var choices: [[ScopeValue]?] = [nil, nil]
+        var random: Random
+        var lastNumber = 0
+
+        init(seed: UInt64) throws {
+            stores = try TestStores(seed: seed)
+            random = Random(state: seed &* 7919)
+            let first = try stores.createWithScopes("first.db")
+            let second = try stores.clone(first, as: "second.db")
+            hubs = [first, second]
+            leaves = [try stores.clone(first, as: "left.db"), try stores.clone(first, as: "right.db")]
+            for index in 0..<2 { try choose(index) }
+        }
+
+        var all: [TestReplica] { hubs + leaves }
+
+        func choose(_ index: Int) throws {
+            let leaf = leaves[index]
+            if choices[index] != nil, random.next(5) == 0 {
+                choices[index] = nil
+                return try leaf.chooseEverything(of: hubs[0])
+            }
+            var values = RowScopePropertyTests.scopes.filter { _ in random.next(3) == 0 }
+            if values.isEmpty { values = [RowScopePropertyTests.scopes[random.next(5)]] }
+            choices[index] = values
+            try leaf.choose(values, of: hubs[0])
+        }
+
+        func edit() throws {
+            let replica = all[random.next(all.count)]
+            let rows = try replica.numbers()
+            let scope = RowScopePropertyTests.scopes[random.next(5)]
+            guard !rows.isEmpty, random.next(4) > 0 else {
+                lastNumber += 1
+                return try replica.add(lastNumber, scope, x: Int64(random.next(100)))
+            }
+            let number = rows[random.next(rows.count)]
+            switch random.next(8) {
+            case 0: try replica.execute("DELETE FROM item WHERE id = ?", [itemKey(number)])
+            case 1, 2: try replica.move(number, scope)
+            case 3: try replica.execute("INSERT OR REPLACE INTO item (id, scope, x) VALUES (?, ?, 1)", [itemKey(number), scope.databaseValue])
+            case 4, 5: try replica.set(number, x: Int64(random.next(100)))
+            default: try replica.set(number, y: Int64(random.next(100)))
+            }
+        }
+
+        func meet() throws {
+            let one = random.next(all.count)
+            let other = (one + 1 + random.next(all.count - 1)) % all.count
+            let direction: SyncDirection = [.both, .both, .both, .pull, .push][random.next(5)]
+            try all[one].share(all[other], direction)
+        }
+
+        /// Everybody meets until all know everything.
+        func settle() throws {
+            for _ in 0..<2 {
+                try hubs[0].share(hubs[1])
+                for hub in hubs {
+                    for leaf in leaves { try leaf.share(hub) }
+                    for leaf in leaves { try leaf.share(hub) }
+                    try hubs[0].share(hubs[1])
+                }
+            }
+            for leaf in leaves { try leaf.share(hubs[0]) }
+        }
+    }
+
+    @Test(arguments: 1...12) func aLeafHoldsTheRowsOfItsScopeAndAllItsWritesArrive(seed: UInt64) throws {
+        let fleet = try Fleet(seed: seed)
+        for step in 0..<90 {
+            if fleet.random.next(3) == 0 { try fleet.meet() } else { try fleet.edit() }
+            if fleet.random.next(25) == 0 { try fleet.choose(fleet.random.next(2)) }
+            if fleet.random.next(40) == 0 { _ = try fleet.all[fleet.random.next(4)].synchronizer.compact() }
+            guard step == 45 || step == 89 else { continue }
+            try fleet.settle()
+            try check(fleet, seed, step)
+        }
+    }
+
+    private func check(_ fleet: Fleet, _ seed: UInt64, _ step: Int) throws {
+        let expected = try fleet.hubs[0].items()
+        let second = try fleet.hubs[1].items()
+        #expect(second == expected, "seed \(seed), step \(step)")
+        for (index, leaf) in fleet.leaves.enumerated() {
+            let items = try leaf.items()
+            let wanted = try fleet.hubs[0].items(fleet.choices[index])
+            #expect(items == wanted, "seed \(seed), step \(step), leaf \(index), \(String(describing: fleet.choices[index]))")
+            let again = try leaf.share(fleet.hubs[0])
+            #expect(again.pulled == nil && again.pushed == nil && again.waitingTables == [], "seed \(seed) \(step) \(index)")
+        }
+        for replica in fleet.all {
+            let problems = try replica.problems()
+            #expect(problems == [], "seed \(seed), step \(step), \(replica.name)")
+        }
+    }
+}
