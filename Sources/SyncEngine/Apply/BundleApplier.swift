@@ -171,7 +171,9 @@ final class BundleApplier {
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
         try records.note(record, part.targetSequences)
         if record.isLeave {
-            guard let rows else { throw SyncError(.invalidBundle, "the bundle says that a row left its table") }
+            guard let rows else {
+                throw SyncError(.invalidBundle, "the bundle says that a row left its table")
+            }
             return try rows.leave(table, key)
         }
         try settlement?.touch(table.table.number, key)

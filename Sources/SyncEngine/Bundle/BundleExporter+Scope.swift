@@ -53,7 +53,8 @@ extension BundleExporter {
     }
 
     private func decide(
-        _ rows: ExportedRows, _ reader: ExportedTable, _ key: RowKey, _ life: Int64, _ base: ExportedRows.Stamp,
+        _ rows: ExportedRows, _ reader: ExportedTable, _ key: RowKey, _ life: Int64,
+        _ base: ExportedRows.Stamp,
         _ cells: [(column: Int, stamp: ExportedRows.Stamp)], _ onlyAdded: Bool
     ) throws -> ExportedRows.Decision {
         if onlyAdded, rows.isChange(base) || cells.contains(where: { rows.isChange($0.stamp) }) {

@@ -93,7 +93,8 @@ struct AppliedParts {
                 }
                 guard !header.facts.restrictions.contains(where: { $0.table == name }) else {
                     throw SyncError(
-                        .changedMeanwhile, "the choice of rows of table \(name) was changed meanwhile; synchronize again")
+                        .changedMeanwhile,
+                        "the choice of rows of table \(name) was changed meanwhile; synchronize again")
                 }
                 let known = before[tables[index]].known
                 guard known.covers(part.base) else {
@@ -124,7 +125,9 @@ struct AppliedParts {
         var whole: AppliedPart?
         byTable = try tables.enumerated().map { index, table in
             if let part = parts[index] { return part }
-            guard before.partials[table] == nil else { throw AppliedRows.unsupported(header.tables[index].name) }
+            guard before.partials[table] == nil else {
+                throw AppliedRows.unsupported(header.tables[index].name)
+            }
             let known = before[table].known
             let isOwn = before.parts[table] != nil
             if !isOwn, let whole { return whole }

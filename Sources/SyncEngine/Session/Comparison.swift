@@ -11,7 +11,8 @@ struct Comparison {
     ///     - chosen: The tables that are exchanged, each by its names; nil for all.
     ///     - excluded: Tables that one of the two does not hold all of, in lower case.
     init(
-        _ local: ReplicaState, _ remote: ReplicaState, within chosen: [[String]]?, except excluded: Set<String>
+        _ local: ReplicaState, _ remote: ReplicaState, within chosen: [[String]]?,
+        except excluded: Set<String>
     ) {
         tables = Self.tables(local.digest, remote.digest, chosen, excluded) {
             local.known(of: $0) == remote.known(of: $0)

@@ -134,7 +134,9 @@ public struct BundleReader: ~Copyable {
         record.cells.removeAll(keepingCapacity: true)
         let columnCount = header.tables[record.table].columns.count
         record.isLeave = flags & RowFlag.leave != 0
-        if record.isLeave, !record.isAlive || flags & (RowFlag.base | RowFlag.allColumns | RowFlag.cells) != RowFlag.base {
+        if record.isLeave,
+            !record.isAlive || flags & (RowFlag.base | RowFlag.allColumns | RowFlag.cells) != RowFlag.base
+        {
             throw WireError(.malformed, "a row that left has values, or no base")
         }
         if flags & RowFlag.base != 0 {

@@ -25,6 +25,9 @@ import Testing
         var choices: [[ScopeValue]?] = [nil, nil]
         var random: Random
         var lastNumber = 0
+        var lastValue: Int64 = 0
+        /// Values of x that somebody replaced who saw them.
+        var replaced: Set<Int64> = []
 
         init(seed: UInt64) throws {
             stores = try TestStores(seed: seed)
@@ -56,16 +59,46 @@ import Testing
             let scope = RowScopePropertyTests.scopes[random.next(5)]
             guard !rows.isEmpty, random.next(4) > 0 else {
                 lastNumber += 1
-                return try replica.add(lastNumber, scope, x: Int64(random.next(100)))
+                return try replica.add(lastNumber, scope, x: newValue())
             }
             let number = rows[random.next(rows.count)]
-            switch random.next(8) {
+            let kind = random.next(8)
+            if [0, 3, 4, 5].contains(kind) {
+                let value = try replica.queue.read {
+                    try Int64.fetchOne(
+                        $0, sql: "SELECT x FROM item WHERE id = ?", arguments: [itemKey(number)])
+                }
+                if let value { replaced.insert(value) }
+            }
+            switch kind {
             case 0: try replica.execute("DELETE FROM item WHERE id = ?", [itemKey(number)])
             case 1, 2: try replica.move(number, scope)
-            case 3: try replica.execute("INSERT OR REPLACE INTO item (id, scope, x) VALUES (?, ?, 1)", [itemKey(number), scope.databaseValue])
-            case 4, 5: try replica.set(number, x: Int64(random.next(100)))
+            case 3:
+                try replica.execute(
+                    "INSERT OR REPLACE INTO item (id, scope, x) VALUES (?, ?, ?)",
+                    [itemKey(number), scope.databaseValue, newValue()])
+            case 4, 5: try replica.set(number, x: newValue())
             default: try replica.set(number, y: Int64(random.next(100)))
             }
+        }
+
+        /// A value that nobody wrote before.
+        func newValue() -> Int64 {
+            lastValue += 1
+            return lastValue
+        }
+
+        /// The values of x that nobody has, nobody replaced knowingly, and no journal keeps.
+        func lostValues() throws -> [Int64] {
+            var found = replaced
+            for replica in all {
+                found.formUnion(
+                    try replica.queue.read {
+                        try Int64.fetchSet(
+                            $0, sql: "SELECT x FROM item UNION SELECT val FROM _sync_conflict WHERE col = 1")
+                    })
+            }
+            return (1...max(1, lastValue)).filter { $0 <= lastValue && !found.contains($0) }
         }
 
         func meet() throws {
@@ -108,10 +141,16 @@ import Testing
         for (index, leaf) in fleet.leaves.enumerated() {
             let items = try leaf.items()
             let wanted = try fleet.hubs[0].items(fleet.choices[index])
-            #expect(items == wanted, "seed \(seed), step \(step), leaf \(index), \(String(describing: fleet.choices[index]))")
+            #expect(
+                items == wanted,
+                "seed \(seed), step \(step), leaf \(index), \(String(describing: fleet.choices[index]))")
             let again = try leaf.share(fleet.hubs[0])
-            #expect(again.pulled == nil && again.pushed == nil && again.waitingTables == [], "seed \(seed) \(step) \(index)")
+            #expect(
+                again.pulled == nil && again.pushed == nil && again.waitingTables == [],
+                "seed \(seed) \(step) \(index)")
         }
+        let lost = try fleet.lostValues()
+        #expect(lost == [], "seed \(seed), step \(step)")
         for replica in fleet.all {
             let problems = try replica.problems()
             #expect(problems == [], "seed \(seed), step \(step), \(replica.name)")

@@ -46,9 +46,15 @@ extension TestReplica {
         ).run(direction)
     }
 
+    /// Applies the frames of a bundle.
+    func take(_ frames: [[UInt8]]) throws {
+        _ = try peer.receive { sink in for frame in frames { try frame.withUnsafeBytes { try sink($0) } } }
+    }
+
     func add(_ number: Int, _ scope: ScopeValue, x: Int64 = 0, y: Int64 = 0) throws {
         try execute(
-            "INSERT INTO item (id, scope, x, y) VALUES (?, ?, ?, ?)", [itemKey(number), scope.databaseValue, x, y])
+            "INSERT INTO item (id, scope, x, y) VALUES (?, ?, ?, ?)",
+            [itemKey(number), scope.databaseValue, x, y])
     }
 
     func move(_ number: Int, _ scope: ScopeValue) throws {
@@ -72,7 +78,8 @@ extension TestReplica {
                 let replica = names[row[index + 1] as Int64].map { $0.shortDescription } ?? "?"
                 return "\(row[index] as Int64)/\(replica)/\(row[index + 2] as Int64)"
             }
-            return try Row.fetchAll(db, sql: "SELECT id, scope, x, y FROM item ORDER BY id").compactMap { row in
+            return try Row.fetchAll(db, sql: "SELECT id, scope, x, y FROM item ORDER BY id").compactMap {
+                row in
                 let scope = try row.decode(DatabaseValue.self, atIndex: 1)
                 let value = ScopeValue(scope)
                 if let values, value.map(values.contains) != true { return nil }

@@ -31,7 +31,8 @@ final class AppliedRows {
                 partial.known.covers(part.base), partial.isDominated(by: part.target)
             else {
                 throw SyncError(
-                    .changedMeanwhile, "the choice of rows of table \(name) was changed meanwhile; synchronize again")
+                    .changedMeanwhile,
+                    "the choice of rows of table \(name) was changed meanwhile; synchronize again")
             }
             if wanted == nil {
                 // From here on, the vector of all tables stands for this one too.
@@ -90,7 +91,8 @@ final class AppliedRows {
     func leave(_ table: AppliedTable, _ key: RowKey) throws {
         let number = table.table.number
         guard let part = parts[number], let partial = partials[number] else {
-            throw SyncError(.invalidBundle, "the bundle says that a row left a table of which all rows are here")
+            throw SyncError(
+                .invalidBundle, "the bundle says that a row left a table of which all rows are here")
         }
         try takeOut(table, key, partial, part)
     }
@@ -134,7 +136,8 @@ final class AppliedRows {
             if partial.wantsEverything {
                 // What was written here meanwhile is this replica's, which knows it anyway.
                 try PartialTable.remove(db, part.table)
-                try Coverage.raise(db, part.table, to: Coverage.Part(known: part.target, floor: VersionVector()))
+                try Coverage.raise(
+                    db, part.table, to: Coverage.Part(known: part.target, floor: VersionVector()))
                 continue
             }
             try partial.raise(db, since: part.target)

@@ -66,7 +66,8 @@ struct PartialExchange {
 
     /// Whether a table has changes of some replicas that a receiver does not know.
     private static func hasChanges(
-        _ db: Database, _ metadata: StoreMetadata, _ table: Int64, _ own: VersionVector, _ known: VersionVector
+        _ db: Database, _ metadata: StoreMetadata, _ table: Int64, _ own: VersionVector,
+        _ known: VersionVector
     ) throws -> Bool {
         for replica in metadata.replicas where own[replica.id] > known[replica.id] {
             let hasChanges = try Bool.fetchOne(

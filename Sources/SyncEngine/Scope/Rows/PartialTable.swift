@@ -120,7 +120,9 @@ struct PartialTable {
         for row in try Row.fetchAll(
             db, sql: "SELECT val, wanted, held FROM _sync_partial_value WHERE tbl = ?", arguments: [number])
         {
-            guard let value = ScopeValue(try row.decode(DatabaseValue.self, atIndex: 0)) else { throw SyncError(.damagedMetadata, "a scope has a value of no use") }
+            guard let value = ScopeValue(try row.decode(DatabaseValue.self, atIndex: 0)) else {
+                throw SyncError(.damagedMetadata, "a scope has a value of no use")
+            }
             if try row.decode(Int64.self, atIndex: 1) != 0 { wanted.insert(value) }
             if try row.decode(Int64.self, atIndex: 2) != 0 { held.insert(value) }
         }

@@ -20,7 +20,9 @@ struct RowChoice {
         var chosen: Set<Int64> = []
         for rows in scope.rows {
             let table = try ScopeStore(db: db).resolve([rows.table])[0]
-            if let names = scope.tableNames, !names.contains(where: { $0.lowercased() == rows.table.lowercased() }) {
+            if let names = scope.tableNames,
+                !names.contains(where: { $0.lowercased() == rows.table.lowercased() })
+            {
                 throw SyncError(
                     .unsuitableScope, "rows of table \(rows.table) were chosen, and the table itself was not")
             }
@@ -53,7 +55,8 @@ struct RowChoice {
         }
         guard !isEqual else { return }
         // Of rows that are chosen by another column, nothing is said yet, unless all are here.
-        let held = partial.isWhole ? values : partial.column == column ? partial.held.intersection(values) : []
+        let held =
+            partial.isWhole ? values : partial.column == column ? partial.held.intersection(values) : []
         try db.execute(
             sql: "UPDATE _sync_partial SET col = ?, everything = 0, swept = 0 WHERE tbl = ?",
             arguments: [column, table.number])
@@ -65,13 +68,17 @@ struct RowChoice {
         let name = "\(table.name).\(rows.column)"
         guard rows.column.lowercased() != table.key.lowercased() else {
             throw SyncError(
-                .unsuitableScope, "\(name) is the key of its table, which rows can't be chosen by: choose another column")
+                .unsuitableScope,
+                "\(name) is the key of its table, which rows can't be chosen by: choose another column")
         }
         let column = table.columns.first { $0.name.lowercased() == rows.column.lowercased() && $0.isPresent }
         guard let column, table.isTracked else {
-            throw SyncError(.unsuitableScope, "there is no column \(name) here, so no rows can be chosen by it")
+            throw SyncError(
+                .unsuitableScope, "there is no column \(name) here, so no rows can be chosen by it")
         }
-        let policy = try PolicyStore.loadAll(db).first { $0.table == table.number && $0.column == column.number }
+        let policy = try PolicyStore.loadAll(db).first {
+            $0.table == table.number && $0.column == column.number
+        }
         if let policy, policy.policy.kind != .lastWriter {
             throw SyncError(
                 .unsuitableScope, "\(name) is merged by a policy of its own, so rows can't be chosen by it")
@@ -79,7 +86,8 @@ struct RowChoice {
         guard (1...Self.valueCountMax).contains(rows.values.count) else {
             throw SyncError(
                 .unsuitableScope,
-                "the rows of \(table.name) are chosen by 1 to \(Self.valueCountMax) values, and \(rows.values.count) were given")
+                "the rows of \(table.name) are chosen by 1 to \(Self.valueCountMax) values, and \(rows.values.count) were given"
+            )
         }
         return column.number
     }

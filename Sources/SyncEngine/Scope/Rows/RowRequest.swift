@@ -36,7 +36,8 @@ extension RowRequest {
                 let fact = facts.first(where: { $0.names.first == table.name })
             else { return nil }
             return RowRequest(
-                partial: fact, columns: [column.name] + aliases.names(ofColumn: column.number, in: table.number),
+                partial: fact,
+                columns: [column.name] + aliases.names(ofColumn: column.number, in: table.number),
                 values: partial.wantsEverything ? nil : partial.wanted.sorted(),
                 heldValues: partial.held.sorted())
         }

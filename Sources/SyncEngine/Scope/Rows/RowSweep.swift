@@ -24,7 +24,9 @@ struct RowSweep {
     }
 
     /// Whether something was written since the last time, or somebody chose other rows.
-    private func isDue(_ db: Database, _ acknowledged: [(names: [String], known: VersionVector)]) throws -> Bool {
+    private func isDue(_ db: Database, _ acknowledged: [(names: [String], known: VersionVector)]) throws
+        -> Bool
+    {
         let metadata = try StoreMetadata.require(db)
         let partials = try PartialTable.loadAll(db, metadata)
         return try tables(db, acknowledged).contains { table, _ in
@@ -156,7 +158,9 @@ struct RowSweep {
             defer { reader.finish() }
             let ordinal = table.table.columns.firstIndex { $0.number == partial.column }
             let value = ordinal.map { reader.hasValue($0) ? reader.value($0) : .null } ?? .null
-            if !partial.wantsEverything, ScopeValue(value).map(partial.wanted.contains) != true { return true }
+            if !partial.wantsEverything, ScopeValue(value).map(partial.wanted.contains) != true {
+                return true
+            }
             guard partial.hasLeftRows, try isMarked(key) else { return false }
             let scope = version.stamp(ofColumn: partial.column)
             return partial.since.contains(scope)

@@ -48,9 +48,12 @@ extension SyncScope {
             result.rows.removeAll { !isPermitted($0.partial.names) }
         }
         for rows in rows {
-            func isTable(_ names: [String]) -> Bool { names.contains { $0.lowercased() == rows.table.lowercased() } }
+            func isTable(_ names: [String]) -> Bool {
+                names.contains { $0.lowercased() == rows.table.lowercased() }
+            }
             let isExchanged =
-                result.tables.map { $0.contains(where: isTable) } != false && !result.leftOut.contains(where: isTable)
+                result.tables.map { $0.contains(where: isTable) } != false
+                && !result.leftOut.contains(where: isTable)
             guard isExchanged else { continue }
             guard let index = result.rows.firstIndex(where: { isTable($0.partial.names) }),
                 let values = result.rows[index].values,
@@ -58,13 +61,15 @@ extension SyncScope {
             else {
                 throw SyncError(
                     .scopeUnsupported,
-                    "of table \(rows.table), rows by column \(rows.column) only may be read here: choose some of them")
+                    "of table \(rows.table), rows by column \(rows.column) only may be read here: choose some of them"
+                )
             }
             let others = values.filter { !rows.values.contains($0) }
             guard others.isEmpty else {
                 throw SyncError(
                     .scopeUnsupported,
-                    "rows of table \(rows.table) were chosen by a value of \(rows.column) that may not be read here")
+                    "rows of table \(rows.table) were chosen by a value of \(rows.column) that may not be read here"
+                )
             }
         }
         return result
