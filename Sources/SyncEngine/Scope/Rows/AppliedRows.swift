@@ -61,6 +61,7 @@ final class AppliedRows {
     private let db: Database
     private let versions: VersionTable
     private let remover: RowRemover
+    private let parking: Parking
     private let parts: [Int64: Part]
     private let mentioned: Resync?
     private let partials: [Int64: PartialTable]
@@ -74,6 +75,7 @@ final class AppliedRows {
     ) {
         self.db = db
         self.versions = versions
+        self.parking = parking
         self.partials = partials
         self.parts = Dictionary(parts.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
         remover = RowRemover(db: db, versions: versions, parking: parking, settlement: settlement)
@@ -110,13 +112,27 @@ final class AppliedRows {
         try remover.remove(local, table, key, partial)
     }
 
-    /// Takes out the rows that the bundle does not have, where it has all that are wanted, and those of
-    /// which the sender knows all changes that they waited for: they would be in it if they had come back.
+    /// Takes out the rows that the bundle does not have, where it has all that are wanted; those of
+    /// which the sender knows all changes that they waited for, which would be in it if they had come back;
+    /// and those that are outside by what is known here. What is new of these does not come, so they must
+    /// not stay here as if it had.
     func finish(_ tables: [AppliedTable]) throws {
         for table in tables {
             guard let part = parts[table.table.number], let partial = partials[table.table.number],
                 !partial.wantsEverything
             else { continue }
+            let candidates = RowCandidates(db: db, table: table, partial: partial, parking: parking)
+            if try candidates.mayExist() {
+                for key in try candidates.keys() {
+                    try withExtendedLifetime(key) {
+                        let key = RowKey(key.value)
+                        guard let local = try versions.load(part.table, key), local.version.isAlive,
+                            try candidates.isOutside(key, local.version)
+                        else { return }
+                        try takeOut(table, key, partial, part)
+                    }
+                }
+            }
             var keys = try DatabaseValue.fetchAll(
                 db, sql: "SELECT pk FROM _sync_left WHERE tbl = ?", arguments: [part.table])
             if part.isFull, let mentioned {

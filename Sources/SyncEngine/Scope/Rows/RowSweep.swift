@@ -65,7 +65,9 @@ struct RowSweep {
         var count = 0
         for (table, known) in try tables(db, acknowledged) {
             guard let partial = partials[table.number], partial.isDominated(by: known) else { continue }
-            let rows = try Candidates(db, table, partial, parking)
+            let rows = RowCandidates(
+                db: db, table: try AppliedTable(db, table, columns: table.columns), partial: partial,
+                parking: parking)
             let left = try takeOut(rows, remover, knownTo: known)
             count += left.removed
             try partial.setSwept(db, left.kept == 0 ? sequence : 0)
@@ -80,7 +82,7 @@ struct RowSweep {
     }
 
     private func takeOut(
-        _ rows: Candidates, _ remover: RowRemover, knownTo known: VersionVector
+        _ rows: RowCandidates, _ remover: RowRemover, knownTo known: VersionVector
     ) throws -> (removed: Int, kept: Int) {
         var (removed, kept) = (0, 0)
         let partial = rows.partial
@@ -100,79 +102,5 @@ struct RowSweep {
             }
         }
         return (removed, kept)
-    }
-
-    /// The rows of a table that may have to go.
-    private struct Candidates {
-        let db: Database
-        let table: AppliedTable
-        let partial: PartialTable
-        let parking: Parking
-
-        init(_ db: Database, _ table: SyncedTable, _ partial: PartialTable, _ parking: Parking) throws {
-            self.db = db
-            self.table = try AppliedTable(db, table, columns: table.columns)
-            self.partial = partial
-            self.parking = parking
-        }
-
-        /// The keys of rows that left, of rows with another value in the table, and of all rows of which
-        /// something waits.
-        func keys() throws -> [OwnedValue] {
-            let number = partial.number
-            var keys = try DatabaseValue.fetchSet(
-                db,
-                sql: """
-                    SELECT pk FROM _sync_left WHERE tbl = ?1 UNION SELECT pk FROM _sync_shadow WHERE tbl = ?1
-                    """, arguments: [number])
-            let column = table.table.columns.first { $0.number == partial.column && $0.isPresent }
-            guard !partial.wantsEverything, table.table.hasRows, let column else {
-                return keys.map(OwnedValue.make)
-            }
-            // Only numbers and texts of the column's own type are compared here, by their bytes.
-            let name = column.name.quotedDatabaseIdentifier
-            try db.execute(
-                sql: """
-                    DROP TABLE IF EXISTS temp._sync_wanted;
-                    CREATE TEMP TABLE _sync_wanted (val);
-                    INSERT INTO temp._sync_wanted SELECT val FROM _sync_partial_value WHERE tbl = \(number) AND wanted;
-                    """)
-            defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_wanted") }
-            keys.formUnion(
-                try DatabaseValue.fetchSet(
-                    db,
-                    sql: """
-                        SELECT \(table.table.key.quotedDatabaseIdentifier) FROM \(table.table.qualifiedName) AS t
-                        WHERE NOT EXISTS (
-                            SELECT 1 FROM temp._sync_wanted AS w
-                            WHERE w.val IS +t.\(name) COLLATE BINARY AND typeof(w.val) = typeof(t.\(name)))
-                        """))
-            return keys.map(OwnedValue.make)
-        }
-
-        /// Whether a row is not among those that are held. One that left by what somebody else wrote, and
-        /// that was written into the held ones here, waits for the remote to say where it is.
-        func isOutside(_ key: RowKey, _ version: RowVersion) throws -> Bool {
-            let reader = table.reader
-            try reader.load(key: key, hasParkedValues: parking.isInUse)
-            defer { reader.finish() }
-            let ordinal = table.table.columns.firstIndex { $0.number == partial.column }
-            let value = ordinal.map { reader.hasValue($0) ? reader.value($0) : .null } ?? .null
-            if !partial.wantsEverything, ScopeValue(value).map(partial.wanted.contains) != true {
-                return true
-            }
-            guard partial.hasLeftRows, try isMarked(key) else { return false }
-            let scope = version.stamp(ofColumn: partial.column)
-            return partial.since.contains(scope)
-        }
-
-        private func isMarked(_ key: RowKey) throws -> Bool {
-            let statement = try db.cachedStatement(sql: "SELECT 1 FROM _sync_left WHERE tbl = ? AND pk = ?")
-            statement.reset()
-            defer { statement.reset() }
-            _ = RawBinding.int64(statement.sqliteStatement, 1, partial.number)
-            key.value.bind(statement.sqliteStatement, 2)
-            return try statement.step()
-        }
     }
 }
