@@ -347,7 +347,8 @@ CREATE TABLE _sync_partial (
     remote TEXT NOT NULL,                  -- the remote that the choice was made for, as its transport names it
     whole INTEGER NOT NULL,                -- 1 while all rows are here that were when the choice was made
     everything INTEGER NOT NULL,           -- 1 when all rows are wanted again
-    swept INTEGER NOT NULL                 -- the last _sync_log.seq when nothing was left to take out; 0 when there may be something
+    swept INTEGER NOT NULL,                -- the last _sync_log.seq when nothing was left to take out; 0 when there may be something
+    revision INTEGER NOT NULL              -- rises whenever something else is asked for
 );
 
 -- The values that choose the rows: NULL, integers, text, blobs.

@@ -47,7 +47,7 @@ struct ExportedParts {
             wanted?.contains($0.number) != false && !partial.excluded.contains($0.number)
         }
         partialNames = tables.filter { coverage.partials[$0.number] != nil }.map(\.name)
-        if try !partial.isComplete(db, metadata, coverage, request, sending: Set(tables.map(\.number))) {
+        if !partial.isComplete(coverage, request, sending: Set(tables.map(\.number))) {
             whole = Self.nothing
         } else if let wanted {
             let ignored = partial.ignored.union(coverage.partials.keys)

@@ -44,9 +44,17 @@ extension ReplicaFacts {
         public var column: String
         /// The values; nil for all rows.
         public var values: [ScopeValue]?
+        /// Who asked for them, and by which of its requests: what it has is left out.
+        public var receiver: ReplicaID
+        /// The number of the request.
+        public var revision: Int64
 
         /// Makes a restriction.
-        public init(table: String, column: String, values: [ScopeValue]?) {
+        public init(
+            table: String, column: String, values: [ScopeValue]?, receiver: ReplicaID, revision: Int64
+        ) {
+            self.receiver = receiver
+            self.revision = revision
             self.table = table
             self.column = column
             self.values = values
@@ -109,6 +117,8 @@ extension ReplicaFacts {
         for restriction in restrictions {
             writer.string(restriction.table)
             writer.string(restriction.column)
+            writer.raw(restriction.receiver.bytes)
+            writer.unsigned(UInt64(bitPattern: max(0, restriction.revision)))
             writer.byte(restriction.values == nil ? 1 : 0)
             guard let values = restriction.values else { continue }
             writer.unsigned(UInt64(values.count))
@@ -127,6 +137,11 @@ extension ReplicaFacts {
             guard !restrictions.contains(where: { $0.table == table }) else {
                 throw WireError(.malformed, "a table is restricted twice")
             }
+            let receiver = try reader.identifier()
+            let revision = try reader.unsigned()
+            guard revision <= UInt64(Int64.max) else {
+                throw WireError(.malformed, "\(revision) is not the number of a request")
+            }
             let kind = try reader.byte()
             guard kind < 2 else { throw WireError(.unsupported, "a restriction of kind \(kind)") }
             var values: [ScopeValue]?
@@ -140,7 +155,10 @@ extension ReplicaFacts {
                 }
                 values = list
             }
-            restrictions.append(Restriction(table: table, column: column, values: values))
+            restrictions.append(
+                Restriction(
+                    table: table, column: column, values: values, receiver: receiver,
+                    revision: Int64(revision)))
         }
         return restrictions
     }

@@ -27,7 +27,9 @@ final class AppliedRows {
             let own = columns.first { $0.name.lowercased() == restriction.column.lowercased() }?.number
             let column = own ?? aliases.column(named: restriction.column, in: partial.number)
             let wanted = partial.wantsEverything ? nil : partial.wanted
-            guard column == partial.column, restriction.values.map(Set.init) == wanted,
+            guard restriction.revision == partial.revision,
+                try restriction.receiver == StoreMetadata.require(db).replicaID(), column == partial.column,
+                restriction.values.map(Set.init) == wanted,
                 partial.known.covers(part.base), partial.isDominated(by: part.target)
             else {
                 throw SyncError(
@@ -161,6 +163,9 @@ final class AppliedRows {
             try partial.setSwept(db, 0)
             try db.execute(
                 sql: "UPDATE _sync_partial_value SET held = wanted WHERE tbl = ?", arguments: [part.table])
+            try db.execute(
+                sql: "UPDATE _sync_partial SET revision = revision + 1 WHERE tbl = ?", arguments: [part.table]
+            )
             try partial.catchUp(db)
         }
     }

@@ -39,7 +39,9 @@ struct ExportedRows {
         }
         column = found?.number
         ordinal = table.columns.firstIndex { $0.number == found?.number }
-        restriction = ReplicaFacts.Restriction(table: table.name, column: name, values: request.values)
+        restriction = ReplicaFacts.Restriction(
+            table: table.name, column: name, values: request.values, receiver: request.receiver,
+            revision: request.revision)
         wanted = request.values.map(Set.init)
         held = Set(request.heldValues)
         isFull = base.sequences.isEmpty

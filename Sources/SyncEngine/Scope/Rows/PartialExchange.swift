@@ -45,42 +45,17 @@ struct PartialExchange {
     }
 
     /// Whether a receiver that knows what is sent knows as much of the tables that are held in part here
-    /// as of all tables.
+    /// as of all tables. Own changes of such a table are not claimed unless it is sent: those in rows that
+    /// were taken out are not here any more.
     ///
     /// - parameter sent: The tables of the bundle.
-    func isComplete(
-        _ db: Database, _ metadata: StoreMetadata, _ coverage: Coverage, _ request: TransferRequest,
-        sending sent: Set<Int64>
-    ) throws -> Bool {
-        for (number, partial) in coverage.partials where !ignored.contains(number) {
+    func isComplete(_ coverage: Coverage, _ request: TransferRequest, sending sent: Set<Int64>) -> Bool {
+        coverage.partials.allSatisfy { number, partial in
+            if ignored.contains(number) { return true }
             var after = known[number] ?? request.base
-            if sent.contains(number) {
-                after.join(partial.known)
-            } else if try !Self.hasChanges(db, metadata, number, partial.own, after) {
-                after.join(partial.own)
-            }
-            guard after.covers(coverage.whole.known) else { return false }
+            if sent.contains(number) { after.join(partial.known) }
+            return after.covers(coverage.whole.known)
         }
-        return true
-    }
-
-    /// Whether a table has changes of some replicas that a receiver does not know.
-    private static func hasChanges(
-        _ db: Database, _ metadata: StoreMetadata, _ table: Int64, _ own: VersionVector,
-        _ known: VersionVector
-    ) throws -> Bool {
-        for replica in metadata.replicas where own[replica.id] > known[replica.id] {
-            let hasChanges = try Bool.fetchOne(
-                db,
-                sql: """
-                    SELECT EXISTS(SELECT 1 FROM _sync_row WHERE sid = ?1 AND oseq > ?2 AND tbl = ?3)
-                    OR EXISTS(
-                        SELECT 1 FROM _sync_cell AS c CROSS JOIN _sync_row AS s ON s.r = c.r
-                        WHERE c.sid = ?1 AND c.oseq > ?2 AND s.tbl = ?3)
-                    """, arguments: [replica.sid, known[replica.id], table])
-            if hasChanges == true { return true }
-        }
-        return false
     }
 
     /// The group of a table that one of the two holds in part; nil for another one.

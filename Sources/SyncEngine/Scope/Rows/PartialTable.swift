@@ -16,7 +16,8 @@ struct PartialTable {
             remote TEXT NOT NULL,
             whole INTEGER NOT NULL,
             everything INTEGER NOT NULL,
-            swept INTEGER NOT NULL
+            swept INTEGER NOT NULL,
+            revision INTEGER NOT NULL
         );
         CREATE TABLE _sync_partial_value (
             tbl INTEGER NOT NULL,
@@ -53,6 +54,8 @@ struct PartialTable {
     let wantsEverything: Bool
     /// The end of the log when nothing was left to take out; 0 when there may be something.
     let swept: Int64
+    /// Rises with each change of what is asked for.
+    let revision: Int64
     /// The values that are wanted.
     let wanted: Set<ScopeValue>
     /// The values of which the rows are here.
@@ -95,7 +98,9 @@ struct PartialTable {
         // A store of an older program that nobody has written to yet.
         guard metadata.format == MetadataSchema.version else { return [:] }
         let rows = try Row.fetchAll(
-            db, sql: "SELECT tbl, col, remote, whole, everything, swept FROM _sync_partial ORDER BY tbl")
+            db,
+            sql: "SELECT tbl, col, remote, whole, everything, swept, revision FROM _sync_partial ORDER BY tbl"
+        )
         guard !rows.isEmpty else { return [:] }
         let names = Dictionary(
             metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
@@ -115,6 +120,7 @@ struct PartialTable {
         isWhole = try row.decode(Int64.self, atIndex: 3) != 0
         wantsEverything = try row.decode(Int64.self, atIndex: 4) != 0
         swept = try row.decode(atIndex: 5)
+        revision = try row.decode(atIndex: 6)
         var wanted: Set<ScopeValue> = []
         var held: Set<ScopeValue> = []
         for row in try Row.fetchAll(
@@ -206,6 +212,7 @@ struct PartialTable {
                 UPDATE _sync_partial_known SET oseq = min(oseq, ?1), seen = min(seen, ?1), own = min(own, ?1),
                     dropped = min(dropped, ?1) WHERE sid = ?2
                 """, arguments: [common, sid])
-        try db.execute(sql: "UPDATE _sync_partial_value SET held = 0")
+        try db.execute(
+            sql: "UPDATE _sync_partial_value SET held = 0; UPDATE _sync_partial SET revision = revision + 1")
     }
 }

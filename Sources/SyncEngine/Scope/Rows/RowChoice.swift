@@ -58,7 +58,8 @@ struct RowChoice {
         let held =
             partial.isWhole ? values : partial.column == column ? partial.held.intersection(values) : []
         try db.execute(
-            sql: "UPDATE _sync_partial SET col = ?, everything = 0, swept = 0 WHERE tbl = ?",
+            sql:
+                "UPDATE _sync_partial SET col = ?, everything = 0, swept = 0, revision = revision + 1 WHERE tbl = ?",
             arguments: [column, table.number])
         try save(values, held: held, table.number)
     }
@@ -98,7 +99,8 @@ struct RowChoice {
     ) throws {
         try db.execute(
             sql: """
-                INSERT INTO _sync_partial (tbl, col, remote, whole, everything, swept) VALUES (?, ?, ?, 1, 0, 0)
+                INSERT INTO _sync_partial (tbl, col, remote, whole, everything, swept, revision)
+                VALUES (?, ?, ?, 1, 0, 0, 1)
                 """, arguments: [table.number, column, remote])
         try save(values, held: values, table.number)
         var known = coverage[table.number].known
@@ -131,7 +133,8 @@ struct RowChoice {
     private func wantEverything(_ partial: PartialTable, _ metadata: StoreMetadata) throws {
         guard partial.isWhole, partial.known.covers(metadata.vector) else {
             return try db.execute(
-                sql: "UPDATE _sync_partial SET everything = 1 WHERE tbl = ?", arguments: [partial.number])
+                sql: "UPDATE _sync_partial SET everything = 1, revision = revision + 1 WHERE tbl = ?",
+                arguments: [partial.number])
         }
         try PartialTable.remove(db, partial.number)
         let coverage = try Coverage.load(db, metadata)

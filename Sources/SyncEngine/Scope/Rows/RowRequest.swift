@@ -11,11 +11,18 @@ public struct RowRequest: Equatable, Sendable {
     public var values: [ScopeValue]?
     /// The values of which it has the rows, as of what it knows.
     public var heldValues: [ScopeValue]
+    /// Who asks.
+    public var receiver: ReplicaID
+    /// Rises whenever something else is asked for, so that no late answer is taken for that to another question.
+    public var revision: Int64
 
     /// Makes a request.
     public init(
-        partial: ReplicaFacts.Partial, columns: [String], values: [ScopeValue]?, heldValues: [ScopeValue]
+        partial: ReplicaFacts.Partial, columns: [String], values: [ScopeValue]?, heldValues: [ScopeValue],
+        receiver: ReplicaID, revision: Int64
     ) {
+        self.receiver = receiver
+        self.revision = revision
         self.partial = partial
         self.columns = columns
         self.values = values
@@ -26,7 +33,9 @@ public struct RowRequest: Equatable, Sendable {
 extension RowRequest {
     /// What this store asks for, of each table that it holds in part.
     static func loadAll(_ db: Database) throws -> [RowRequest] {
-        let coverage = try Coverage.load(db, StoreMetadata.require(db))
+        let metadata = try StoreMetadata.require(db)
+        let coverage = try Coverage.load(db, metadata)
+        let replica = try metadata.replicaID()
         guard !coverage.partials.isEmpty else { return [] }
         let facts = try coverage.partialFacts(db)
         let aliases = try NameAliases(db)
@@ -39,7 +48,7 @@ extension RowRequest {
                 partial: fact,
                 columns: [column.name] + aliases.names(ofColumn: column.number, in: table.number),
                 values: partial.wantsEverything ? nil : partial.wanted.sorted(),
-                heldValues: partial.held.sorted())
+                heldValues: partial.held.sorted(), receiver: replica, revision: partial.revision)
         }
     }
 }
