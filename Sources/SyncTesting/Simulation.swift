@@ -1,3 +1,4 @@
+import CipherStore
 import Foundation
 
 /// One simulated run: replicas of a database over real encrypted files, in simulated time.
@@ -55,6 +56,9 @@ public struct Simulation: Sendable {
         let memory = "/dev/shm"
         return FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
     }()
+
+    /// The library that the files are made with, such as "SQLCipher 3.4.1".
+    public static let engine = "SQLCipher \(EngineFeatures.current.cipherVersion ?? "?")"
 
     /// Runs it.
     ///

@@ -157,7 +157,10 @@ extension SimulationRun {
         do {
             try receive(bundle.frames, replica)
             guard isDue else {
-                throw SimulationViolation(.progress, "a bundle was applied that builds on unknown changes")
+                throw SimulationViolation(
+                    .progress,
+                    "a bundle was applied that builds on \(bundle.transfer.base.text), and \(replica.model.vector.text) is known"
+                )
             }
         } catch let error as SyncError where mayRefuse(error, isDue: isDue) {
             note("  refused: \(error)")

@@ -32,7 +32,14 @@ final class SimulationRun {
         var random = SimulationRandom(seed: simulation.seed, part: 0)
         var features = Set(
             SimulationFeature.allCases.filter { simulation.features.contains($0) && !random.oneIn(4) })
-        if features.contains(.scopes) { features.subtract(SimulationFeature.apartFromScopes) }
+        if features.contains(.scopes) {
+            // Were there scopes in most runs, few would have what runs with scopes leave out.
+            if simulation.features.isDisjoint(with: SimulationFeature.apartFromScopes) || random.oneIn(3) {
+                features.subtract(SimulationFeature.apartFromScopes)
+            } else {
+                features.remove(.scopes)
+            }
+        }
         self.features = features
         replicaCountMax = 2 + random.number(below: 5)
         topology = random.element(of: Topology.allCases) ?? .any

@@ -16,15 +16,23 @@ final class Reporter {
         let runs: UInt64
         let failures: Int
         let runsPerSecond: Double
+        let seconds: Double
+        let firstSeed: UInt64
+        let steps: Int
+        let engine: String
+        let features: [String]
     }
 
+    private let simulation: Simulation
     private let isJSON: Bool
     private let showsTrace: Bool
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private var runCount: UInt64 = 0
     private var lastProgress = Date.distantPast
 
-    init(isJSON: Bool, showsTrace: Bool) {
+    /// - parameter simulation: The first run.
+    init(_ simulation: Simulation, isJSON: Bool, showsTrace: Bool) {
+        self.simulation = simulation
         self.isJSON = isJSON
         self.showsTrace = showsTrace
     }
@@ -65,11 +73,25 @@ final class Reporter {
 
     func finish(failureCount: Int, since start: Date) throws {
         clear()
-        if isJSON {
-            try write(Summary(runs: runCount, failures: failureCount, runsPerSecond: rate(since: start)))
-        } else {
-            emit("\(runCount) runs, \(failureCount) failures, \(rate(since: start)) runs/s")
+        let seconds = (Date().timeIntervalSince(start) * 10).rounded() / 10
+        guard !isJSON else {
+            return try write(
+                Summary(
+                    runs: runCount, failures: failureCount, runsPerSecond: rate(since: start),
+                    seconds: seconds, firstSeed: simulation.seed, steps: simulation.stepCount,
+                    engine: Simulation.engine, features: simulation.features.map(\.rawValue).sorted()))
         }
+        emit("\(runCount) runs, \(failureCount) failures, \(rate(since: start)) runs/s, \(seconds) s")
+        emit(
+            "seeds from \(simulation.seed), \(simulation.stepCount) steps, \(Simulation.engine), features: \(features)"
+        )
+    }
+
+    /// The features, in one word where there is one.
+    private var features: String {
+        if simulation.features.count == SimulationFeature.allCases.count { return "all" }
+        if simulation.features == SimulationFeature.stable { return "stable" }
+        return simulation.features.map(\.rawValue).sorted().joined(separator: " ")
     }
 
     /// Prints a line at once, so that it is there when the process is killed.

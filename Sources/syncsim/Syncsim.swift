@@ -87,13 +87,13 @@ struct Syncsim: ParsableCommand {
     }
 
     func run() throws {
-        let reporter = Reporter(isJSON: json, showsTrace: trace)
+        var simulation = Simulation(seed: seed, features: try allowed(), stepCount: steps, folder: folder)
+        simulation.steps = try onlySteps()
+        let reporter = Reporter(simulation, isJSON: json, showsTrace: trace)
         var failureCount = 0
         let start = Date()
         for offset in 0..<count {
-            var simulation = Simulation(
-                seed: seed &+ offset, features: try allowed(), stepCount: steps, folder: folder)
-            simulation.steps = try onlySteps()
+            simulation.seed = seed &+ offset
             var result = try simulation.run()
             if result.violation != nil {
                 failureCount += 1

@@ -31,6 +31,9 @@ final class BundleApplier {
     private var before: Coverage?
     private var deletions: ForgottenDeletions?
     private var rows: AppliedRows?
+    /// Whether the header asks for a new identity that the bundle does not fit. Only its end shows
+    /// whether it is what the sender wrote, so it is read that far.
+    private var needsRenewal = false
     /// The header, once it was read.
     private(set) var header: BundleHeader?
 
@@ -63,7 +66,11 @@ final class BundleApplier {
 
     /// Takes the next frame of the bundle.
     func consume(_ frame: UnsafeRawBufferPointer) throws {
-        try reader.consume(frame, onHeader: { try self.begin($0) }, onRow: { try self.apply($0) })
+        try reader.consume(
+            frame,
+            onHeader: { header in
+                do { try self.begin(header) } catch is RenewalRequired { needsRenewal = true }
+            }, onRow: { if !needsRenewal { try self.apply($0) } })
     }
 
     private func begin(_ header: BundleHeader) throws {
@@ -283,6 +290,7 @@ final class BundleApplier {
     /// Ends the application: everything was there, the vector moves on.
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
+        guard !needsRenewal else { throw RenewalRequired() }
         try rows?.finish(tables)
         if let deletions {
             try deletions.finish(tables, partOfTable)

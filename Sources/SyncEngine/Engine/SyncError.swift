@@ -45,6 +45,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case scopeUnsupported
         /// Rows can't be chosen so: by this column, by these values, or beside another choice.
         case unsuitableScope
+        /// The remote exchanges other tables with this device than it asks for or brings.
+        case outsideScope
         /// The replica was never heard of.
         case noSuchReplica
         /// Two replicas know the same and do not hold the same, and could not be made equal.

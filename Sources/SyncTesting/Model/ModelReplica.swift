@@ -65,6 +65,13 @@ struct ModelReplica {
         return joined
     }
 
+    /// What it knows once its log is folded, as it is before a bundle is applied.
+    var vectorAfterFold: VersionVector {
+        var vector = vector
+        if let last = pending.last { vector[id] = last.sequence }
+        return vector
+    }
+
     /// Notes what a transaction wrote.
     mutating func append(_ entries: [Entry]) { pending += entries }
 

@@ -87,11 +87,20 @@ extension SimulatedReplica {
                 let moved = Stamp(
                     timestamp: HybridTimestamp(rawValue: stamp.timestamp.rawValue + 1),
                     replica: observation.replica, sequence: observation.folded)
-                guard found.contains(moved) else { continue }
+                guard found.contains(moved), !isOvertaken(stamp, row, version) else { continue }
                 commons[stamp.replica] = min(commons[stamp.replica] ?? .max, stamp.sequence - 1)
             }
         }
         return commons
+    }
+
+    /// Whether a column was written in the moment to which the write of the whole row moved: then it
+    /// goes after that under the new identity, whoever wrote it.
+    private func isOvertaken(
+        _ stamp: Stamp, _ row: MergedState.Row, _ version: StoreObservation.Version
+    ) -> Bool {
+        stamp != row.base && version.base != row.base
+            && stamp.timestamp.rawValue == row.base.timestamp.rawValue + 1
     }
 
     /// Takes a copy of the file, to put it back later.

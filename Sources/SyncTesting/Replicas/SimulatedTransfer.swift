@@ -57,6 +57,6 @@ struct SimulatedTransfer: Equatable {
 
     /// Whether a replica knows what the bundle builds on.
     func isDue(for model: ModelReplica) -> Bool {
-        model.vector.covers(base) && parts.allSatisfy { model.vector(of: $0).covers($1.base) }
+        model.vectorAfterFold.covers(base) && parts.allSatisfy { model.vector(of: $0).covers($1.base) }
     }
 }

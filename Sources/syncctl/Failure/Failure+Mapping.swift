@@ -126,6 +126,13 @@ extension Failure {
                     "bring all tables and rows here with: syncctl sync <store> --remote <store> --all-tables --all-rows"
                 ],
                 status: .remoteRefused)
+        case .outsideScope:
+            self.init(
+                error.message,
+                hints: [
+                    "choose tables with: syncctl sync <store> --tables <table>,…; which ones a device may have is decided by its invitation"
+                ],
+                status: .remoteRefused)
         case .snapshotMissing:
             self.init(
                 error.message,

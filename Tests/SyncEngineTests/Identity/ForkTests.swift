@@ -157,6 +157,37 @@ import Testing
         #expect(try a.titles() == ["one", "of the copy", "of the original"])
     }
 
+    /// What a damaged header says is known to be wrong only at the end of the bundle.
+    @Test func aBundleWithoutItsEndGivesNoNewIdentity() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        try a.queue.close()
+        try stores.copy("a.db", to: "backup.db")
+        let later = try stores.open("a.db")
+        try later.insert(2, "after the backup")
+        try later.meet(b)
+        try b.insert(3, "of b")
+        let known = try later.vector()
+        try later.queue.close()
+        try stores.copy("backup.db", to: "a.db")
+        let restored = try stores.open("a.db")
+        let bundle = try b.bundle(since: known)
+        let old = try restored.replica()
+        for count in 1..<bundle.count {
+            #expect(throws: WireError.self) { try restored.apply(Array(bundle.prefix(count))) }
+            #expect(try restored.replica() == old)
+        }
+        let error = #expect(throws: SyncError.self) { try restored.apply(bundle) }
+        #expect(error?.code == .forkedReplica)
+        #expect(try restored.replica() != old)
+        try restored.meet(b)
+        try expectEqual([restored, b])
+        #expect(try b.titles() == ["one", "after the backup", "of b"])
+    }
+
     @Test func changesOfADestroyedForkAreNotLost() throws {
         let stores = try TestStores()
         let (a, copy, b, c) = try duplicate(stores)

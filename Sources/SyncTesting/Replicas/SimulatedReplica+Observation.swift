@@ -1,0 +1,137 @@
+import CipherStore
+import SyncEngine
+import SyncWire
+
+/// How the model follows what a store does: folds, merges, deletions that are forgotten.
+extension SimulatedReplica {
+    /// Brings the model up to what the store has done since it was last looked at: a fold, a merge.
+    ///
+    /// - parameters:
+    ///     - now: The time of the program that did it.
+    ///     - transfer: What was to be merged; the store may have refused it.
+    func observe(now: Int64, transfer: SimulatedTransfer? = nil) throws {
+        let observation = try queue.read { try StoreObservation($0) }
+        let isRenewed = observation.replica != model.id
+        if isRenewed { try followIdentity(observation, now: now) }
+        if observation.folded > model.folded {
+            fold(now: now)
+            guard observation.folded == model.folded else {
+                throw SimulationViolation(
+                    .progress,
+                    "replica \(name) folded up to \(observation.folded), and its log is known up to \(model.folded)"
+                )
+            }
+        }
+        if !observation.knowsSame(as: model) {
+            guard let transfer else {
+                throw SimulationViolation(
+                    .progress,
+                    "replica \(name) knows \(observation.vector.text), \(model.vector.text) is expected, and nobody told it more"
+                )
+            }
+            try take(transfer, observation, isRenewed: isRenewed, now: now)
+        } else if let transfer, observation.clock > model.clock {
+            // A bundle that brings nothing new can still tell the time, to a clock that was behind
+            // when it came first.
+            adopt(transfer, now: now)
+        }
+        forgetDeletions(observation.floor)
+        guard observation.clock == model.clock else {
+            throw SimulationViolation(
+                .progress,
+                "the clock of replica \(name) is at \(observation.clock), and \(model.clock) is expected")
+        }
+        try readRows()
+        let strays = try queue.read {
+            try observation.entries($0, after: model.pending.last?.sequence ?? model.folded)
+        }
+        guard strays.isEmpty else {
+            throw SimulationViolation(.capture, "replica \(name) logged \(strays[0]), which no user wrote")
+        }
+    }
+
+    /// Takes in what a bundle brought.
+    private func take(
+        _ transfer: SimulatedTransfer, _ observation: StoreObservation, isRenewed: Bool, now: Int64
+    ) throws {
+        var joined = model.vector
+        joined.join(transfer.target)
+        for (replica, sequence) in joined.sequences where isRenewed {
+            // How far it went back before the bundle came can't be seen.
+            let found = observation.vector[replica]
+            if found < sequence, found >= transfer.target[replica] { joined[replica] = found }
+        }
+        guard observation.vector == joined else {
+            throw SimulationViolation(
+                .progress,
+                "replica \(name) counts \(observation.vector.text) as known, and the bundle brought \(joined.text)"
+            )
+        }
+        let known = world.restrict(transfer.known, to: transfer.tables)
+        let sender = world.state(of: known.subtracting(transfer.forgotten))
+        adopt(transfer, now: now)
+        forgetDeletions(transfer.floor)
+        if !model.vector.covers(transfer.floor) { takeOut(transfer, sender) }
+        model.vector = joined
+        for (table, part) in transfer.parts {
+            model.parts[table, default: VersionVector()].join(part.target)
+        }
+        guard observation.knowsSame(as: model) else {
+            throw SimulationViolation(
+                .progress, "replica \(name) counts other changes of a table as known than the bundle brought")
+        }
+        model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
+        model.known.formUnion(known)
+        model.known.formUnion(world.claimed(transfer))
+    }
+
+    /// Moves the clock by what is in a bundle.
+    private func adopt(_ transfer: SimulatedTransfer, now: Int64) {
+        let known = world.restrict(transfer.known, to: transfer.tables)
+        let bound = (now + ModelReplica.skewMillisecondsMax) << 16
+        model.adopt(
+            world.state(of: known.subtracting(transfer.forgotten))
+                .newestTimestamp(beyond: transfer.base(of:), upTo: bound))
+    }
+
+    /// Whoever was away while deletions were forgotten gets all rows, and those go that are not
+    /// among them, or are of a life that ended for the sender.
+    private func takeOut(_ transfer: SimulatedTransfer, _ sender: MergedState) {
+        let gone = state().rows.filter { key, row in
+            guard let other = sender.rows[key] else {
+                return row.stamps.contains { transfer.target.contains($0) }
+            }
+            let wins =
+                row.life > other.life || (row.life == other.life && row.base.isNewer(than: other.base))
+            return wins && row.base != other.base && transfer.target.contains(row.base)
+        }
+        for number in model.known.numbers where gone[world.changes[number].key] != nil {
+            model.forgotten.insert(number)
+        }
+    }
+
+    /// The log gets versions.
+    func fold(now: Int64) {
+        for number in world.add(model.fold(state(), rows, columns: columns, now: now)) {
+            model.known.insert(number)
+        }
+    }
+
+    /// Of a row whose deletion lies below the floor, nobody remembers anything.
+    private func forgetDeletions(_ floor: VersionVector) {
+        guard !floor.sequences.isEmpty else { return }
+        let dead = state().rows.filter { !$1.isAlive && floor.contains($1.base) }
+        guard !dead.isEmpty else { return }
+        for number in model.known.numbers {
+            let change = world.changes[number]
+            if let row = dead[change.key], change.life <= row.life { model.forgotten.insert(number) }
+        }
+    }
+}
+
+extension VersionVector {
+    /// The vector as violations tell it.
+    var text: String {
+        sequences.map { "\($0.shortDescription):\($1)" }.sorted().joined(separator: " ")
+    }
+}
