@@ -78,18 +78,19 @@ import Testing
     }
 
     private func bundle(_ body: (inout BundleWriter) throws -> Void) throws -> [[UInt8]] {
+        let collected = Collected()
+        var writer = try BundleWriter(
+            header: BundleHeader(
+                store: store, sender: replica, base: VersionVector(), target: VersionVector([replica: 9]),
+                replicas: [replica], tables: [.init(name: "note", key: "id", columns: ["a", "b"])]),
+            sink: { collected.frames.append(Array($0)) })
+        try body(&writer)
+        try writer.finish()
+        return collected.frames
+    }
+
+    private final class Collected {
         var frames: [[UInt8]] = []
-        try withoutActuallyEscaping({ (frame: UnsafeRawBufferPointer) in frames.append(Array(frame)) }) {
-            sink in
-            var writer = try BundleWriter(
-                header: BundleHeader(
-                    store: store, sender: replica, base: VersionVector(), target: VersionVector([replica: 9]),
-                    replicas: [replica], tables: [.init(name: "note", key: "id", columns: ["a", "b"])]),
-                sink: sink)
-            try body(&writer)
-            try writer.finish()
-        }
-        return frames
     }
 
     @Test func aRowThatLeftHasAKeyALifeAndABase() throws {

@@ -60,7 +60,7 @@
             }
             let (count, left) = try campaign.rehearse { try Self.stars("b.db", "b", $0) }
             #expect(left == expected)
-            let calls = FaultCampaign.calls(of: count, limit: 24, costly: 8)
+            let calls = FaultCampaign.calls(of: count, limit: 10, costly: 3)
             try await campaign.run(.kill, at: calls) { run in
                 #expect(run.result.status == -SIGKILL, run.comment)
                 _ = try Self.stars("a.db", "a", run.place)
