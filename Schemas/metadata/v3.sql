@@ -338,3 +338,41 @@ CREATE TABLE _sync_invite (
     expires INTEGER NOT NULL,              -- Unix milliseconds
     device BLOB                            -- the key of the device that used it
 );
+
+-- Tables of which some rows only are here: those that have one of some values in a column.
+-- What is known of them is in _sync_partial_known, and neither in _sync_replica.oseq nor in _sync_coverage.
+CREATE TABLE _sync_partial (
+    tbl INTEGER PRIMARY KEY,
+    col INTEGER NOT NULL,                  -- the scope column, in _sync_column
+    remote TEXT NOT NULL,                  -- the remote that the choice was made for, as its transport names it
+    whole INTEGER NOT NULL,                -- 1 while all rows are here that were when the choice was made
+    everything INTEGER NOT NULL,           -- 1 when all rows are wanted again
+    swept INTEGER NOT NULL,                -- the last _sync_log.seq when nothing was left to take out; 0 when there may be something
+    revision INTEGER NOT NULL              -- rises whenever something else is asked for
+);
+
+-- The values that choose the rows: NULL, integers, text, blobs.
+CREATE TABLE _sync_partial_value (
+    tbl INTEGER NOT NULL,
+    val,
+    wanted INTEGER NOT NULL,               -- 1
+    held INTEGER NOT NULL                  -- 1 when the rows with this value are here, as of _sync_partial_known.oseq
+);
+
+-- What the rows of these tables take into account.
+CREATE TABLE _sync_partial_known (
+    tbl INTEGER NOT NULL,
+    sid INTEGER NOT NULL,                  -- the replica whose changes they are
+    oseq INTEGER NOT NULL,                 -- the last of them that is taken into account
+    seen INTEGER NOT NULL,                 -- the same but for rows in _sync_left, whose new values are not here
+    own INTEGER NOT NULL,                  -- the last that was made here, when the replica is an earlier identity of this file
+    dropped INTEGER NOT NULL,              -- the last own one in rows that were taken out
+    PRIMARY KEY (tbl, sid)
+) WITHOUT ROWID;
+
+-- Rows that are no longer wanted, and stay until another replica has the changes that were made to them here.
+CREATE TABLE _sync_left (
+    tbl INTEGER NOT NULL,
+    pk NOT NULL,
+    PRIMARY KEY (tbl, pk)
+) WITHOUT ROWID;

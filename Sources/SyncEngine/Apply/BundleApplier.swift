@@ -30,6 +30,7 @@ final class BundleApplier {
     private var hasUnitedColumns = false
     private var before: Coverage?
     private var deletions: ForgottenDeletions?
+    private var rows: AppliedRows?
     /// Whether the header asks for a new identity that the bundle does not fit. Only its end shows
     /// whether it is what the sender wrote, so it is read that far.
     private var needsRenewal = false
@@ -110,9 +111,14 @@ final class BundleApplier {
         let end = Stamp(
             timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
             sequence: 0)
+        let isResync = parts.byTable.contains(where: \.isResync) || parts.rows.contains(where: \.isFull)
+        let resync = isResync ? try Resync(db) : nil
         deletions = ForgottenDeletions(
-            versions: versions, journal: journal, parking: parking, settlement: settlement,
-            resync: parts.byTable.contains(where: \.isResync) ? try Resync(db) : nil, end: end)
+            versions: versions, journal: journal, parking: parking, settlement: settlement, resync: resync,
+            end: end)
+        guard !parts.rows.isEmpty else { return }
+        rows = AppliedRows(
+            db, parts.rows, before.partials, versions, parking, settlement, mentioned: resync)
     }
 
     /// The sums, with everything in them that was here before the bundle.
@@ -171,7 +177,14 @@ final class BundleApplier {
         let part = partOfTable[record.table]
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
         try records.note(record, part.targetSequences)
+        if record.isLeave {
+            guard let rows else {
+                throw SyncError(.invalidBundle, "the bundle says that a row left its table")
+            }
+            return try rows.leave(table, key)
+        }
         try settlement?.touch(table.table.number, key)
+        if part.isRestricted { try rows?.mention(table.table.number, key) }
         if part.isResync { try deletions?.mention(table.table.number, key) }
         if let base = record.base, record.isAlive, !table.namesColumnsTwice, !part.forgotten.covers(base),
             try versions.insertIfNew(table.table.number, key, life: record.life, records.stamp(base))
@@ -242,7 +255,8 @@ final class BundleApplier {
         }
         guard
             var plan = Merge.plan(
-                local: version, incoming: change, peer: part.peer, known: part.known, isRepair: isRepair,
+                local: version, incoming: change, peer: peer(part, change, beside: version, record.table),
+                known: part.known, isRepair: isRepair,
                 separate: counters?.shares(of: table.table.number) ?? [])
         else {
             throw SyncError(
@@ -259,12 +273,25 @@ final class BundleApplier {
         }
     }
 
+    /// What the sender knew of a row. Who holds some rows of a table only, and inserted one that was
+    /// there already in this life, did not have it, whatever it knows of the table.
+    private func peer(
+        _ part: AppliedPart, _ change: RowChange, beside local: RowVersion?, _ table: Int
+    ) -> VersionVector {
+        guard let header, !header.facts.partials.isEmpty, let base = change.base, let local,
+            local.isAlive, local.life == change.life, local.base != base,
+            header.facts.partials.find([header.tables[table].name]) != nil
+        else { return part.peer }
+        return VersionVector()
+    }
+
     // MARK: The end
 
     /// Ends the application: everything was there, the vector moves on.
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
         guard !needsRenewal else { throw RenewalRequired() }
+        try rows?.finish(tables)
         if let deletions {
             try deletions.finish(tables, partOfTable)
             summary.conflictCount += deletions.conflictCount
@@ -288,6 +315,8 @@ final class BundleApplier {
         try versions.digests?.flush()
         if let header, !isRepair {
             try parts?.conclude(db)
+            try rows?.conclude()
+            try Coverage.normalize(db)
             try BundleAdmission(db: db, environment: environment, header: header).conclude()
         }
         try db.execute(

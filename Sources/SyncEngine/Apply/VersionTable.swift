@@ -135,6 +135,22 @@ final class VersionTable {
             sequence: stamp.sequence)
     }
 
+    /// Removes the versions of a row, as if it had never been here.
+    func remove(_ version: RowVersion, row: Int64, _ table: Int64, _ key: RowKey) throws {
+        if version.isAlive {
+            try digests?.row(table, key, life: version.life, local(version.base), isAdded: false)
+            for (column, stamp) in version.cells {
+                try digests?.cell(table, key, column: column, local(stamp), isAdded: false)
+            }
+        }
+        for name in ["_sync_cell", "_sync_part", "_sync_row"] {
+            let statement = try db.cachedStatement(sql: "DELETE FROM main.\(name) WHERE r = ?")
+            statement.reset()
+            _ = RawBinding.int64(statement.sqliteStatement, 1, row)
+            try run(statement)
+        }
+    }
+
     /// Writes the versions of a plan.
     func store(
         _ plan: MergePlan, row: Int64?, replacing old: RowVersion?, _ table: Int64, _ key: RowKey

@@ -10,8 +10,7 @@ extension BundleExporter {
     ) throws {
         let feed = try db.makeStatement(sql: "\(sql) \(parts.condition(group))")
         defer { feed.reset() }
-        let cells = try db.makeStatement(
-            sql: "SELECT col, hlc, sid, oseq FROM _sync_cell WHERE r = ? ORDER BY col")
+        let cells = try db.makeStatement(sql: Self.cellsSQL)
         var known: [Int64: Int64] = [:]
         for replica in metadata.replicas { known[replica.sid] = group.base[replica.id] }
         while try feed.step() {
@@ -29,13 +28,15 @@ extension BundleExporter {
         try progress?(Int64(writer.rowCount))
     }
 
+    static let cellsSQL = "SELECT col, hlc, sid, oseq FROM _sync_cell WHERE r = ? ORDER BY col"
+
     /// A row of the feed.
-    private struct FeedEntry {
+    struct FeedEntry {
         let row: Int64
         let table: Int64
         let life: Int64
         let stamp: (timestamp: Int64, sid: Int64, sequence: Int64)
-        let isNewBase: Bool
+        var isNewBase: Bool
         var isAlive: Bool { life & 1 == 1 }
 
         init(_ statement: SQLiteStatement) {
@@ -47,17 +48,24 @@ extension BundleExporter {
             )
             isNewBase = RawColumn.int64(statement, 7) != 0
         }
+
+        /// The key of the row, which is valid until the statement moves on.
+        static func key(_ statement: SQLiteStatement) -> RowKey {
+            let isText = RawColumn.storageClass(statement, 2) == RawColumn.textClass
+            let bytes = isText ? RawColumn.text(statement, 2) : RawColumn.blob(statement, 2)
+            return RowKey(bytes: bytes, isText: isText)
+        }
     }
 
     /// The version of one column.
-    private struct CellEntry {
+    struct CellEntry {
         let column: Int
         let timestamp: Int64
         let sid: Int64
         let sequence: Int64
     }
 
-    private func readCells(_ statement: Statement, of row: Int64) throws -> [CellEntry] {
+    func readCells(_ statement: Statement, of row: Int64) throws -> [CellEntry] {
         let raw = statement.sqliteStatement
         statement.reset()
         _ = RawBinding.int64(raw, 1, row)
@@ -72,13 +80,12 @@ extension BundleExporter {
         return cells
     }
 
-    private func writeRow(
+    func writeRow(
         _ entry: FeedEntry, key statement: SQLiteStatement, table index: Int, cells: [CellEntry],
         isNew: (CellEntry) -> Bool, _ writer: inout BundleWriter
     ) throws {
         let reader = readers[index]
-        let isText = RawColumn.storageClass(statement, 2) == RawColumn.textClass
-        let key = isText ? RawColumn.text(statement, 2) : RawColumn.blob(statement, 2)
+        let (key, isText) = (FeedEntry.key(statement).bytes, FeedEntry.key(statement).isText)
         let base = try entry.isNewBase ? wireStamp(entry.stamp) : nil
         guard entry.isAlive else {
             writer.beginRow(
@@ -115,7 +122,7 @@ extension BundleExporter {
         try writer.endRow()
     }
 
-    private func wireStamp(_ stamp: (timestamp: Int64, sid: Int64, sequence: Int64)) throws -> WireStamp {
+    func wireStamp(_ stamp: (timestamp: Int64, sid: Int64, sequence: Int64)) throws -> WireStamp {
         guard let replica = replicaIndexes[stamp.sid] else {
             throw SyncError(.damagedMetadata, "a stamp names replica \(stamp.sid), which is not known")
         }

@@ -46,6 +46,8 @@ struct BundleExporter {
         facts.floor = parts.whole.floor
         facts.parts = parts.facts
         facts.isRepair = chosen != nil
+        facts.restrictions = parts.restrictions
+        facts.partials = parts.partialNames.map { ReplicaFacts.Partial(names: [$0]) }
         self.facts = facts
         tables = parts.tables
         replicaIndexes = Dictionary(uniqueKeysWithValues: metadata.replicas.enumerated().map { ($1.sid, $0) })
@@ -81,6 +83,10 @@ struct BundleExporter {
             let report = progress.map { progress in
                 { (count: Int64) in try progress(count, max(count, total)) }
             }
+            if let rows = group.rows {
+                try write(rows, group, &writer, report)
+                continue
+            }
             try writeRows(Self.newRowsSQL, group, &writer, report)
             if hasCells { try writeRows(Self.newCellsSQL, group, &writer, report) }
         }
@@ -88,6 +94,20 @@ struct BundleExporter {
         try db.verifyReads()
         try writer.finish()
         return TransferSummary(rowCount: Int64(writer.rowCount), byteCount: Int64(writer.byteCount))
+    }
+
+    /// Writes the rows of a table of which the receiver holds some.
+    private func write(
+        _ rows: ExportedRows, _ group: ExportedParts.Group, _ writer: inout BundleWriter,
+        _ progress: ((Int64) throws -> Void)?
+    ) throws {
+        let condition = parts.condition(group)
+        try writeScopedRows("\(Self.newRowsSQL) \(condition)", rows, &writer, progress)
+        if hasCells { try writeScopedRows("\(Self.newCellsSQL) \(condition)", rows, &writer, progress) }
+        guard rows.hasAddedValues else { return }
+        try writeScopedRows(
+            "SELECT s.r, s.tbl, s.pk, s.cl, s.hlc, s.sid, s.oseq, 1 FROM _sync_row AS s \(condition) AND s.cl & 1",
+            rows, &writer, onlyAdded: true, progress)
     }
 
     /// Writes all of some rows.

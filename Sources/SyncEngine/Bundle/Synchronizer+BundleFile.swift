@@ -46,9 +46,23 @@ extension Synchronizer {
             tables: try scope.tableNames.map { names in
                 try database.read { try ScopeStore(db: $0).resolve(names).map { [$0.name] } }
             })
+        try refuseParts(of: request.tables)
         return try writeFile(path, protection) { sink in
             try peer.send(request, progress: progress, to: sink)
         }
+    }
+
+    /// A file says not whether its receiver knows what the rows here take into account.
+    private func refuseParts(of tables: [[String]]?) throws {
+        let parts = try database.read { try RowRequest.loadAll($0).map(\.partial) }
+        let wanted = parts.filter { part in
+            tables?.contains { $0.contains(where: part.names.contains) } != false
+        }
+        guard let name = wanted.first?.names.first else { return }
+        throw SyncError(
+            .scopeUnsupported,
+            "this replica holds some rows of table \(name) only, which a bundle file can't say: choose other tables for it"
+        )
     }
 
     /// Writes a request: a small bundle file without changes, that says what this replica knows.

@@ -34,6 +34,7 @@ struct ColumnUnion {
         try db.execute(
             sql: """
                 UPDATE _sync_conflict SET col = :column WHERE tbl = :table AND col = :absent;
+                UPDATE _sync_partial SET col = :column WHERE tbl = :table AND col = :absent;
                 DELETE FROM _sync_shadow WHERE tbl = :table AND col = :absent;
                 DELETE FROM _sync_cell WHERE col = :absent AND r IN (SELECT r FROM _sync_row WHERE tbl = :table);
                 DELETE FROM _sync_column WHERE tbl = :table AND col = :absent;

@@ -10,6 +10,8 @@ struct DivergenceRepair {
     let remote: any SyncPeer
     /// The tables that are compared, each by its names; nil for all.
     var tables: [[String]]?
+    /// Tables that one of the two does not hold all of, in lower case.
+    var excluded: Set<String> = []
     /// Whether values are compared, and not only versions.
     var isDeep = false
 
@@ -35,6 +37,7 @@ struct DivergenceRepair {
         var findings = Findings()
         for table in StateComparison(own.digest, other.digest).tables {
             if let chosen, !table.names.contains(where: { chosen.contains($0.lowercased()) }) { continue }
+            if table.names.contains(where: { excluded.contains($0.lowercased()) }) { continue }
             let known = own.known(of: table.names)
             guard known == other.known(of: table.names) else { throw SyncError.changedMeanwhile }
             guard isDeep || !table.isEqual else { continue }

@@ -12,7 +12,8 @@ extension Synchronizer {
     /// Each synchronization compares versions. This compares values too, which finds what a
     /// program changed in the file while nothing tracked it; it reads all rows of both sides.
     /// Values are compared of columns that both sides have, in the tables that are exchanged with
-    /// the remote (see ``setScope(_:ofRemote:)``). It blocks its thread.
+    /// the remote (see ``setScope(_:ofRemote:)``), but for those of which one side holds some rows
+    /// only. It blocks its thread.
     ///
     /// - parameters:
     ///     - transport: The way to the remote.
@@ -35,7 +36,9 @@ extension Synchronizer {
                 .notComparable,
                 "the two stores don't know the same changes; synchronize them, then compare them")
         }
-        let repair = DivergenceRepair(local: local, remote: remote, tables: tables, isDeep: true)
+        let repair = DivergenceRepair(
+            local: local, remote: remote, tables: tables, excluded: RowExchange.uncomparable(own, other),
+            isDeep: true)
         let divergence: Divergence
         if repairing {
             divergence = try repair.run(.both)

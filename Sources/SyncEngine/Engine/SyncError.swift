@@ -43,6 +43,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case snapshotMissing
         /// The way to the remote can't bring some tables only, or what is known of some tables only.
         case scopeUnsupported
+        /// Rows can't be chosen so: by this column, by these values, or beside another choice.
+        case unsuitableScope
         /// The remote exchanges other tables with this device than it asks for or brings.
         case outsideScope
         /// The replica was never heard of.

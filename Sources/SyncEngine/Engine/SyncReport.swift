@@ -43,6 +43,17 @@ public struct SyncReport: Equatable, Sendable {
     /// were exchanged; nil when it was.
     public internal(set) var unrecordedReason: String?
 
+    /// Tables of which some rows are held that could not be exchanged with this remote now, and why.
+    public internal(set) var waitingTables: [WaitingTable] = []
+
+    /// A table that waits for another synchronization.
+    public struct WaitingTable: Equatable, Sendable {
+        /// Its name.
+        public let name: String
+        /// Why it waits.
+        public let reason: String
+    }
+
     /// The conflicts of both directions.
     public var conflictCount: Int64 { (pulled?.conflictCount ?? 0) + (pushed?.conflictCount ?? 0) }
     /// How far the times of what came were ahead of the clock here, where it is more than some minutes; else zero.

@@ -162,10 +162,14 @@ struct SessionDriver {
                 renewed.append(side)
                 action = session.handle(.renewed(side))
             case .pull(let vector):
-                pulled = try transfer(.pull, from: remote, to: local, since: vector, greetings?.local)
+                var request = request(since: vector, greetings?.local)
+                request.ask(session.rows, try local.rowRequests())
+                pulled = try transfer(.pull, from: remote, to: local, request)
                 action = session.handle(.pulled)
             case .push(let vector):
-                pushed = try transfer(.push, from: local, to: remote, since: vector, greetings?.remote)
+                var request = request(since: vector, greetings?.remote)
+                request.leftOut = session.rows?.remoteTables ?? []
+                pushed = try transfer(.push, from: local, to: remote, request)
                 action = session.handle(.pushed)
             case .compare:
                 action = session.handle(
@@ -182,6 +186,7 @@ struct SessionDriver {
                     local: greetings.local.replica, remote: greetings.remote.replica, pulled: pulled,
                     pushed: pushed)
                 report.divergence = divergence
+                report.waitingTables = try takeOutRows(session.rows, greetings, pushed: pushed != nil)
                 report.renewedReplicas = newReplicas(renewed, greetings)
                 do {
                     try remember(greetings, pulled: pulled != nil, pushed: pushed != nil)
@@ -192,6 +197,10 @@ struct SessionDriver {
                 return report
             }
         }
+    }
+
+    private func request(since vector: VersionVector, _ greeting: Greeting?) -> TransferRequest {
+        TransferRequest(base: vector, parts: greeting?.facts.parts ?? [], tables: tables)
     }
 
     /// The ids of the sides that got a new one, now or because their file turned out to be a copy.
@@ -208,9 +217,8 @@ struct SessionDriver {
 
     private func transfer(
         _ direction: SyncDirection, from source: any SyncPeer, to target: any SyncPeer,
-        since vector: VersionVector, _ greeting: Greeting?
+        _ request: TransferRequest
     ) throws -> SyncReport.Transfer {
-        let request = TransferRequest(base: vector, parts: greeting?.facts.parts ?? [], tables: tables)
         let report = progress.map { progress in
             { (completed: Int64, total: Int64) in
                 try progress(
@@ -228,6 +236,24 @@ struct SessionDriver {
         return SyncReport.Transfer(rowCount: sent.rowCount, byteCount: sent.byteCount, applied: applied)
     }
 
+    /// Takes out rows of tables that are held in part, and says which of these wait.
+    private func takeOutRows(
+        _ rows: RowExchange?, _ greetings: (local: Greeting, remote: Greeting), pushed: Bool
+    ) throws -> [SyncReport.WaitingTable] {
+        guard let rows, !rows.tables.isEmpty else { return [] }
+        try local.takeOutRows(
+            acknowledged: rows.tables.filter { $0.obstacle == nil }.map { table in
+                var known = greetings.remote.known(of: table.names)
+                if pushed, let partial = greetings.local.facts.partials.find(table.names) {
+                    known.join(partial.own)
+                }
+                return (names: table.names, known: known)
+            })
+        return rows.tables.compactMap { table in
+            table.obstacle.map { SyncReport.WaitingTable(name: table.names.first ?? "", reason: $0) }
+        }
+    }
+
     /// Each side notes what the other knows now.
     private func remember(
         _ greetings: (local: Greeting, remote: Greeting), pulled: Bool, pushed: Bool
@@ -235,8 +261,10 @@ struct SessionDriver {
         var remoteKnows = greetings.remote.vector
         var localKnows = greetings.local.vector
         // Of some tables only, nobody knows more of all tables.
-        if pushed && tables == nil { remoteKnows.join(greetings.local.vector) }
-        if pulled && tables == nil { localKnows.join(greetings.remote.vector) }
+        let isWhole =
+            tables == nil && greetings.local.facts.partials.isEmpty && greetings.remote.facts.partials.isEmpty
+        if pushed && isWhole { remoteKnows.join(greetings.local.vector) }
+        if pulled && isWhole { localKnows.join(greetings.remote.vector) }
         try local.remember(greetings.remote.replica, name: remoteName, knowing: remoteKnows)
         try remote.remember(greetings.local.replica, name: "", knowing: localKnows)
         guard let tables, let peer = local as? StorePeer else { return }

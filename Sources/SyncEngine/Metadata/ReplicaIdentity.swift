@@ -25,6 +25,7 @@ enum ReplicaIdentity {
         // The original knew at least what its copy knows.
         try ReplicaRegister(db: db).note(
             metadata.vector, of: metadata.replicaID(), at: environment.milliseconds())
+        try PartialTable.beginIdentity(db, after: metadata)
         try addReplica(db, environment)
         try beginLog(db, after: metadata.folded)
     }
@@ -51,6 +52,7 @@ enum ReplicaIdentity {
             try mintForCopy(db, environment)
             return try register.retire(old, at: now, .renewed)
         }
+        try PartialTable.beginIdentity(db, after: metadata)
         let new = try addReplica(db, environment)
         // One number for all that moves: a mark in the log takes it.
         try db.execute(
@@ -75,6 +77,7 @@ enum ReplicaIdentity {
             try db.execute(
                 sql: "UPDATE _sync_coverage SET oseq = min(oseq, ?1), floor = min(floor, ?1) WHERE sid = ?2",
                 arguments: [fork.common, sid])
+            try PartialTable.forget(db, changesOf: sid, after: fork.common)
             try db.execute(
                 sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
         }

@@ -18,10 +18,12 @@ struct Acknowledgement {
 
     /// What is known here of all tables that are exchanged with anybody; nil when those are all.
     func own(_ coverage: Coverage) throws -> VersionVector? {
-        guard let tables = try ScopeStore(db: db).heldTables(), let first = tables.first else { return nil }
-        var common = coverage[first].known
-        for table in tables.dropFirst() {
-            let known = coverage[table].known
+        let held = try ScopeStore(db: db).heldTables()
+        guard held != nil || !coverage.partials.isEmpty else { return nil }
+        var vectors = (held ?? Array(coverage.partials.keys)).map { coverage[$0].known }
+        if held == nil { vectors.append(coverage.whole.known) }
+        guard var common = vectors.first else { return nil }
+        for known in vectors.dropFirst() {
             for (origin, sequence) in common.sequences where known[origin] < sequence {
                 common[origin] = known[origin]
             }

@@ -12,6 +12,8 @@ final class AppliedPart {
     let isResync: Bool
     /// How far the bundle's vector reaches, by the index of the replica.
     let targetSequences: [Int64]
+    /// Whether the bundle has some rows of the table, because this replica holds some.
+    let isRestricted: Bool
 
     /// The part of a repair. Of rows that differ though both sides know the same, each value that
     /// loses is kept, so neither side counts as knowing anything.
@@ -20,7 +22,19 @@ final class AppliedPart {
         known = VersionVector()
         isResync = false
         forgotten = ForgottenRows()
+        isRestricted = false
         targetSequences = header.replicas.map { header.target[$0] }
+    }
+
+    /// The part of a table of which this replica holds some rows. The sender holds all of them, so
+    /// no row comes from it that was deleted: one that is not here was outside.
+    init(_ header: BundleHeader, restricted part: ReplicaFacts.Part, known: VersionVector, isResync: Bool) {
+        peer = part.target
+        self.known = known
+        self.isResync = isResync
+        forgotten = ForgottenRows()
+        isRestricted = true
+        targetSequences = header.replicas.map { part.target[$0] }
     }
 
     init(
@@ -31,6 +45,7 @@ final class AppliedPart {
         self.known = known
         self.isResync = isResync
         forgotten = ForgottenRows(header, floor: floor, vector: known)
+        isRestricted = false
         targetSequences = header.replicas.map { target[$0] }
     }
 }
@@ -40,6 +55,8 @@ struct AppliedParts {
     /// The part of each table of the bundle, by the table's index.
     private(set) var byTable: [AppliedPart]
     private let raised: [(table: Int64, part: Coverage.Part)]
+    /// What the bundle says of tables of which this replica holds some rows.
+    private(set) var rows: [AppliedRows.Part] = []
 
     /// Checks that the parts follow what is known here, and takes their floors over.
     ///
@@ -65,6 +82,19 @@ struct AppliedParts {
             for name in part.tables.compactMap(\.first) {
                 guard let index = indexes[name], parts[index] == nil else {
                     throw SyncError(.invalidBundle, "the bundle has a part of a table that it does not name")
+                }
+                if let partial = before.partials[tables[index]] {
+                    try admission.refuseLate(unless: partial.known.covers(part.target))
+                    let applied = try AppliedRows.Part(db, header, part, name, partial, before)
+                    parts[index] = AppliedPart(
+                        header, restricted: part, known: partial.known, isResync: partial.wantsEverything)
+                    rows.append(applied)
+                    continue
+                }
+                guard !header.facts.restrictions.contains(where: { $0.table == name }) else {
+                    throw SyncError(
+                        .changedMeanwhile,
+                        "the choice of rows of table \(name) was changed meanwhile; synchronize again")
                 }
                 let known = before[tables[index]].known
                 guard known.covers(part.base) else {
@@ -93,8 +123,11 @@ struct AppliedParts {
         }
         let floors = try Coverage.load(db, StoreMetadata.require(db))
         var whole: AppliedPart?
-        byTable = tables.enumerated().map { index, table in
+        byTable = try tables.enumerated().map { index, table in
             if let part = parts[index] { return part }
+            guard before.partials[table] == nil else {
+                throw AppliedRows.unsupported(header.tables[index].name)
+            }
             let known = before[table].known
             let isOwn = before.parts[table] != nil
             if !isOwn, let whole { return whole }

@@ -31,19 +31,28 @@ struct Coverage {
     let whole: Part
     /// The tables of which more is known, by number.
     let parts: [Int64: Part]
+    /// The tables of which some rows only are held. What is known of all tables says nothing of them.
+    let partials: [Int64: PartialTable]
 
-    /// What is known of a table.
-    subscript(table: Int64) -> Part { parts[table] ?? whole }
+    /// What is known of a table: of one that is held in part, of the rows that are here.
+    subscript(table: Int64) -> Part {
+        if let partial = partials[table] { return Part(known: partial.known, floor: whole.floor) }
+        return parts[table] ?? whole
+    }
 
     /// The last change of each replica of which anything is known.
-    var reach: VersionVector { parts.values.reduce(into: whole.known) { $0.join($1.known) } }
+    var reach: VersionVector {
+        let reach = parts.values.reduce(into: whole.known) { $0.join($1.known) }
+        return partials.values.reduce(into: reach) { $0.join($1.known) }
+    }
 
     /// Reads what is known.
     static func load(_ db: Database, _ metadata: StoreMetadata) throws -> Coverage {
         let whole = Part(
             known: metadata.vector, floor: try ReplicaRegister(db: db).floor(metadata))
         let rows = try Row.fetchAll(db, sql: "SELECT tbl, sid, oseq, floor FROM _sync_coverage")
-        guard !rows.isEmpty else { return Coverage(whole: whole, parts: [:]) }
+        let partials = try PartialTable.loadAll(db, metadata)
+        guard !rows.isEmpty else { return Coverage(whole: whole, parts: [:], partials: partials) }
         let names = Dictionary(
             metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
         var parts: [Int64: Part] = [:]
@@ -55,7 +64,8 @@ struct Coverage {
             part.floor[replica] = max(part.floor[replica], try row.decode(atIndex: 3))
             parts[table] = part
         }
-        return Coverage(whole: whole, parts: parts)
+        return Coverage(
+            whole: whole, parts: parts.filter { partials[$0.key] == nil }, partials: partials)
     }
 
     /// Notes that more is known of a table, or forgotten. The replicas have numbers.
@@ -82,6 +92,22 @@ struct Coverage {
                 WHERE oseq <= (SELECT p.oseq FROM _sync_replica AS p WHERE p.sid = _sync_coverage.sid)
                   AND floor <= coalesce((SELECT f.oseq FROM _sync_floor AS f WHERE f.sid = _sync_coverage.sid), 0)
                 """)
+    }
+
+    /// What a greeting says of tables that are held in part.
+    func partialFacts(_ db: Database) throws -> [ReplicaFacts.Partial] {
+        guard !partials.isEmpty else { return [] }
+        let aliases = try NameAliases(db)
+        return try SyncedTable.loadAll(db).compactMap { table in
+            guard let partial = partials[table.number] else { return nil }
+            var facts = ReplicaFacts.Partial(
+                names: [table.name] + aliases.names(ofTable: table.number), since: partial.since,
+                own: partial.own, dropped: partial.dropped)
+            facts.isWhole = partial.isWhole
+            facts.isDue = partial.isDue
+            facts.wantsEverything = partial.wantsEverything
+            return facts
+        }
     }
 
     /// What a greeting says of single tables: those of which the same is known are one part.

@@ -13,12 +13,16 @@ struct ExportedParts {
         let base: VersionVector
         let target: VersionVector
         let floor: VersionVector
+        /// Which rows of the one table are sent; nil for all.
+        var rows: ExportedRows?
     }
 
     /// The tables that the bundle names.
     let tables: [SyncedTable]
     /// Whether tables are left out.
     private let isFiltered: Bool
+    /// The names of those of them of which this replica holds some rows only.
+    let partialNames: [String]
     /// The group that the header speaks of, whose tables are those that are in no other.
     private(set) var whole: Group
     /// The other groups.
@@ -35,29 +39,39 @@ struct ExportedParts {
                 known[number, default: request.base].join(part.target)
             }
         }
+        let partial = try PartialExchange(coverage, request, names, known)
         whole = Self.group(coverage.whole, knownByPeer: request.base)
-        isFiltered = request.tables != nil
+        isFiltered = request.tables != nil || !partial.excluded.isEmpty
         let wanted = request.tables.map { Set($0.compactMap(names.number)) }
-        tables = wanted.map { wanted in all.filter { wanted.contains($0.number) } } ?? all
-        if let wanted {
-            let outside = all.filter { !wanted.contains($0.number) }
+        tables = all.filter {
+            wanted?.contains($0.number) != false && !partial.excluded.contains($0.number)
+        }
+        partialNames = tables.filter { coverage.partials[$0.number] != nil }.map(\.name)
+        if !partial.isComplete(coverage, request, sending: Set(tables.map(\.number))) {
+            whole = Self.nothing
+        } else if let wanted {
+            let ignored = partial.ignored.union(coverage.partials.keys)
+            let outside = all.filter { !wanted.contains($0.number) && !ignored.contains($0.number) }
             let isComplete = outside.allSatisfy { table in
                 guard let part = coverage.parts[table.number] else { return true }
                 return (known[table.number] ?? request.base).covers(part.floor)
             }
             // Nothing may be claimed of tables that are left out, unless there is nothing to bring of them.
             if try !isComplete || !request.base.covers(coverage.whole.floor)
-                || Self.hasChanges(db, metadata, request.base, outside: wanted)
+                || Self.hasChanges(db, metadata, request.base, outside: wanted.union(ignored))
             {
-                whole = Group(
-                    tables: [], base: VersionVector(), target: VersionVector(), floor: VersionVector())
+                whole = Self.nothing
             }
         }
         for table in tables {
+            if let group = try partial.group(db, metadata, table, coverage, request) {
+                others.append(group)
+                continue
+            }
             let group = Self.group(
                 coverage[table.number], knownByPeer: known[table.number] ?? request.base)
             guard !Self.isEqual(group, whole) else { continue }
-            if let index = others.firstIndex(where: { Self.isEqual(group, $0) }) {
+            if let index = others.firstIndex(where: { $0.rows == nil && Self.isEqual(group, $0) }) {
                 others[index].tables.insert(table.number)
             } else {
                 others.append(
@@ -82,6 +96,7 @@ struct ExportedParts {
         let vectors = Set(tables.map { coverage[$0.number].known })
         guard vectors.count < 2 else { throw SyncError.changedMeanwhile }
         isFiltered = false
+        partialNames = []
         whole = Group(
             tables: Set(tables.map(\.number)), base: VersionVector(),
             target: vectors.first ?? metadata.vector, floor: VersionVector())
@@ -95,6 +110,10 @@ struct ExportedParts {
         guard isFiltered || !others.isEmpty else { return "" }
         return "WHERE s.tbl IN (\(group.tables.sorted().map(String.init).joined(separator: ", ")))"
     }
+
+    /// A group that claims nothing.
+    private static let nothing = Group(
+        tables: [], base: VersionVector(), target: VersionVector(), floor: VersionVector())
 
     /// A receiver that does not know a deletion that was forgotten needs all rows.
     private static func group(_ part: Coverage.Part, knownByPeer known: VersionVector) -> Group {
@@ -115,6 +134,9 @@ struct ExportedParts {
                 base: group.base, target: group.target, floor: group.floor)
         }
     }
+
+    /// Which rows of tables are sent, where it is not all of them.
+    var restrictions: [ReplicaFacts.Restriction] { others.compactMap(\.rows?.restriction) }
 
     /// Whether tables that are left out have changes beyond a vector.
     private static func hasChanges(

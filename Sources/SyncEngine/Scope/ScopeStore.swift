@@ -35,8 +35,15 @@ struct ScopeStore {
     }
 
     func scope(of remote: String) throws -> SyncScope {
-        guard let names = try tableNames(of: remote) else { return .everything }
-        return .tables(names.compactMap(\.first).sorted())
+        var scope = SyncScope(tableNames: try tableNames(of: remote).map { $0.compactMap(\.first).sorted() })
+        let chosen = Set((scope.tableNames ?? []).map { $0.lowercased() })
+        for request in try RowRequest.loadAll(db) {
+            guard let values = request.values, let table = request.partial.names.first,
+                scope.tableNames == nil || chosen.contains(table.lowercased())
+            else { continue }
+            scope = scope.rows(of: table, where: request.columns[0], in: values)
+        }
+        return scope
     }
 
     /// The tables that a choice names.
@@ -66,6 +73,7 @@ struct ScopeStore {
             try db.execute(
                 sql: "INSERT INTO _sync_scope (remote, tbl) VALUES (?, ?)", arguments: [remote, number])
         }
+        try RowChoice(db: db).set(scope, of: remote)
     }
 
     /// The tables that are exchanged with anybody, when this replica holds some only: when each remote
@@ -103,13 +111,17 @@ extension Synchronizer {
     /// Tables that are added come with it: what is missing of them and nothing else. Tables that
     /// are left out keep their rows, which are no longer brought up to date.
     ///
+    /// Rows of a table are chosen once for the store, whichever remote it synchronizes with. Rows that
+    /// are not wanted are taken out of the table once the remote has the changes that were made to them here.
+    ///
     /// - parameters:
-    ///     - scope: All tables, or some.
+    ///     - scope: All tables, or some, and of some of them some rows.
     ///     - remote: The remote, by the name of its transport.
     /// - returns: Tables that were not chosen and that chosen ones refer to by foreign keys. Rows whose
     ///   parents are missing there are kept and stay hidden.
-    /// - throws: ``SyncError`` of code `noSuchTable` for a table that is not known or not tracked;
-    ///   nothing changes then.
+    /// - throws: ``SyncError`` of code `noSuchTable` for a table that is not known or not tracked,
+    ///   `unsuitableScope` for a column or values that rows can't be chosen by, or rows of a table of
+    ///   which others were chosen for another remote; nothing changes then.
     @discardableResult
     public func setScope(_ scope: SyncScope, ofRemote remote: String) throws -> [String] {
         try database.write { db in

@@ -6,9 +6,27 @@ import SyncWire
 /// try synchronizer.setScope(.tables(["note", "tag"]), ofRemote: "hub.db")
 /// try await synchronizer.sync(with: StoreTransport(path: "hub.db", configuration: configuration))
 /// ```
+///
+/// Of a table, it can be the rows that have one of some values in a column:
+///
+/// ```swift
+/// let scope = SyncScope.tables(["note", "tag"]).rows(of: "note", where: "workspace", in: ["home", "garden"])
+/// ```
 public struct SyncScope: Hashable, Sendable {
+    /// The rows of a table that are exchanged.
+    public struct Rows: Hashable, Sendable {
+        /// The table.
+        public let table: String
+        /// The scope column: a column that is not the key.
+        public let column: String
+        /// The values of the column whose rows are exchanged.
+        public let values: [ScopeValue]
+    }
+
     /// The tables, by name; nil when all are exchanged.
     public let tableNames: [String]?
+    /// The tables of which some rows only are exchanged, and these rows.
+    public var rows: [Rows] = []
 
     /// All tables.
     public static let everything = SyncScope(tableNames: nil)
@@ -16,13 +34,18 @@ public struct SyncScope: Hashable, Sendable {
     /// Some tables. What is written in others stays on its side.
     public static func tables(_ names: [String]) -> SyncScope { SyncScope(tableNames: names) }
 
-    /// Whether a bundle names nothing else: for a server that lets a device write some tables only.
-    public func permits(_ header: BundleHeader) -> Bool {
-        guard let tableNames else { return true }
-        let names = Set(tableNames.map { $0.lowercased() })
-        return header.tables.allSatisfy {
-            MetadataSchema.isReserved($0.name) || names.contains($0.name.lowercased())
-        }
+    /// All tables, and of one the rows that have one of some values in a column.
+    public static func rows(
+        of table: String, where column: String, in values: [ScopeValue]
+    ) -> SyncScope { everything.rows(of: table, where: column, in: values) }
+
+    /// The same, and of one of the tables some rows only. Rows that leave the values are taken out
+    /// of the table here, and deleted nowhere. Values are equal when their type and content are.
+    public func rows(of table: String, where column: String, in values: [ScopeValue]) -> SyncScope {
+        var scope = self
+        scope.rows.removeAll { $0.table.lowercased() == table.lowercased() }
+        scope.rows.append(Rows(table: table, column: column, values: Array(Set(values)).sorted()))
+        return scope
     }
 }
 
@@ -34,6 +57,10 @@ public struct TransferRequest: Equatable, Sendable {
     public var parts: [ReplicaFacts.Part]
     /// The tables that it wants, each by its name and its other names; nil for all.
     public var tables: [[String]]?
+    /// The tables of which it wants some rows only.
+    public var rows: [RowRequest] = []
+    /// The tables of which it holds some rows only, each by its names, and wants nothing now.
+    public var leftOut: [[String]] = []
 
     /// Makes a request.
     public init(base: VersionVector, parts: [ReplicaFacts.Part] = [], tables: [[String]]? = nil) {
@@ -43,7 +70,10 @@ public struct TransferRequest: Equatable, Sendable {
     }
 
     /// The last change of each replica of which anything is known.
-    var reach: VersionVector { parts.reduce(into: base) { $0.join($1.target) } }
+    var reach: VersionVector {
+        let reach = parts.reduce(into: base) { $0.join($1.target) }
+        return rows.reduce(into: reach) { $0.join($1.partial.known) }
+    }
 }
 
 extension SyncPeer {

@@ -7,9 +7,14 @@ struct Comparison {
 
     /// Compares what two replicas hold now.
     ///
-    /// - parameter chosen: The tables that are exchanged, each by its names; nil for all.
-    init(_ local: ReplicaState, _ remote: ReplicaState, within chosen: [[String]]?) {
-        tables = Self.tables(local.digest, remote.digest, chosen) {
+    /// - parameters:
+    ///     - chosen: The tables that are exchanged, each by its names; nil for all.
+    ///     - excluded: Tables that one of the two does not hold all of, in lower case.
+    init(
+        _ local: ReplicaState, _ remote: ReplicaState, within chosen: [[String]]?,
+        except excluded: Set<String>
+    ) {
+        tables = Self.tables(local.digest, remote.digest, chosen, excluded) {
             local.known(of: $0) == remote.known(of: $0)
         }
     }
@@ -17,10 +22,11 @@ struct Comparison {
     /// Compares what two replicas say that they hold, and that they will know the same of, when
     /// what is due was transferred; nil when one does not say it.
     init?(
-        _ local: Greeting, _ remote: Greeting, within chosen: [[String]]?, isPullDue: Bool, isPushDue: Bool
+        _ local: Greeting, _ remote: Greeting, within chosen: [[String]]?, except excluded: Set<String>,
+        isPullDue: Bool, isPushDue: Bool
     ) {
         guard let digest = local.facts.digest, let other = remote.facts.digest else { return nil }
-        tables = Self.tables(digest, other, chosen) { names in
+        tables = Self.tables(digest, other, chosen, excluded) { names in
             let (own, its) = (local.known(of: names), remote.known(of: names))
             return (isPullDue || own.covers(its)) && (isPushDue || its.covers(own))
         }
@@ -33,12 +39,13 @@ struct Comparison {
     var differing: [[String]] { tables.filter { !$0.isEqual }.map(\.names) }
 
     private static func tables(
-        _ local: StateDigest, _ remote: StateDigest, _ chosen: [[String]]?,
+        _ local: StateDigest, _ remote: StateDigest, _ chosen: [[String]]?, _ excluded: Set<String>,
         where isComparable: ([String]) -> Bool
     ) -> [StateComparison.Table] {
         let chosen = chosen.map { Set($0.joined().map { $0.lowercased() }) }
         return StateComparison(local, remote).tables.filter { table in
-            chosen.map { chosen in table.names.contains { chosen.contains($0.lowercased()) } } != false
+            !table.names.contains { excluded.contains($0.lowercased()) }
+                && chosen.map { chosen in table.names.contains { chosen.contains($0.lowercased()) } } != false
                 && isComparable(table.names)
         }
     }

@@ -59,8 +59,12 @@ struct SyncSession {
     private let tables: [[String]]?
     private var state = State.greeting
     private var renewedSides: [Side] = []
+    /// What becomes of tables of which one side holds some rows only, once both have greeted.
+    private(set) var rows: RowExchange?
     /// What can be compared, because both sides know the same of it afterwards.
     private var compared: Comparison?
+    /// The tables that can't be compared, in lower case.
+    private var uncomparable: Set<String> = []
 
     init(_ direction: SyncDirection, tables: [[String]]? = nil) {
         self.direction = direction
@@ -87,7 +91,7 @@ struct SyncSession {
             return compare()
         case (.comparing, .compared(let local, let remote)):
             guard let local, let remote else { return finish() }
-            return repair(Comparison(local, remote, within: tables).differing)
+            return repair(Comparison(local, remote, within: tables, except: uncomparable).differing)
         case (.repairing, .repaired):
             return finish()
         default:
@@ -108,9 +112,15 @@ struct SyncSession {
             let forks = yielding.forks(of: side)
             if !forks.isEmpty { return renew(side, forks) }
         }
-        let isPullDue = direction != .push && !local.covers(remote, within: tables)
-        let isPushDue = direction != .pull && !remote.covers(local, within: tables)
-        compared = Comparison(local, remote, within: tables, isPullDue: isPullDue, isPushDue: isPushDue)
+        let rows = RowExchange(local, remote, within: tables)
+        self.rows = rows
+        let isPullDue =
+            direction != .push && (!local.covers(remote, within: tables) || rows.isPullDue)
+        let isPushDue =
+            direction != .pull && (!remote.covers(local, within: tables) || rows.isPushDue)
+        uncomparable = RowExchange.uncomparable(local, remote)
+        compared = Comparison(
+            local, remote, within: tables, except: uncomparable, isPullDue: isPullDue, isPushDue: isPushDue)
         if !isPullDue && !isPushDue { return repair(compared?.differing ?? []) }
         guard isPullDue else { return push(since: isPushDue ? remote.vector : nil) }
         state = .pulling(thenPushSince: isPushDue ? remote.vector : nil)

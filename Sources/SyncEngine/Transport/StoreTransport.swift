@@ -110,6 +110,7 @@ final class StorePeer: SyncPeer {
         let metadata = try StoreMetadata.require(db)
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
         facts.parts = try Coverage.load(db, metadata).facts(db)
+        facts.partials = try Coverage.load(db, metadata).partialFacts(db)
         facts.place = try StoreFence(db: db, environment: environment).fingerprint()
         if isComparable { facts.digest = try StateReader(db: db).greetedDigest(metadata) }
         return Greeting(
@@ -249,6 +250,12 @@ final class StorePeer: SyncPeer {
             guard peer != own else { return }
             try ReplicaRegister(db: db).note(vector, of: peer, at: milliseconds)
         }
+    }
+
+    func rowRequests() throws -> [RowRequest] { try database.read { try RowRequest.loadAll($0) } }
+
+    func takeOutRows(acknowledged: [(names: [String], known: VersionVector)]) throws {
+        try RowSweep(database: database, environment: environment).run(acknowledged)
     }
 
     /// Whether all tables are exchanged with a remote.

@@ -63,8 +63,24 @@ public protocol SyncPeer: AnyObject {
         rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary
 
+    /// What to ask another replica for, of the tables that this one holds some rows of.
+    func rowRequests() throws -> [RowRequest]
+
+    /// Takes out the rows that are not wanted, and of which a remote has what was written to them here.
+    ///
+    /// - parameter acknowledged: What the remote knows of tables that are held in part, by their names.
+    func takeOutRows(acknowledged: [(names: [String], known: VersionVector)]) throws
+
     /// Ends the connection.
     func close()
+}
+
+extension SyncPeer {
+    /// Asks for nothing: all rows are here.
+    public func rowRequests() throws -> [RowRequest] { [] }
+
+    /// Does nothing, as above.
+    public func takeOutRows(acknowledged: [(names: [String], known: VersionVector)]) throws {}
 }
 
 extension SyncPeer {

@@ -123,7 +123,7 @@ public struct BundleReader: ~Copyable {
         let flags = try reader.byte()
         guard flags & ~RowFlag.known == 0 else { throw WireError(.unsupported, "row flags \(flags)") }
         record.table = try reader.index(below: header.tables.count, "table")
-        try readKey(&reader, kind: flags >> RowFlag.keyKindShift)
+        try readKey(&reader, kind: flags >> RowFlag.keyKindShift & RowFlag.keyKindMask)
         let life = try reader.unsigned()
         guard life > 0, life <= UInt64(Int64.max) else {
             throw WireError(.malformed, "a row has life \(life)")
@@ -133,9 +133,15 @@ public struct BundleReader: ~Copyable {
         record.baseValues.removeAll(keepingCapacity: true)
         record.cells.removeAll(keepingCapacity: true)
         let columnCount = header.tables[record.table].columns.count
+        record.isLeave = flags & RowFlag.leave != 0
+        if record.isLeave,
+            !record.isAlive || flags & (RowFlag.base | RowFlag.allColumns | RowFlag.cells) != RowFlag.base
+        {
+            throw WireError(.malformed, "a row that left has values, or no base")
+        }
         if flags & RowFlag.base != 0 {
             record.base = try stamps.decode(&reader, replicaCount: header.replicas.count)
-            if record.isAlive {
+            if record.isAlive && !record.isLeave {
                 try readBase(&reader, isWhole: flags & RowFlag.allColumns != 0, columnCount)
             }
         }

@@ -44,13 +44,15 @@ public struct BundleWriter: ~Copyable {
     ///     - base: The row's base, if it is part of the bundle.
     ///     - mask: For each column of the table, whether the base gives its value; nil when it gives all.
     ///     - cellCount: How many cells follow.
+    ///     - isLeave: Whether the row is no longer among those that the receiver wants. It has a base, and
+    ///       neither values nor cells.
     public mutating func beginRow(
         table: Int, key: UnsafeRawBufferPointer, isTextKey: Bool, life: Int64, base: WireStamp?,
-        mask: [Bool]?, cellCount: Int
+        mask: [Bool]?, cellCount: Int, isLeave: Bool = false
     ) {
         var flags: UInt8 = 0
         if base != nil { flags |= RowFlag.base }
-        if mask == nil { flags |= RowFlag.allColumns }
+        if isLeave { flags |= RowFlag.leave } else if mask == nil { flags |= RowFlag.allColumns }
         if cellCount > 0 { flags |= RowFlag.cells }
         let kind = packKey(key, isText: isTextKey)
         body.byte(flags | kind << RowFlag.keyKindShift)

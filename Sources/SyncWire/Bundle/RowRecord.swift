@@ -54,6 +54,8 @@ public struct RowRecord {
     public internal(set) var baseValues: [BaseValue] = []
     /// The values that were written after the base.
     public internal(set) var cells: [Cell] = []
+    /// Whether the row is no longer among those that the receiver wants: it has a base and no values.
+    public internal(set) var isLeave = false
 
     /// Whether the row exists.
     public var isAlive: Bool { life & 1 == 1 }
@@ -68,7 +70,9 @@ enum RowFlag {
     static let allColumns: UInt8 = 2
     static let cells: UInt8 = 4
     static let keyKindShift: UInt8 = 3
-    static let known: UInt8 = 0b1_1111
+    static let keyKindMask: UInt8 = 3
+    static let leave: UInt8 = 32
+    static let known: UInt8 = 0b11_1111
 }
 
 /// What the stamps of a chunk are differences to. It starts at zero in each

@@ -50,6 +50,8 @@ public struct WireLimits: Sendable {
     public var nameByteCountMax = 64 << 10
     /// The most sections of facts about replicas.
     public var sectionCountMax = 1000
+    /// The values by which the rows of one table are chosen.
+    public var scopeValueCountMax = 10_000
     /// The most points of a replica's chain.
     public var chainPointCountMax = 1000
 

@@ -10,6 +10,8 @@ extension ReplicaFacts {
         static let repair: UInt64 = 7
         static let parts: UInt64 = 8
         static let acknowledged: UInt64 = 9
+        static let partials: UInt64 = 10
+        static let restrictions: UInt64 = 11
     }
 
     /// Writes the facts as sections: their number, then tag, length and bytes of each.
@@ -30,6 +32,8 @@ extension ReplicaFacts {
         add(Tag.repair, unless: !isRepair) { _ in }
         add(Tag.parts, unless: parts.isEmpty) { Self.encode(parts, to: &$0) }
         add(Tag.acknowledged, unless: acknowledged.isEmpty) { encode(acknowledged, to: &$0) }
+        add(Tag.partials, unless: partials.isEmpty) { Self.encode(partials, to: &$0) }
+        add(Tag.restrictions, unless: restrictions.isEmpty) { Self.encode(restrictions, to: &$0) }
         writer.unsigned(UInt64(sections.count))
         for section in sections {
             writer.unsigned(section.tag)
@@ -101,6 +105,8 @@ extension ReplicaFacts {
             case Tag.repair: isRepair = true
             case Tag.parts: parts = try Self.readParts(&section, limits)
             case Tag.acknowledged: acknowledged = try Self.readKnown(&section, limits)
+            case Tag.partials: partials = try Self.readPartials(&section, limits)
+            case Tag.restrictions: restrictions = try Self.readRestrictions(&section, limits)
             default: continue
             }
             guard section.isAtEnd else { throw WireError(.malformed, "section \(tag) has trailing bytes") }

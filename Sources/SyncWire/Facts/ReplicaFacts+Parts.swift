@@ -75,16 +75,22 @@ extension Greeting {
 
     /// The last change of each replica of which anything is known.
     public var reach: VersionVector {
-        facts.parts.reduce(into: vector) { $0.join($1.target) }
+        let reach = facts.parts.reduce(into: vector) { $0.join($1.target) }
+        return facts.partials.reduce(into: reach) { $0.join($1.known) }
     }
 
     /// Whether the replica knows all that another one knows: of some tables, each by its names, or
-    /// of all.
+    /// of all. Tables of which one of the two holds some rows only don't count.
     public func covers(_ other: Greeting, within tables: [[String]]? = nil) -> Bool {
-        if let tables { return tables.allSatisfy { known(of: $0).covers(other.known(of: $0)) } }
+        func counts(_ names: [String]) -> Bool {
+            facts.partials.find(names) == nil && other.facts.partials.find(names) == nil
+        }
+        if let tables {
+            return tables.allSatisfy { !counts($0) || known(of: $0).covers(other.known(of: $0)) }
+        }
         return vector.covers(other.vector)
             && other.facts.parts.allSatisfy { part in
-                part.tables.allSatisfy { known(of: $0).covers(part.target) }
+                part.tables.allSatisfy { !counts($0) || known(of: $0).covers(part.target) }
             }
     }
 }

@@ -68,6 +68,10 @@ public struct ReplicaFacts: Equatable, Sendable {
     public var parts: [Part] = []
     /// What replicas that hold some tables only know of all of these.
     public var acknowledged: [ReplicaID: VersionVector] = [:]
+    /// Tables of which the sender holds some rows only.
+    public var partials: [Partial] = []
+    /// Tables of which a bundle has some rows only.
+    public var restrictions: [Restriction] = []
 
     /// What the sender holds, as digests; in greetings only.
     public var digest: StateDigest?

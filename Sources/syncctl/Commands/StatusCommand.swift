@@ -57,6 +57,7 @@ struct StatusCommand: ParsableCommand {
             let error: String?
             let clockAheadMs: Int64
             let tables: [String]?
+            let rows: [String]?
         }
         let remotes: [Remote]
         let conflicts: Int64
@@ -93,7 +94,8 @@ struct StatusCommand: ParsableCommand {
                     name: $0.name, lastAttempt: HumanFormat.timestamp($0.lastAttemptMilliseconds),
                     lastSuccess: $0.lastSuccessMilliseconds.map { HumanFormat.timestamp($0) },
                     failures: $0.failureCount, error: $0.lastError, clockAheadMs: $0.clockAheadMilliseconds,
-                    tables: $0.scope.tableNames)
+                    tables: $0.scope.tableNames,
+                    rows: $0.scope.rows.isEmpty ? nil : $0.scope.rows.map(RowList.text))
             },
             conflicts: status.conflictCount, parked: status.parkedCount)
     }
@@ -141,6 +143,11 @@ struct StatusCommand: ParsableCommand {
             if let tables = remote.scope.tableNames {
                 let names = tables.map(PrintableText.escaped).joined(separator: ", ")
                 lines.append("  tables  with \(PrintableText.escaped(remote.name)): only \(names)")
+            }
+            for rows in remote.scope.rows {
+                lines.append(
+                    "  rows    with \(PrintableText.escaped(remote.name)): only \(PrintableText.escaped(RowList.text(rows)))"
+                )
             }
             if remote.clockAheadMilliseconds > 0 {
                 lines.append(

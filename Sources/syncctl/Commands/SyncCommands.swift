@@ -33,9 +33,9 @@ struct RemoteOptions: ParsableArguments {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")
         }
         if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
-        if FolderRemote.path(of: remote) != nil && scope.scope != nil {
+        if FolderRemote.path(of: remote) != nil && scope.isGiven {
             throw ValidationError(
-                "a folder holds all tables: --tables and --all-tables go with another store")
+                "a folder holds all tables and rows: what is chosen goes with another store")
         }
     }
 }
@@ -164,7 +164,15 @@ private struct Exchange {
         let bytesPulled: Int64
         let bytesPushed: Int64
         let tables: [String]?
+        let rows: [String]?
+        let waiting: [Waiting]?
         let seconds: Double
+    }
+
+    /// A table that waits for another synchronization.
+    private struct Waiting: Encodable {
+        let table: String
+        let reason: String
     }
 
     func run() throws {
@@ -236,12 +244,15 @@ private struct Exchange {
         let start = ContinuousClock.now
         let report = try exchange(direction, synchronizer, transport, context)
         let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let scope = try synchronizer.scope(ofRemote: transport.name)
         let document = Document(
             store: options.store, remote: remote.remote, pulled: report.pulled?.rowCount ?? 0,
             pushed: report.pushed?.rowCount ?? 0, conflicts: report.conflictCount,
             parked: report.parkedCount, divergence: report.divergence.map(DivergenceDocument.init),
             bytesPulled: report.pulled?.byteCount ?? 0, bytesPushed: report.pushed?.byteCount ?? 0,
-            tables: try synchronizer.scope(ofRemote: transport.name).tableNames,
+            tables: scope.tableNames, rows: scope.rows.isEmpty ? nil : scope.rows.map(RowList.text),
+            waiting: report.waitingTables.isEmpty
+                ? nil : report.waitingTables.map { .init(table: $0.name, reason: $0.reason) },
             seconds: (seconds * 1000).rounded() / 1000)
         try context.print(document, text: text(direction, report))
         return try remarks(report, context)
@@ -249,8 +260,17 @@ private struct Exchange {
 
     /// Keeps what was chosen with the remote.
     private func choose(_ synchronizer: Synchronizer, _ remote: String, _ context: CommandContext) throws {
-        guard let scope = self.remote.scope.scope else { return }
+        let options = self.remote.scope
+        guard options.isGiven else { return }
+        let scope = options.scope(after: try synchronizer.scope(ofRemote: remote))
         let missing = try synchronizer.setScope(scope, ofRemote: remote)
+        if options.allRows, let rows = try synchronizer.scope(ofRemote: remote).rows.first {
+            throw Failure(
+                "rows of \(rows.table) were chosen for another remote",
+                hints: [
+                    "take that back there; see: syncctl status \(CommandWords.quoted(self.options.store))"
+                ])
+        }
         guard !missing.isEmpty else { return }
         context.note(
             "rows that refer to rows of \(missing.joined(separator: ", ")) stay hidden until these come: choose these tables too"
@@ -280,11 +300,17 @@ private struct Exchange {
         if let reason = report.unrecordedReason {
             context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
         }
+        for table in report.waitingTables {
+            context.note(
+                "table \(table.name) waits: \(table.reason); synchronize with a store that holds all of it, or let the remote do so first"
+            )
+        }
         for (transfer, path) in [(report.pulled, options.store), (report.pushed, remote.remote)] {
             _ = context.parkedRemark(transfer?.parkedCount ?? 0, path)
         }
         let status = context.divergenceRemark(report.divergence, options.store, remote.remote)
         guard status == .success else { return status }
-        return report.parkedCount > 0 || report.unrecordedReason != nil ? .attention : .success
+        let waits = report.parkedCount > 0 || !report.waitingTables.isEmpty
+        return waits || report.unrecordedReason != nil ? .attention : .success
     }
 }

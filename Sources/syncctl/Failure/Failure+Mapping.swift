@@ -122,7 +122,9 @@ extension Failure {
         case .scopeUnsupported:
             self.init(
                 error.message,
-                hints: ["bring all tables here with: syncctl sync <store> --remote <store> --all-tables"],
+                hints: [
+                    "bring all tables and rows here with: syncctl sync <store> --remote <store> --all-tables --all-rows"
+                ],
                 status: .remoteRefused)
         case .outsideScope:
             self.init(

@@ -34,13 +34,13 @@ struct FolderSession {
         var greeting = try peer.greet()
         guard
             try greeting.facts.parts.allSatisfy({ greeting.vector.covers($0.target) })
-                && peer.exchangesAllTables(with: folder.name)
+                && peer.exchangesAllTables(with: folder.name) && greeting.facts.partials.isEmpty
         else {
             throw SyncError(
                 .scopeUnsupported,
                 """
-                a folder holds all tables or none, and this replica exchanges some only, or has changes of some \
-                only of other replicas: synchronize all tables with a store
+                a folder holds all tables or none, and this replica exchanges some only, or holds some rows of \
+                one, or has changes of some only of other replicas: synchronize all tables with a store
                 """)
         }
         let contents = try FolderContents(folder, store: greeting.store)

@@ -1,0 +1,188 @@
+import CipherStore
+import SyncWire
+
+/// Takes rows in and out of tables of which this replica holds some, while a bundle is applied.
+///
+/// A row goes at once when the sender knows all that was written to it here. Else it waits, marked as
+/// left, until its changes are there: a bundle that knows them says what became of it.
+final class AppliedRows {
+    /// What a bundle says of such a table.
+    struct Part {
+        let table: Int64
+        /// What the rows of the bundle take into account.
+        let target: VersionVector
+        /// Whether the bundle has all rows that are wanted, so that others are not among them.
+        let isFull: Bool
+
+        /// Checks that the bundle has what is wanted now, from a sender that knows all that is known here.
+        init(
+            _ db: Database, _ header: BundleHeader, _ part: ReplicaFacts.Part, _ name: String,
+            _ partial: PartialTable, _ before: Coverage
+        ) throws {
+            guard let restriction = header.facts.restrictions.first(where: { $0.table == name }) else {
+                throw AppliedRows.unsupported(name)
+            }
+            let aliases = try NameAliases(db)
+            let columns = try SyncedTable.loadAll(db).first { $0.number == partial.number }?.columns ?? []
+            let own = columns.first { $0.name.lowercased() == restriction.column.lowercased() }?.number
+            let column = own ?? aliases.column(named: restriction.column, in: partial.number)
+            let wanted = partial.wantsEverything ? nil : partial.wanted
+            guard restriction.revision == partial.revision,
+                try restriction.receiver == StoreMetadata.require(db).replicaID(), column == partial.column,
+                restriction.values.map(Set.init) == wanted,
+                partial.known.covers(part.base), partial.isDominated(by: part.target)
+            else {
+                throw SyncError(
+                    .changedMeanwhile,
+                    "the choice of rows of table \(name) was changed meanwhile; synchronize again")
+            }
+            if wanted == nil {
+                // From here on, the vector of all tables stands for this one too.
+                var known = part.target
+                known.join(partial.own)
+                guard known.covers(before.whole.known), known.covers(header.target) else {
+                    throw SyncError(
+                        .changedMeanwhile, "the sender does not know all of table \(name); synchronize again")
+                }
+            }
+            table = partial.number
+            target = part.target
+            isFull = part.base.sequences.isEmpty
+        }
+    }
+
+    static func unsupported(_ table: String) -> SyncError {
+        SyncError(
+            .scopeUnsupported,
+            """
+            the bundle has all rows of table \(table), of which this replica holds some only: synchronize with a \
+            store, or a server, that can send these
+            """)
+    }
+
+    private let db: Database
+    private let versions: VersionTable
+    private let remover: RowRemover
+    private let parking: Parking
+    private let parts: [Int64: Part]
+    private let mentioned: Resync?
+    private let partials: [Int64: PartialTable]
+
+    /// - parameters:
+    ///     - mentioned: Keeps the rows that the bundle has, when it has all of some table that are wanted.
+    ///     - settlement: Hears of the rows that are taken out.
+    init(
+        _ db: Database, _ parts: [Part], _ partials: [Int64: PartialTable], _ versions: VersionTable,
+        _ parking: Parking, _ settlement: Settlement, mentioned: Resync?
+    ) {
+        self.db = db
+        self.versions = versions
+        self.parking = parking
+        self.partials = partials
+        self.parts = Dictionary(parts.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
+        remover = RowRemover(db: db, versions: versions, parking: parking, settlement: settlement)
+        self.mentioned = mentioned
+    }
+
+    /// Notes a row that the bundle has, which is among the wanted ones, or deleted.
+    func mention(_ table: Int64, _ key: RowKey) throws {
+        guard let part = parts[table] else { return }
+        if part.isFull { try mentioned?.mention(table, key) }
+        if partials[table]?.hasLeftRows == true { try remover.unmark(table, key) }
+    }
+
+    /// Takes out a row that is no longer among the wanted ones.
+    func leave(_ table: AppliedTable, _ key: RowKey) throws {
+        let number = table.table.number
+        guard let part = parts[number], let partial = partials[number] else {
+            throw SyncError(
+                .invalidBundle, "the bundle says that a row left a table of which all rows are here")
+        }
+        try takeOut(table, key, partial, part)
+    }
+
+    private func takeOut(
+        _ table: AppliedTable, _ key: RowKey, _ partial: PartialTable, _ part: Part
+    ) throws {
+        let number = table.table.number
+        guard let local = try versions.load(number, key), local.version.isAlive else {
+            return try remover.unmark(number, key)
+        }
+        guard local.version.stamps.allSatisfy(part.target.contains) else {
+            return try remover.mark(number, key)
+        }
+        try remover.remove(local, table, key, partial)
+    }
+
+    /// Takes out the rows that the bundle does not have, where it has all that are wanted; those of
+    /// which the sender knows all changes that they waited for, which would be in it if they had come back;
+    /// and those that are outside by what is known here. What is new of these does not come, so they must
+    /// not stay here as if it had.
+    func finish(_ tables: [AppliedTable]) throws {
+        for table in tables {
+            guard let part = parts[table.table.number], let partial = partials[table.table.number],
+                !partial.wantsEverything
+            else { continue }
+            let candidates = RowCandidates(db: db, table: table, partial: partial, parking: parking)
+            if try candidates.mayExist() {
+                for key in try candidates.keys() {
+                    try withExtendedLifetime(key) {
+                        let key = RowKey(key.value)
+                        guard let local = try versions.load(part.table, key), local.version.isAlive,
+                            try candidates.isOutside(key, local.version)
+                        else { return }
+                        try takeOut(table, key, partial, part)
+                    }
+                }
+            }
+            var keys = try DatabaseValue.fetchAll(
+                db, sql: "SELECT pk FROM _sync_left WHERE tbl = ?", arguments: [part.table])
+            if part.isFull, let mentioned {
+                keys += try mentioned.deletedRows([part.table], knownTo: part.target).map(\.key)
+            }
+            for key in keys {
+                let owner = OwnedValue.make(key)
+                try withExtendedLifetime(owner) { try takeOut(table, RowKey(owner.value), partial, part) }
+            }
+        }
+    }
+
+    /// Moves on what is known, once all rows are here.
+    func conclude() throws {
+        for part in parts.values {
+            guard let partial = partials[part.table] else { continue }
+            if partial.wantsEverything {
+                // What was written here meanwhile is this replica's, which knows it anyway.
+                try PartialTable.remove(db, part.table)
+                try Coverage.raise(
+                    db, part.table, to: Coverage.Part(known: part.target, floor: VersionVector()))
+                continue
+            }
+            try partial.raise(db, since: part.target)
+            try partial.setIncomplete(db)
+            try partial.setSwept(db, 0)
+            try db.execute(
+                sql: "UPDATE _sync_partial_value SET held = wanted WHERE tbl = ?", arguments: [part.table])
+            try db.execute(
+                sql: "UPDATE _sync_partial SET revision = revision + 1 WHERE tbl = ?", arguments: [part.table]
+            )
+            try partial.catchUp(db)
+        }
+    }
+}
+
+extension PartialTable {
+    /// Notes that the rows here show all that they take into account, if none waits that left.
+    func catchUp(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                UPDATE _sync_partial_known SET seen = oseq
+                WHERE tbl = ?1 AND NOT EXISTS (SELECT 1 FROM _sync_left WHERE tbl = ?1)
+                """, arguments: [number])
+    }
+}
+
+extension RowVersion {
+    /// Who wrote the row and its columns.
+    var stamps: [Stamp] { [base] + cells.values }
+}

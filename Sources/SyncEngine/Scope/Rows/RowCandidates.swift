@@ -1,0 +1,75 @@
+import CipherStore
+import SyncWire
+
+/// The rows of a table that may have to go.
+struct RowCandidates {
+    let db: Database
+    let table: AppliedTable
+    let partial: PartialTable
+    let parking: Parking
+
+    /// Whether there may be some: something was written here since there were none, or others were chosen.
+    func mayExist() throws -> Bool {
+        if partial.swept == 0 || partial.hasLeftRows { return true }
+        return try partial.swept < SettlementMark.lastSequence(db)
+    }
+
+    /// The keys of rows that left, of rows with another value in the table, and of all rows of which
+    /// something waits.
+    func keys() throws -> [OwnedValue] {
+        let number = partial.number
+        var keys = try DatabaseValue.fetchSet(
+            db,
+            sql: """
+                SELECT pk FROM _sync_left WHERE tbl = ?1 UNION SELECT pk FROM _sync_shadow WHERE tbl = ?1
+                """, arguments: [number])
+        let column = table.table.columns.first { $0.number == partial.column && $0.isPresent }
+        guard !partial.wantsEverything, table.table.hasRows, let column else {
+            return keys.map(OwnedValue.make)
+        }
+        // Only numbers and texts of the column's own type are compared here, by their bytes.
+        let name = column.name.quotedDatabaseIdentifier
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS temp._sync_wanted;
+                CREATE TEMP TABLE _sync_wanted (val);
+                INSERT INTO temp._sync_wanted SELECT val FROM _sync_partial_value WHERE tbl = \(number) AND wanted;
+                """)
+        defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_wanted") }
+        keys.formUnion(
+            try DatabaseValue.fetchSet(
+                db,
+                sql: """
+                    SELECT \(table.table.key.quotedDatabaseIdentifier) FROM \(table.table.qualifiedName) AS t
+                    WHERE NOT EXISTS (
+                        SELECT 1 FROM temp._sync_wanted AS w
+                        WHERE w.val IS +t.\(name) COLLATE BINARY AND typeof(w.val) = typeof(t.\(name)))
+                    """))
+        return keys.map(OwnedValue.make)
+    }
+
+    /// Whether a row is not among those that are held. One that left by what somebody else wrote, and
+    /// that was written into the held ones here, waits for the remote to say where it is.
+    func isOutside(_ key: RowKey, _ version: RowVersion) throws -> Bool {
+        let reader = table.reader
+        try reader.load(key: key, hasParkedValues: parking.isInUse)
+        defer { reader.finish() }
+        let ordinal = table.table.columns.firstIndex { $0.number == partial.column }
+        let value = ordinal.map { reader.hasValue($0) ? reader.value($0) : .null } ?? .null
+        if !partial.wantsEverything, ScopeValue(value).map(partial.wanted.contains) != true {
+            return true
+        }
+        guard partial.hasLeftRows, try isMarked(key) else { return false }
+        let scope = version.stamp(ofColumn: partial.column)
+        return partial.since.contains(scope)
+    }
+
+    private func isMarked(_ key: RowKey) throws -> Bool {
+        let statement = try db.cachedStatement(sql: "SELECT 1 FROM _sync_left WHERE tbl = ? AND pk = ?")
+        statement.reset()
+        defer { statement.reset() }
+        _ = RawBinding.int64(statement.sqliteStatement, 1, partial.number)
+        key.value.bind(statement.sqliteStatement, 2)
+        return try statement.step()
+    }
+}

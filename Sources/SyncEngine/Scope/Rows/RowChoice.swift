@@ -1,0 +1,144 @@
+import CipherStore
+import SyncWire
+
+/// Chooses the rows of tables that this store holds.
+///
+/// It is one choice for the whole store, whichever remote it is made for: were rows of another
+/// remote here as well, nobody could say what their absence means.
+struct RowChoice {
+    let db: Database
+
+    /// The most values of one table.
+    private static let valueCountMax = WireLimits().scopeValueCountMax
+
+    /// Chooses rows for a remote. Tables that had a choice for it, and have none now, get all rows again.
+    ///
+    /// - throws: ``SyncError``: `noSuchTable`; `unsuitableScope` for a column or values that rows can't be
+    ///   chosen by, or a choice that another remote has.
+    func set(_ scope: SyncScope, of remote: String) throws {
+        let metadata = try StoreMetadata.require(db)
+        var chosen: Set<Int64> = []
+        for rows in scope.rows {
+            let table = try ScopeStore(db: db).resolve([rows.table])[0]
+            if let names = scope.tableNames,
+                !names.contains(where: { $0.lowercased() == rows.table.lowercased() })
+            {
+                throw SyncError(
+                    .unsuitableScope, "rows of table \(rows.table) were chosen, and the table itself was not")
+            }
+            try set(rows, table, remote, metadata)
+            chosen.insert(table.number)
+        }
+        for partial in try PartialTable.loadAll(db, metadata).values
+        where partial.remote == remote && !chosen.contains(partial.number) {
+            try wantEverything(partial, metadata)
+        }
+    }
+
+    private func set(
+        _ rows: SyncScope.Rows, _ table: SyncedTable, _ remote: String, _ metadata: StoreMetadata
+    ) throws {
+        let column = try column(rows, table)
+        let values = Set(rows.values)
+        let coverage = try Coverage.load(db, metadata)
+        guard let partial = coverage.partials[table.number] else {
+            return try begin(table, column, values, remote, coverage)
+        }
+        let isEqual = partial.column == column && partial.wanted == values && !partial.wantsEverything
+        guard partial.remote == remote || isEqual else {
+            throw SyncError(
+                .unsuitableScope,
+                """
+                a store holds one choice of rows of a table, and that of \(table.name) was made for the remote \
+                \(partial.remote): change it there
+                """)
+        }
+        guard !isEqual else { return }
+        // Of rows that are chosen by another column, nothing is said yet, unless all are here.
+        let held =
+            partial.isWhole ? values : partial.column == column ? partial.held.intersection(values) : []
+        try db.execute(
+            sql:
+                "UPDATE _sync_partial SET col = ?, everything = 0, swept = 0, revision = revision + 1 WHERE tbl = ?",
+            arguments: [column, table.number])
+        try save(values, held: held, table.number)
+    }
+
+    /// The number of a scope column.
+    private func column(_ rows: SyncScope.Rows, _ table: SyncedTable) throws -> Int {
+        let name = "\(table.name).\(rows.column)"
+        guard rows.column.lowercased() != table.key.lowercased() else {
+            throw SyncError(
+                .unsuitableScope,
+                "\(name) is the key of its table, which rows can't be chosen by: choose another column")
+        }
+        let column = table.columns.first { $0.name.lowercased() == rows.column.lowercased() && $0.isPresent }
+        guard let column, table.isTracked else {
+            throw SyncError(
+                .unsuitableScope, "there is no column \(name) here, so no rows can be chosen by it")
+        }
+        let policy = try PolicyStore.loadAll(db).first {
+            $0.table == table.number && $0.column == column.number
+        }
+        if let policy, policy.policy.kind != .lastWriter {
+            throw SyncError(
+                .unsuitableScope, "\(name) is merged by a policy of its own, so rows can't be chosen by it")
+        }
+        guard (1...Self.valueCountMax).contains(rows.values.count) else {
+            throw SyncError(
+                .unsuitableScope,
+                "the rows of \(table.name) are chosen by 1 to \(Self.valueCountMax) values, and \(rows.values.count) were given"
+            )
+        }
+        return column.number
+    }
+
+    /// All rows are here, as far as they are known.
+    private func begin(
+        _ table: SyncedTable, _ column: Int, _ values: Set<ScopeValue>, _ remote: String, _ coverage: Coverage
+    ) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_partial (tbl, col, remote, whole, everything, swept, revision)
+                VALUES (?, ?, ?, 1, 0, 0, 1)
+                """, arguments: [table.number, column, remote])
+        try save(values, held: values, table.number)
+        var known = coverage[table.number].known
+        let metadata = try StoreMetadata.require(db)
+        // Own changes are those that nobody needs to have yet.
+        known[try metadata.replicaID()] = 0
+        guard let partial = try PartialTable.loadAll(db, metadata)[table.number] else { return }
+        try partial.raise(db, since: known, seen: known)
+        try db.execute(sql: "DELETE FROM _sync_coverage WHERE tbl = ?", arguments: [table.number])
+    }
+
+    private func save(_ wanted: Set<ScopeValue>, held: Set<ScopeValue>, _ table: Int64) throws {
+        try db.execute(sql: "DELETE FROM _sync_partial_value WHERE tbl = ?", arguments: [table])
+        let insertion = try db.makeStatement(
+            sql: "INSERT INTO _sync_partial_value (tbl, val, wanted, held) VALUES (?, ?, 1, ?)")
+        for value in wanted.sorted() {
+            insertion.reset()
+            _ = RawBinding.int64(insertion.sqliteStatement, 1, table)
+            _ = RawBinding.int64(insertion.sqliteStatement, 3, held.contains(value) ? 1 : 0)
+            try value.withWireValue {
+                // Its bytes are valid only here.
+                $0.bind(insertion.sqliteStatement, 2)
+                while try insertion.step() {}
+            }
+        }
+        insertion.reset()
+    }
+
+    /// All rows are wanted again. They may still be here, as of what is known of all tables.
+    private func wantEverything(_ partial: PartialTable, _ metadata: StoreMetadata) throws {
+        guard partial.isWhole, partial.known.covers(metadata.vector) else {
+            return try db.execute(
+                sql: "UPDATE _sync_partial SET everything = 1, revision = revision + 1 WHERE tbl = ?",
+                arguments: [partial.number])
+        }
+        try PartialTable.remove(db, partial.number)
+        let coverage = try Coverage.load(db, metadata)
+        try Coverage.raise(
+            db, partial.number, to: Coverage.Part(known: partial.known, floor: coverage.whole.floor))
+    }
+}

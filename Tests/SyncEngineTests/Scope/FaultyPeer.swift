@@ -1,0 +1,79 @@
+import CipherStore
+import SyncWire
+
+@testable import SyncEngine
+
+/// A replica that is cut off at some point of a synchronization, or written to meanwhile.
+final class FaultyPeer: SyncPeer {
+    /// Where something happens.
+    enum Point: CaseIterable { case greeted, receiving, received, takingOut, remembering }
+
+    struct Cut: Error {}
+
+    private let inner: StorePeer
+    private let cut: Point?
+    private let meanwhile: (at: Point, write: () throws -> Void)?
+    /// The frames of the last bundle that came.
+    private(set) var frames: [[UInt8]] = []
+
+    init(_ inner: StorePeer, cut: Point? = nil, meanwhile: (at: Point, write: () throws -> Void)? = nil) {
+        self.inner = inner
+        self.cut = cut
+        self.meanwhile = meanwhile
+    }
+
+    private func pass(_ point: Point) throws {
+        if meanwhile?.at == point { try meanwhile?.write() }
+        if cut == point { throw Cut() }
+    }
+
+    func greet() throws -> Greeting {
+        let greeting = try inner.greet()
+        try pass(.greeted)
+        return greeting
+    }
+
+    func send(
+        since vector: VersionVector, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary { try inner.send(since: vector, progress: progress, to: sink) }
+
+    func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary { try inner.send(request, progress: progress, to: sink) }
+
+    func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {
+        self.frames = []
+        try frames { self.frames.append(Array($0)) }
+        let kept = cut == .receiving ? self.frames.dropLast() : self.frames[...]
+        let summary = try inner.receive { sink in
+            for frame in kept { try frame.withUnsafeBytes { try sink($0) } }
+            if cut == .receiving { throw Cut() }
+        }
+        try pass(.received)
+        return summary
+    }
+
+    func meet(_ greeting: Greeting) throws -> [Fork] { try inner.meet(greeting) }
+    func renewIdentity(_ forks: [Fork]) throws { try inner.renewIdentity(forks) }
+    func state(_ kind: StateKind) throws -> ReplicaState? { try inner.state(kind) }
+    func answer(_ question: StateQuestion) throws -> StateAnswer { try inner.answer(question) }
+    func rowRequests() throws -> [RowRequest] { try inner.rowRequests() }
+
+    func takeOutRows(acknowledged: [(names: [String], known: VersionVector)]) throws {
+        try pass(.takingOut)
+        try inner.takeOutRows(acknowledged: acknowledged)
+    }
+
+    func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
+        try pass(.remembering)
+        try inner.remember(peer, name: name, knowing: vector)
+    }
+
+    func send(
+        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary { try inner.send(rows: rows, to: sink) }
+
+    func close() {}
+}
