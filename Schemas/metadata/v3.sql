@@ -321,7 +321,7 @@ CREATE TABLE _sync_device (
     key BLOB NOT NULL UNIQUE,              -- Ed25519, public, 32 bytes
     label TEXT NOT NULL,
     readonly INTEGER NOT NULL,             -- 1: its changes are refused
-    scope TEXT,                            -- reserved
+    scope TEXT,                            -- what it may exchange: {"tables":[1,4]}; NULL for everything
     replica BLOB,                          -- which replica it is, once it said so
     at INTEGER NOT NULL,                   -- when it was enrolled, Unix milliseconds
     seen INTEGER,                          -- when it was last here
@@ -334,7 +334,7 @@ CREATE TABLE _sync_invite (
     hash BLOB NOT NULL UNIQUE,             -- the SHA-256 of the secret
     label TEXT NOT NULL,
     readonly INTEGER NOT NULL,
-    scope TEXT,
+    scope TEXT,                            -- as of devices
     expires INTEGER NOT NULL,              -- Unix milliseconds
     device BLOB                            -- the key of the device that used it
 );

@@ -42,7 +42,7 @@ struct Syncctl: ParsableCommand {
                 name: "SYNC",
                 subcommands: [
                     TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self,
-                    BundleCommand.self, StatusCommand.self, ConflictsCommand.self, ParkedCommand.self,
+                    WatchCommand.self, BundleCommand.self, StatusCommand.self, ConflictsCommand.self, ParkedCommand.self,
                     LogCommand.self, CloneCommand.self, ReplicaCommand.self,
                 ]),
             CommandGroup(

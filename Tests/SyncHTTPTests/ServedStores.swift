@@ -133,20 +133,22 @@ struct RunningServer: Sendable {
 
     var register: DeviceRegister { get throws { try DeviceRegister(hub) } }
 
-    func invite(_ label: String = "phone", isReadOnly: Bool = false, milliseconds: Int64 = 900_000) throws
-        -> InviteLink
-    {
+    func invite(
+        _ label: String = "phone", isReadOnly: Bool = false, milliseconds: Int64 = 900_000,
+        tables: [String]? = nil
+    ) throws -> InviteLink {
         try register.invite(
-            label: label, expiresAfter: milliseconds, isReadOnly: isReadOnly, address: address)
+            label: label, expiresAfter: milliseconds, isReadOnly: isReadOnly, tables: tables, address: address
+        )
     }
 
     /// Runs a server for as long as the body runs.
     static func serving(
         _ hub: Synchronizer, tls: HubServer.TLS = .selfSigned, limits: HubServer.Limits = .init(),
-        _ body: @Sendable (RunningServer) async throws -> Void
+        port: Int = 0, _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         let server = try HubServer(
-            [hub], options: .init(host: "127.0.0.1", port: 0, tls: tls, limits: limits))
+            [hub], options: .init(host: "127.0.0.1", port: port, tls: tls, limits: limits))
         let (ports, continuation) = AsyncStream.makeStream(of: HubServer.Listening.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

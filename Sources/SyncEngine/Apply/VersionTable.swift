@@ -150,12 +150,13 @@ final class VersionTable {
             }
             return
         }
-        let raw = updateRow.sqliteStatement
-        _ = RawBinding.int64(raw, 1, plan.life)
-        bind(base, raw, 2)
-        _ = RawBinding.int64(raw, 5, row)
-        try run(updateRow)
+        // Most changes are of single columns, and a page that is not written is not encrypted.
         if old.life != plan.life || old.base != plan.base {
+            let raw = updateRow.sqliteStatement
+            _ = RawBinding.int64(raw, 1, plan.life)
+            bind(base, raw, 2)
+            _ = RawBinding.int64(raw, 5, row)
+            try run(updateRow)
             try digests?.row(table, key, life: old.life, local(old.base), isAdded: false)
             try digests?.row(table, key, life: plan.life, base, isAdded: true)
         }

@@ -170,6 +170,23 @@ public struct BundleInbox: Sendable {
         }
     }
 
+    /// The frame of the header of a bundle that was begun.
+    ///
+    /// - throws: ``SyncError`` of code `invalidBundle` when there is none.
+    public func headerFrame(of identifier: [UInt8]) throws -> [UInt8] {
+        let frame = try database.read { db in
+            try Self.find(db, identifier).flatMap { id in
+                try Data.fetchOne(
+                    db, sql: "SELECT frame FROM _sync_inbox_part WHERE id = ?",
+                    arguments: [id << Self.shift + Self.headerPosition])
+            }
+        }
+        guard let frame else {
+            throw SyncError(.invalidBundle, "the bundle was not begun, or waited too long")
+        }
+        return Array(frame)
+    }
+
     /// Forgets a bundle.
     public func forget(_ identifier: [UInt8]) throws {
         try database.write { try Self.remove($0, "bundle = ?", [Data(identifier)]) }

@@ -43,6 +43,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case snapshotMissing
         /// The way to the remote can't bring some tables only, or what is known of some tables only.
         case scopeUnsupported
+        /// The remote exchanges other tables with this device than it asks for or brings.
+        case outsideScope
         /// The replica was never heard of.
         case noSuchReplica
         /// Two replicas know the same and do not hold the same, and could not be made equal.

@@ -35,7 +35,7 @@ public struct SyncReport: Equatable, Sendable {
     public internal(set) var pulled: Transfer?
     /// What went to the remote, or nil when there was nothing or it was not asked for.
     public internal(set) var pushed: Transfer?
-    /// Replicas that turned out to be restored copies and got a new identity.
+    /// The new identities of replicas whose files turned out to be copies, or restored from older ones.
     public internal(set) var renewedReplicas: [ReplicaID] = []
     /// What was found when both sides knew the same and did not hold the same; nil when they do.
     public internal(set) var divergence: Divergence?

@@ -182,9 +182,7 @@ struct SessionDriver {
                     local: greetings.local.replica, remote: greetings.remote.replica, pulled: pulled,
                     pushed: pushed)
                 report.divergence = divergence
-                report.renewedReplicas = renewed.map {
-                    $0 == .local ? greetings.local.replica : greetings.remote.replica
-                }
+                report.renewedReplicas = newReplicas(renewed, greetings)
                 do {
                     try remember(greetings, pulled: pulled != nil, pushed: pushed != nil)
                 } catch {
@@ -194,6 +192,18 @@ struct SessionDriver {
                 return report
             }
         }
+    }
+
+    /// The ids of the sides that got a new one, now or because their file turned out to be a copy.
+    private func newReplicas(
+        _ renewed: [SyncSession.Side], _ greetings: (local: Greeting, remote: Greeting)
+    ) -> [ReplicaID] {
+        let sides = [
+            (peer: local, side: SyncSession.Side.local, replica: greetings.local.replica),
+            (peer: remote, side: .remote, replica: greetings.remote.replica),
+        ]
+        return sides.filter { renewed.contains($0.side) || ($0.peer as? StorePeer)?.formerReplica != nil }
+            .map(\.replica)
     }
 
     private func transfer(
@@ -208,7 +218,7 @@ struct SessionDriver {
             }
         }
         var sent = TransferSummary(rowCount: 0, byteCount: 0)
-        try source.prepareToSend(since: vector, progress: report)
+        try source.prepareToSend(request, progress: report)
         let applied = try target.receive { sink in
             // The sink is used only until `send` returns.
             try withoutActuallyEscaping(sink) { sink in

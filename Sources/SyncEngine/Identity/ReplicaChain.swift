@@ -55,17 +55,18 @@ struct ReplicaChain {
             db,
             sql: "SELECT seq, tbl, op, pk, mask, ms FROM _sync_log WHERE seq > ? ORDER BY seq DESC LIMIT ?",
             arguments: [folded, Self.hashedEntryCountMax])
-        var tables: [Int64: SyncedTable] = [:]
-        for table in try SyncedTable.loadAll(db) where table.hasRows { tables[table.number] = table }
-        for entry in entries {
-            for value in entry.databaseValues { hash.add(value) }
-            guard let table = tables[try entry.decode(atIndex: 1)] else { continue }
-            let key: DatabaseValue = try entry.decode(atIndex: 3)
+        var rows: [Int64: Statement] = [:]
+        for table in try SyncedTable.loadAll(db) where table.hasRows {
             // A table that was just renamed is found at the next schema check.
             guard try db.tableExists(table.storageName) else { continue }
-            let row = try Row.fetchOne(
-                db, sql: "SELECT * FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))",
-                arguments: [key])
+            rows[table.number] = try db.cachedStatement(
+                sql: "SELECT * FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))")
+        }
+        for entry in entries {
+            for value in entry.databaseValues { hash.add(value) }
+            guard let statement = rows[try entry.decode(atIndex: 1)] else { continue }
+            let key: DatabaseValue = try entry.decode(atIndex: 3)
+            let row = try Row.fetchOne(statement, arguments: [key])
             for value in row?.databaseValues ?? [] { hash.add(value) }
         }
     }

@@ -21,6 +21,7 @@ struct StoreFence {
         static let identity = "place.identity"
         static let mark = "place.mark"
         static let previousMark = "place.mark.previous"
+        static let former = "place.former"
     }
 
     /// So many machines are remembered: a store on a stick may come by all of them again and again.
@@ -52,7 +53,15 @@ struct StoreFence {
         let old = try StoreMetadata.require(db).replicaID()
         try ReplicaIdentity.mintForCopy(db, environment)
         try settle(place, path, machines: known)
+        try SyncSetting.set(db, Setting.former, old.data)
         return old
+    }
+
+    /// The replica id that the store had before it turned out to be a copy, until somebody was told.
+    func takeFormerReplica() throws -> ReplicaID? {
+        guard let data = try SyncSetting.data(db, Setting.former) else { return nil }
+        try SyncSetting.set(db, Setting.former, nil as Data?)
+        return data.withUnsafeBytes { ReplicaID(bytes: $0) }
     }
 
     private func isElsewhere(_ place: StorePlace, _ machines: [String]) throws -> Bool {
@@ -95,7 +104,9 @@ struct StoreFence {
 
     /// Forgets where the store is, in a copy that is a replica of its own already.
     static func forget(_ db: Database) throws {
-        for name in [Setting.machines, Setting.identity, Setting.mark, Setting.previousMark] {
+        for name in [
+            Setting.machines, Setting.identity, Setting.mark, Setting.previousMark, Setting.former,
+        ] {
             try SyncSetting.set(db, name, nil as Data?)
         }
     }

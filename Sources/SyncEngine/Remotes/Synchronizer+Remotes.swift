@@ -44,6 +44,36 @@ extension Synchronizer {
         }
     }
 
+    /// The last change of each replica of which anything is known here, with all local changes folded.
+    package func foldedReach() throws -> VersionVector {
+        let isFolded = try database.read { try StateReader(db: $0).isFolded() }
+        if !isFolded { _ = try database.write { try Fold(db: $0, environment: environment).run() } }
+        return try reach().known
+    }
+
+    /// The last change of each replica of which anything is known here, and the number of the last local change,
+    /// which need not be folded yet.
+    package func reach() throws -> (known: VersionVector, lastEntry: Int64) {
+        try database.read { db in
+            let reach = try Coverage.load(db, StoreMetadata.require(db)).reach
+            return (reach, try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0)
+        }
+    }
+
+    /// Whether all is known here that a bundle brings, of all tables and of some.
+    package func knowsContent(of header: BundleHeader) throws -> Bool {
+        try database.read { db in
+            let coverage = try Coverage.load(db, StoreMetadata.require(db))
+            guard coverage.whole.known.covers(header.target) else { return false }
+            let names = TableNames(try SyncedTable.loadAll(db), try NameAliases(db))
+            return header.facts.parts.allSatisfy { part in
+                part.tables.allSatisfy { table in
+                    names.number(of: table).map { coverage[$0].known.covers(part.target) } ?? false
+                }
+            }
+        }
+    }
+
     /// Brings the metadata of an older program to this version, so that the tables are there.
     package func upgradeMetadata() throws {
         try database.write { db in

@@ -47,15 +47,11 @@ public struct TransferRequest: Equatable, Sendable {
 }
 
 extension SyncPeer {
-    /// Sends all tables to a receiver by what it knows of all of them; some tables only are refused.
-    public func send(
-        _ request: TransferRequest, progress: SyncProgressHandler?,
+    /// Writes what lies beyond a vector, of all tables.
+    package func send(
+        since vector: VersionVector, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        guard request.tables == nil else {
-            throw SyncError(
-                .scopeUnsupported, "the way to this remote can't bring some tables only")
-        }
-        return try send(since: request.base, progress: progress, to: sink)
+        try send(TransferRequest(base: vector), progress: progress, to: sink)
     }
 }

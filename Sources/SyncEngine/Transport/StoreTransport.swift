@@ -33,6 +33,8 @@ final class StorePeer: SyncPeer {
     private let environment: SyncEnvironment
     private let closes: Bool
     private let policies: MergePolicies?
+    /// The replica id that the store had before it turned out to be a copy.
+    private(set) var formerReplica: ReplicaID?
 
     /// - parameter policies: The functions of custom merge policies.
     init(
@@ -49,8 +51,10 @@ final class StorePeer: SyncPeer {
         var events: [SyncEvent] = []
         let (first, isDue) = try database.write { db in
             try MetadataSchema.upgrade(db)
-            try StoreFence(db: db, environment: environment).check()
+            let fence = StoreFence(db: db, environment: environment)
+            try fence.check()
             let before = try StoreMetadata.require(db)
+            formerReplica = try fence.takeFormerReplica() ?? formerReplica
             if try TableTracking(db: db, environment: environment).refresh() { events.append(.schemaChanged) }
             let folded = try Fold(db: db, environment: environment).run()
             if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
@@ -125,13 +129,6 @@ final class StorePeer: SyncPeer {
                 at: environment.milliseconds())
             return []
         }
-    }
-
-    func send(
-        since vector: VersionVector, progress: SyncProgressHandler?,
-        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> TransferSummary {
-        try send(TransferRequest(base: vector), progress: progress, to: sink)
     }
 
     func send(

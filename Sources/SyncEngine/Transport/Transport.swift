@@ -14,22 +14,15 @@ public protocol SyncPeer: AnyObject {
     /// Folds its log and says who it is and what it knows.
     func greet() throws -> Greeting
 
-    /// Fetches what ``send(since:progress:to:)`` is going to hand out, if that takes long: the
+    /// Fetches what ``send(_:progress:to:)`` is going to hand out, if that takes long: the
     /// receiver has a transaction open while it takes frames, and others wait for it.
-    func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws
+    func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws
 
-    /// Writes what lies beyond a vector as the frames of a bundle, from one snapshot.
+    /// Writes what lies beyond what a receiver knows, of all tables or of some, as the frames of a
+    /// bundle, from one snapshot.
     ///
     /// - parameter sink: Takes frames; their bytes are valid only during the call.
     /// - returns: The number of rows and bytes.
-    func send(
-        since vector: VersionVector, progress: SyncProgressHandler?,
-        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> TransferSummary
-
-    /// Writes what lies beyond what a receiver knows, of all tables or of some, likewise.
-    ///
-    /// The default is for transports that bring all tables only.
     func send(
         _ request: TransferRequest, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
@@ -62,7 +55,7 @@ public protocol SyncPeer: AnyObject {
     /// Answers a question about rows.
     func answer(_ question: StateQuestion) throws -> StateAnswer
 
-    /// Fetches what ``send(rows:to:)`` is going to hand out, as ``prepareToSend(since:progress:)``.
+    /// Fetches what ``send(rows:to:)`` is going to hand out, as ``prepareToSend(_:progress:)``.
     func prepareToSend(rows: [StateRows]) throws
 
     /// Writes all of some rows as the frames of a bundle that repairs a divergence.
@@ -76,7 +69,7 @@ public protocol SyncPeer: AnyObject {
 
 extension SyncPeer {
     /// Does nothing: what is here needs not be fetched.
-    public func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws {}
+    public func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws {}
 
     /// Does nothing, as above.
     public func prepareToSend(rows: [StateRows]) throws {}

@@ -11,12 +11,13 @@ final class HTTPPeer: SyncPeer {
     private let connection: RemoteConnection
     private let folder: String
     private let options: HTTPTransport.Options
+    private let keepsConnection: Bool
     private var fetched: Fetched?
 
     /// What was fetched, and what for.
     private struct Fetched {
         enum What: Equatable {
-            case changes(since: VersionVector)
+            case changes(TransferRequest)
             case rows([StateRows])
         }
 
@@ -31,7 +32,12 @@ final class HTTPPeer: SyncPeer {
         }
     }
 
-    init(_ connection: RemoteConnection, folder: String, options: HTTPTransport.Options) {
+    /// - parameter keepsConnection: Whether the connection is used again after this synchronization.
+    init(
+        _ connection: RemoteConnection, folder: String, options: HTTPTransport.Options,
+        keepsConnection: Bool = false
+    ) {
+        self.keepsConnection = keepsConnection
         self.connection = connection
         self.folder = folder
         self.options = options
@@ -39,7 +45,9 @@ final class HTTPPeer: SyncPeer {
 
     private var base: String { connection.base }
 
-    func close() { connection.close() }
+    func close() {
+        if !keepsConnection { connection.close() }
+    }
 
     // MARK: Greetings
 
@@ -105,9 +113,9 @@ final class HTTPPeer: SyncPeer {
 
     // MARK: Downloads
 
-    func prepareToSend(since vector: VersionVector, progress: SyncProgressHandler?) throws {
-        let request = try JSONDocument.encode(Message.Vector(vector))
-        fetched = Fetched(.changes(since: vector), try fetch("/downloads", request, progress))
+    func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws {
+        let document = try JSONDocument.encode(Message.Transfer(request))
+        fetched = Fetched(.changes(request), try fetch("/downloads", document, progress))
     }
 
     func prepareToSend(rows: [StateRows]) throws {
@@ -130,12 +138,10 @@ final class HTTPPeer: SyncPeer {
     }
 
     func send(
-        since vector: VersionVector, progress: SyncProgressHandler?,
+        _ request: TransferRequest, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        if fetched?.what != .changes(since: vector) {
-            try prepareToSend(since: vector, progress: progress)
-        }
+        if fetched?.what != .changes(request) { try prepareToSend(request, progress: progress) }
         return try handOut(sink)
     }
 

@@ -40,7 +40,7 @@ public struct HTTPTransport: Transport {
     let key: DeviceKey
     /// Where bytes wait that are to be sent, or were received: encrypted, in files without names.
     let folder: String
-    let options: Options
+    var options: Options
 
     /// A name for status lines: the address.
     public var name: String { remote.address.url }
@@ -49,9 +49,12 @@ public struct HTTPTransport: Transport {
     ///
     /// - throws: ``RemoteError``.
     public func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
-        let connection = try RemoteConnection(
+        HTTPPeer(try connection(environment), folder: folder, options: options)
+    }
+
+    func connection(_ environment: SyncEnvironment) throws -> RemoteConnection {
+        try RemoteConnection(
             remote.address, certificate: remote.certificate, store: store, key: key, options: options,
             environment: environment)
-        return HTTPPeer(connection, folder: folder, options: options)
     }
 }

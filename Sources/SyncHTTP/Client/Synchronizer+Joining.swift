@@ -6,7 +6,8 @@ import SyncWire
 extension Synchronizer {
     /// Makes a replica of a database that a server invites to: enrols a new device key, fetches a snapshot,
     /// and remembers the server as the remote `default`. What came after the snapshot comes with the
-    /// first synchronization.
+    /// first synchronization. A device that may exchange some tables only begins with these tables, without
+    /// rows: all of them come with the first synchronization.
     ///
     /// - parameters:
     ///     - invite: The invitation. It is used up when the new store is made, so a failure can be repeated
@@ -25,26 +26,37 @@ extension Synchronizer {
         let key = DeviceKey()
         let enrolment = try Enrolment(invite, key: key, options: options, environment: environment)
         defer { enrolment.connection.close() }
-        let remote = try enrolment.run(name: RemoteBook.defaultName)
-        let snapshot =
-            path + ".snapshot-" + ByteText.hex(withUnsafeBytes(of: environment.random()) { Array($0) })
-        let identityPath = snapshot + ".key"
-        defer { for name in [snapshot, identityPath] { unlink(name) } }
-        let identity = try ArchiveIdentity.make(file: identityPath)
-        try enrolment.fetchSnapshot(to: snapshot, identity.recipient.description, options, onBytes)
+        let (remote, tables) = try enrolment.run(name: RemoteBook.defaultName)
         let secret = passphrase.copy()
-        try restore(
-            archive: snapshot, to: path, opening: ArchiveSecret(identity), passphrase: secret,
-            environment: environment, progress: progress)
+        if tables == nil {
+            let snapshot =
+                path + ".snapshot-" + ByteText.hex(withUnsafeBytes(of: environment.random()) { Array($0) })
+            let identityPath = snapshot + ".key"
+            defer { for name in [snapshot, identityPath] { unlink(name) } }
+            let identity = try ArchiveIdentity.make(file: identityPath)
+            try enrolment.fetchSnapshot(to: snapshot, identity.recipient.description, options, onBytes)
+            try restore(
+                archive: snapshot, to: path, opening: ArchiveSecret(identity), passphrase: secret,
+                environment: environment, progress: progress)
+        }
         do {
             var configuration = Configuration()
             configuration.encryption = .required
-            configuration.requiresExistingFile = true
+            configuration.requiresExistingFile = tables == nil
             let held = HeldPassphrase(secret)
             configuration.prepareDatabase { try $0.usePassphrase(held.copy()) }
+            let definitions = try tables.map { _ in try enrolment.definitions() }
             let queue = try DatabaseQueue(path: path, configuration: configuration)
-            let synchronizer = try Synchronizer(existing: queue, environment: environment)
-            try RemoteBook(synchronizer).save(remote, key: key)
+            let synchronizer: Synchronizer
+            if let definitions {
+                synchronizer = try Synchronizer(
+                    newReplicaOf: invite.store, queue, tables: definitions, environment: environment)
+            } else {
+                synchronizer = try Synchronizer(existing: queue, environment: environment)
+            }
+            let book = try RemoteBook(synchronizer)
+            try book.save(remote, key: key)
+            try book.adoptScope(tables, of: remote)
             enrolment.confirm(synchronizer)
             try queue.close()
         } catch {
@@ -58,7 +70,8 @@ extension Synchronizer {
     /// - parameters:
     ///     - invite: The invitation. It is used up.
     ///     - name: The name of the remote; one of the same name is replaced.
-    /// - throws: ``RemoteError``; ``SyncError`` of code `otherStore` before the invitation is used.
+    /// - throws: ``RemoteError``; ``SyncError`` of code `otherStore` before the invitation is used, and
+    ///   `noSuchTable` when the invitation is for tables that are not tracked here.
     @discardableResult
     public func enrol(
         _ invite: InviteLink, as name: String = RemoteBook.defaultName,
@@ -71,7 +84,8 @@ extension Synchronizer {
         let enrolment = try Enrolment(
             invite, key: book.deviceKey(), options: options, environment: surroundings)
         defer { enrolment.connection.close() }
-        let remote = try enrolment.run(name: name)
+        let (remote, tables) = try enrolment.run(name: name)
+        try book.adoptScope(tables, of: remote)
         try book.save(remote)
         enrolment.confirm(self)
         return remote
@@ -99,14 +113,17 @@ private struct Enrolment {
     }
 
     /// Enrols the device. A try whose answer was lost is repeated: the invitation knows its device.
-    func run(name: String) throws -> Remote {
+    ///
+    /// - returns: The server, and the tables that it exchanges with the device; nil for all.
+    func run(name: String) throws -> (remote: Remote, tables: [String]?) {
         var attempts = 0
         while true {
             do {
                 let answer = try connection.enrol(secret: invite.secret)
-                return Remote(
+                let remote = Remote(
                     name: name, address: invite.address, isReadOnly: answer.readOnly, certificate: certificate
                 )
+                return (remote, answer.tables)
             } catch let error as RemoteError
                 where [.unreachable, .busy, .sessionEnded].contains(error.code)
                 && attempts < connection.options.repetitionCountMax
@@ -123,6 +140,12 @@ private struct Enrolment {
         let folder = URL(fileURLWithPath: synchronizer.writer.path).deletingLastPathComponent().path
         let peer = HTTPPeer(connection, folder: folder, options: connection.options)
         _ = try? peer.meet(synchronizer.localPeer.greet())
+    }
+
+    /// How the tables are made that the device may exchange.
+    func definitions() throws -> [SharedTable] {
+        let answer = try connection.send(.init(method: "GET", path: connection.base + "/definitions"))
+        return try JSONDocument.decode(Message.Definitions.self, from: answer).tables
     }
 
     func fetchSnapshot(

@@ -12,6 +12,8 @@ public struct Device: Equatable, Sendable {
     public let label: String
     /// Whether its changes are refused.
     public let isReadOnly: Bool
+    /// The tables that it may exchange, by name; nil for all.
+    public let tables: [String]?
     /// Which replica it is; nil when it has not said so yet.
     public let replica: ReplicaID?
     /// When it was enrolled, in milliseconds of Unix time.
@@ -22,6 +24,9 @@ public struct Device: Equatable, Sendable {
     public let revokedMilliseconds: Int64?
     /// The SHA-256 of its public key, in part, for people to compare.
     public let keyFingerprint: String
+
+    /// The tables that it may exchange.
+    let scope: DeviceScope?
 }
 
 /// Who may synchronize with a store as their server.
@@ -102,12 +107,15 @@ public struct DeviceRegister: Sendable {
     ///     - label: What people call the device; no other device that is not revoked may have it.
     ///     - milliseconds: After how long it expires; up to a year.
     ///     - isReadOnly: Whether the device's changes are refused.
+    ///     - tables: The tables that the device may exchange, by name; nil for all. It hears nothing of others, and
+    ///       what it sends for others is refused.
     ///     - address: Where the device reaches the server.
     /// - throws: ``RemoteError`` of code `malformed`, for a label that is too long, empty, taken or has
     ///   control characters, and for an expiry out of range; `busy` when too many invitations are open.
+    ///   ``SyncError`` of code `noSuchTable` for a table that is not tracked.
     public func invite(
         label: String, expiresAfter milliseconds: Int64 = 900_000, isReadOnly: Bool = false,
-        address: ServerAddress
+        tables: [String]? = nil, address: ServerAddress
     ) throws -> InviteLink {
         guard !label.isEmpty, label.utf8.count <= Self.labelByteCountMax,
             !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -120,6 +128,7 @@ public struct DeviceRegister: Sendable {
         }
         let secret = Array(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
         let store = try synchronizer.identity().store
+        let scope = try tables.map { try DeviceScope(tables: synchronizer.tableNumbers($0)).text }
         let now = now
         try synchronizer.writer.write { db in
             let isTaken = try Bool.fetchOne(
@@ -135,8 +144,9 @@ public struct DeviceRegister: Sendable {
                 throw RemoteError(.busy, "\(count) invitations are open; they have to expire first")
             }
             try db.execute(
-                sql: "INSERT INTO _sync_invite (hash, label, readonly, expires) VALUES (?, ?, ?, ?)",
-                arguments: [Data(Self.hash(secret)), label, isReadOnly, now + milliseconds])
+                sql:
+                    "INSERT INTO _sync_invite (hash, label, readonly, scope, expires) VALUES (?, ?, ?, ?, ?)",
+                arguments: [Data(Self.hash(secret)), label, isReadOnly, scope, now + milliseconds])
         }
         return InviteLink(address: address, store: store, secret: secret)
     }
@@ -194,33 +204,39 @@ public struct DeviceRegister: Sendable {
 
     // MARK: Devices
 
-    private static let columns = "id, label, readonly, replica, at, seen, revoked, key"
+    private static let columns = "id, label, readonly, replica, at, seen, revoked, key, scope"
 
     /// The devices, the last one first. Revoked ones are among them.
     public func devices() throws -> [Device] {
         try synchronizer.writer.read { db in
             try Row.fetchAll(db, sql: "SELECT \(Self.columns) FROM _sync_device ORDER BY id DESC")
-                .map(Self.device)
+                .map { try Self.device(db, $0) }
         }
     }
 
-    private static func device(_ row: Row) throws -> Device {
+    private static func device(_ db: Database, _ row: Row) throws -> Device {
+        let scope = try DeviceScope.read(row.decodeIfPresent(atIndex: 8))
+        let tables = try scope.map { scope in
+            let numbers = scope.tables.map(String.init).joined(separator: ", ")
+            return try String.fetchAll(
+                db, sql: "SELECT name FROM _sync_table WHERE tbl IN (\(numbers)) ORDER BY name")
+        }
         let replica = try row.decodeIfPresent(Data.self, atIndex: 3)
         let key = try row.decode(Data.self, atIndex: 7)
         return Device(
             id: try row.decode(atIndex: 0), label: try row.decode(atIndex: 1),
-            isReadOnly: try row.decode(atIndex: 2),
+            isReadOnly: try row.decode(atIndex: 2), tables: tables,
             replica: replica.flatMap { $0.withUnsafeBytes { ReplicaID(bytes: $0) } },
             enrolledMilliseconds: try row.decode(atIndex: 4),
             lastSeenMilliseconds: try row.decodeIfPresent(atIndex: 5),
             revokedMilliseconds: try row.decodeIfPresent(atIndex: 6),
-            keyFingerprint: ByteText.hex(SHA256.hash(data: key).prefix(8)))
+            keyFingerprint: ByteText.hex(SHA256.hash(data: key).prefix(8)), scope: scope)
     }
 
     private static func device(_ db: Database, key: [UInt8]) throws -> Device? {
         try Row.fetchOne(
             db, sql: "SELECT \(columns) FROM _sync_device WHERE key = ?", arguments: [Data(key)]
-        ).map(device)
+        ).map { try device(db, $0) }
     }
 
     /// The device with a public key.
@@ -235,6 +251,14 @@ public struct DeviceRegister: Sendable {
             throw RemoteError(.revokedDevice, "the device \(device.label.debugDescription) was revoked")
         }
         return device
+    }
+
+    /// Those of some devices that are revoked.
+    func revoked(among devices: Set<Int64>) throws -> Set<Int64> {
+        let revoked = try synchronizer.writer.read {
+            try Int64.fetchAll($0, sql: "SELECT id FROM main._sync_device WHERE revoked IS NOT NULL")
+        }
+        return devices.intersection(revoked)
     }
 
     /// Notes that a device opened a session.
@@ -289,7 +313,7 @@ public struct DeviceRegister: Sendable {
             guard let row = rows.first else {
                 throw RemoteError(.unknownDevice, "there is no device \(name.debugDescription)")
             }
-            let device = try Self.device(row)
+            let device = try Self.device(db, row)
             try db.execute(
                 sql: "UPDATE _sync_device SET revoked = ? WHERE id = ?", arguments: [now, device.id])
             return device

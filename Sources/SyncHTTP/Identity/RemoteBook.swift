@@ -85,6 +85,12 @@ public struct RemoteBook: Sendable {
         }
     }
 
+    /// Chooses the tables that a remote exchanges with this store, if these are not all.
+    func adoptScope(_ tables: [String]?, of remote: Remote) throws {
+        guard let tables else { return }
+        try synchronizer.setScope(.tables(tables), ofRemote: remote.address.url)
+    }
+
     /// Forgets a remote.
     ///
     /// - throws: ``RemoteError`` of code `noSuchRemote`.

@@ -13,6 +13,8 @@ enum JSONDocument {
     static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value {
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch let error as RemoteError {
+            throw error
         } catch {
             throw RemoteError(.malformed, "the document is not as the protocol has it")
         }

@@ -25,6 +25,12 @@ enum Message {
     struct Enrolment: Codable {
         let label: String
         let readOnly: Bool
+        /// The tables that the device may exchange; nothing when those are all.
+        let tables: [String]?
+
+        init(_ device: Device) {
+            (label, readOnly, tables) = (device.label, device.isReadOnly, device.tables)
+        }
     }
 
     struct SessionRequest: Codable {
@@ -37,6 +43,7 @@ enum Message {
         let session: String
         let label: String
         let readOnly: Bool
+        let tables: [String]?
     }
 
     struct Forks: Codable {
@@ -87,6 +94,8 @@ enum Message {
     struct Vector: Codable {
         let vector: [String: Int64]
 
+        init(entries: [String: Int64]) { vector = entries }
+
         init(_ vector: VersionVector) {
             self.vector = Dictionary(
                 vector.sequences.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)
@@ -100,6 +109,11 @@ enum Message {
             }
             return result
         }
+    }
+
+    /// How tables are made.
+    struct Definitions: Codable {
+        let tables: [SharedTable]
     }
 
     struct SnapshotRequest: Codable {
@@ -147,7 +161,7 @@ enum Message {
     }
 
     /// A failure, as RFC 9457 has it.
-    struct Problem: Codable {
+    struct Problem: Codable, Equatable {
         let type: String
         let title: String
         let status: Int

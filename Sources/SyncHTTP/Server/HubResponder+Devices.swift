@@ -26,7 +26,7 @@ extension HubResponder {
         switch (request.method, path.count, path[0]) {
         case (.get, 1, "greeting"):
             let signed = try await admit(request, store, upTo: 0)
-            return octets(try await onThread { try signed.store.greeting() })
+            return octets(try await onThread { try signed.store.greeting(for: signed.device) })
         case (.post, 1, "greeting"):
             let signed = try await admit(request, store, upTo: Bytes.frame)
             let forks = try await onThread { try signed.store.meet(signed.body, from: signed.device) }
@@ -41,6 +41,13 @@ extension HubResponder {
             let vector = try decode(Message.Vector.self, from: signed.body).value()
             try await onThread { try signed.store.acknowledge(vector, by: signed.device) }
             return Response(status: .noContent)
+        case (.get, 1, "live"):
+            let signed = try await admit(request, store, upTo: 0)
+            return try live(signed.store, signed.device, context.channel)
+        case (.get, 1, "definitions"):
+            let signed = try await admit(request, store, upTo: 0)
+            let tables = try await onThread { try signed.store.definitions(for: signed.device) }
+            return try document(Message.Definitions(tables: tables))
         case (.post, 1, "state"), (.post, 1, "answers"):
             return try await compare(request, store, path[0])
         case (_, _, "downloads"), (.post, 1, "snapshots"), (.post, 1, "repairs"):
@@ -54,10 +61,11 @@ extension HubResponder {
     private func compare(_ request: Request, _ store: HubStore, _ what: String) async throws -> Response {
         let signed = try await admit(request, store, upTo: Bytes.document)
         guard what == "state" else {
-            return octets(try await onThread { try signed.store.answer(signed.body) })
+            return octets(try await onThread { try signed.store.answer(signed.body, for: signed.device) })
         }
         let kind = try decode(Message.StateRequest.self, from: signed.body).value()
-        guard let state = try await onThread({ try signed.store.replicaState(kind) }) else {
+        guard let state = try await onThread({ try signed.store.replicaState(kind, for: signed.device) })
+        else {
             return Response(status: .noContent)
         }
         return octets(state)
@@ -94,8 +102,8 @@ extension HubResponder {
         case "repairs":
             return try await onThread { try signed.store.prepareRows(signed.body, for: signed.device) }
         default:
-            let vector = try decode(Message.Vector.self, from: signed.body).value()
-            return try await onThread { try signed.store.prepareChanges(since: vector, for: signed.device) }
+            let wanted = try decode(Message.Transfer.self, from: signed.body).value()
+            return try await onThread { try signed.store.prepareChanges(wanted, for: signed.device) }
         }
     }
 

@@ -132,7 +132,7 @@ struct HubResponder: HTTPResponder {
         let device = try await onThread { try store.register.enrol(key: key, secret: secret) }
         logger.notice("a device was enrolled", metadata: ["device": "\(device.label)"])
         return try document(
-            Message.Enrolment(label: device.label, readOnly: device.isReadOnly), .created)
+            Message.Enrolment(device), .created)
     }
 
     private func openSession(_ request: Request, _ store: HubStore) async throws -> Response {
@@ -156,7 +156,8 @@ struct HubResponder: HTTPResponder {
         let session = sessions.open(store: store.store, key: key)
         return try document(
             Message.Session(
-                session: ByteText.base64(session.token), label: device.label, readOnly: device.isReadOnly),
+                session: ByteText.base64(session.token), label: device.label, readOnly: device.isReadOnly,
+                tables: device.tables),
             .created)
     }
 

@@ -56,7 +56,7 @@ public struct HubServer: Sendable {
     /// Bounds on what others can make a server do.
     public struct Limits: Sendable {
         /// The most connections at a time; others wait.
-        public var connectionCountMax = 1024
+        public var connectionCountMax = 16_384
         /// The most sessions at a time.
         public var sessionCountMax = 10_000
         /// The most bytes of a bundle in either direction, and of a snapshot.
@@ -70,6 +70,10 @@ public struct HubServer: Sendable {
         /// Strangers and new sessions per second; ten times as many at once.
         public var admissionsPerSecond: Double = 100
 
+        /// The most streams of live changes at a time.
+        public var streamCountMax = 10_000
+        /// How often an idle stream is said to be alive, in seconds. Devices wait 40 seconds for that.
+        public var heartbeatSeconds: Double = 15
         /// Requests of one device per second; ten times as many at once.
         public var deviceRequestsPerSecond: Double = 100
 
@@ -156,7 +160,8 @@ public struct HubServer: Sendable {
                 onListening(Listening(port: channel.localAddress?.port ?? 0, trust: trust))
             }, logger: logger)
         var configuration = ServiceGroupConfiguration(
-            services: [application], gracefulShutdownSignals: endsBySignal ? [.sigterm, .sigint] : [],
+            // The last one is ended first: streams that stay open would keep the server from ending.
+            services: [application, StreamEnding(feeds: stores.map(\.feed))], gracefulShutdownSignals: endsBySignal ? [.sigterm, .sigint] : [],
             logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(60)
         do {
@@ -180,5 +185,15 @@ public struct HubServer: Sendable {
     private var fingerprint: [UInt8] {
         if case .fingerprint(let bytes) = trust { return bytes }
         return []
+    }
+}
+
+/// Ends the streams when the server ends.
+private struct StreamEnding: Service {
+    let feeds: [HubFeed]
+
+    func run() async throws {
+        defer { for feed in feeds { feed.endAll() } }
+        try await gracefulShutdown()
     }
 }

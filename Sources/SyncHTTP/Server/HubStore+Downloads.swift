@@ -8,16 +8,18 @@ import SyncWire
 extension HubStore {
     private static let downloadMilliseconds: Int64 = 10 * 60_000
 
-    /// Puts what lies beyond a vector where it waits to be fetched.
-    func prepareChanges(since vector: VersionVector, for device: Device) throws -> Message.Download {
+    /// Puts what a device does not know where it waits to be fetched.
+    func prepareChanges(_ request: TransferRequest, for device: Device) throws -> Message.Download {
+        try access(device)?.check(request)
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
-        let summary = try synchronizer.localPeer.send(since: vector, progress: nil) { try spool.append($0) }
+        let summary = try synchronizer.localPeer.send(request, progress: nil) { try spool.append($0) }
         return try offer(spool, rowCount: summary.rowCount, to: device)
     }
 
     /// Puts all of some rows, which repair a divergence, where they wait to be fetched.
     func prepareRows(_ body: [UInt8], for device: Device) throws -> Message.Download {
         let rows = try body.withUnsafeBytes { try StateRows.decode($0) }
+        if let access = try access(device) { for table in rows { try access.require(table.table) } }
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
         let summary = try synchronizer.localPeer.send(rows: rows) { try spool.append($0) }
         return try offer(spool, rowCount: summary.rowCount, to: device)
@@ -25,6 +27,10 @@ extension HubStore {
 
     /// Puts an archive of the store, sealed for a recipient, where it waits to be fetched.
     func prepareSnapshot(for recipient: String, _ device: Device) throws -> Message.Download {
+        guard device.scope == nil else {
+            throw SyncError(
+                .outsideScope, "a snapshot has all tables, and this device may have some of them only")
+        }
         guard let recipient = ArchiveRecipient(recipient) else {
             throw RemoteError(.malformed, "that is no recipient of archives")
         }

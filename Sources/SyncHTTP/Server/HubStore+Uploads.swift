@@ -22,18 +22,31 @@ extension HubStore {
         guard header.store == store else {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
+        try check(header, from: device)
         if header.facts.isRepair {
             // Its header does not say which rows follow, so what is left of another one does not fit.
             let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
             try inbox.forget(identifier)
             state.withLock { $0.applied.removeAll { $0.bundle == identifier } }
-        } else if try synchronizer.identity().vector.covers(header.target) {
+        } else if try synchronizer.knowsContent(of: header) {
             let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
             return Message.Upload(
                 bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true)
         }
         let state = try first.withUnsafeBytes { try inbox.begin($0) }
         return try add(frames.dropFirst(), to: state)
+    }
+
+    /// Throws when a bundle brings what its device may not bring.
+    private func check(_ header: BundleHeader, from device: Device) throws {
+        guard let access = try access(device) else { return }
+        try access.check(header, knowing: synchronizer.identity().vector)
+    }
+
+    /// The header of an upload. What its device may bring can have changed since it began.
+    private func header(of bundle: [UInt8]) throws -> BundleHeader {
+        let frame = try inbox.headerFrame(of: bundle)
+        return try frame.withUnsafeBytes { try BundleParts.header(of: $0) }
     }
 
     /// Adds parts to an upload.
@@ -86,7 +99,9 @@ extension HubStore {
             return Message.Application(done)
         }
         try requireOwn(bundle, device)
+        if device.scope != nil { try check(header(of: bundle), from: device) }
         let summary = try inbox.apply(bundle)
+        feed.look()
         state.withLock { state in
             state.applied.append((bundle, summary))
             if state.applied.count > Self.appliedCountMax { state.applied.removeFirst() }

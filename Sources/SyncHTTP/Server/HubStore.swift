@@ -36,6 +36,7 @@ final class HubStore: Sendable {
     let register: DeviceRegister
     let synchronizer: Synchronizer
     let inbox: BundleInbox
+    let feed: HubFeed
     let limits: HubServer.Limits
     private let logger: Logger
     let state = Mutex(State())
@@ -45,6 +46,7 @@ final class HubStore: Sendable {
         self.limits = limits
         self.logger = logger
         register = try DeviceRegister(synchronizer)
+        feed = HubFeed(register, limits: limits, logger: logger)
         store = try synchronizer.identity().store
         var inboxLimits = BundleInbox.Limits()
         inboxLimits.byteCountMax = limits.transferByteCountMax
@@ -79,7 +81,20 @@ final class HubStore: Sendable {
 
     // MARK: Greetings
 
-    func greeting() throws -> [UInt8] { try synchronizer.localPeer.greet().encode() }
+    /// The tables that a device may exchange; nil for all.
+    func access(_ device: Device) throws -> TableAccess? {
+        try device.scope.map { try synchronizer.access(toTables: $0.tables) }
+    }
+
+    func greeting(for device: Device) throws -> [UInt8] {
+        let greeting = try synchronizer.localPeer.greet()
+        return (try access(device)?.restricted(greeting) ?? greeting).encode()
+    }
+
+    /// How the tables are made that a device may exchange.
+    func definitions(for device: Device) throws -> [SharedTable] {
+        try synchronizer.definitions(ofTables: device.scope?.tables)
+    }
 
     /// Takes in what a device says of itself.
     func meet(_ frame: [UInt8], from device: Device) throws -> [Fork] {
@@ -88,15 +103,16 @@ final class HubStore: Sendable {
             throw SyncError(.otherStore, "the device is a replica of another database")
         }
         try register.bind(device, to: greeting.replica)
-        guard device.isReadOnly else {
+        if !device.isReadOnly {
             let shown = try synchronizer.forks(in: greeting)
             state.withLock { $0.shown[device.id] = shown }
-            return try synchronizer.localPeer.meet(greeting)
+            if device.scope == nil { return try synchronizer.localPeer.meet(greeting) }
         }
         // What it says of others would change what is known here about them.
         var facts = ReplicaFacts()
         facts.chains = greeting.facts.chains
         facts.place = greeting.facts.place
+        facts.acknowledged = greeting.facts.acknowledged.filter { $0.key == greeting.replica }
         return try synchronizer.localPeer.meet(
             Greeting(
                 store: greeting.store, replica: greeting.replica, vector: greeting.vector,
@@ -152,13 +168,17 @@ final class HubStore: Sendable {
     // MARK: Comparisons
 
     /// What this store holds, as digests; nil when it can't be compared now.
-    func replicaState(_ kind: StateKind) throws -> [UInt8]? {
-        try comparing { try synchronizer.localPeer.state(kind)?.encode() }
+    func replicaState(_ kind: StateKind, for device: Device) throws -> [UInt8]? {
+        let access = try access(device)
+        return try comparing {
+            try synchronizer.localPeer.state(kind).map { (access?.restricted($0) ?? $0).encode() }
+        }
     }
 
     /// Answers a question about rows.
-    func answer(_ body: [UInt8]) throws -> [UInt8] {
+    func answer(_ body: [UInt8], for device: Device) throws -> [UInt8] {
         let question = try body.withUnsafeBytes { try StateQuestion(bytes: $0) }
+        try access(device)?.require(question.table)
         return try comparing { try synchronizer.localPeer.answer(question).encode() }
     }
 

@@ -121,7 +121,8 @@ struct FolderExchange {
     private func remarks(_ report: FolderReport, _ context: CommandContext) throws -> ExitStatus {
         if let old = report.renewedReplica {
             context.note(
-                "replica \(old.shortDescription) is new: its file had been restored from an older copy")
+                "this store was replica \(old.shortDescription) and is a new one: its file is a copy, or was restored from an older one"
+            )
         }
         for remark in report.remarks { context.note(remark) }
         if let reason = report.unrecordedReason {

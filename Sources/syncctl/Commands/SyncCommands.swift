@@ -248,7 +248,8 @@ private struct Exchange {
     private func remarks(_ report: SyncReport, _ context: CommandContext) throws -> ExitStatus {
         for replica in report.renewedReplicas {
             context.note(
-                "replica \(replica.shortDescription) is new: its file had been restored from an older copy")
+                "replica \(replica.shortDescription) is new: its file is a copy of another one, or was restored from an older one"
+            )
         }
         if let reason = report.unrecordedReason {
             context.note("the changes were exchanged, but the contact could not be noted: \(reason)")

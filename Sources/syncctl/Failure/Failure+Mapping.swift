@@ -124,6 +124,13 @@ extension Failure {
                 error.message,
                 hints: ["bring all tables here with: syncctl sync <store> --remote <store> --all-tables"],
                 status: .remoteRefused)
+        case .outsideScope:
+            self.init(
+                error.message,
+                hints: [
+                    "choose tables with: syncctl sync <store> --tables <table>,…; which ones a device may have is decided by its invitation"
+                ],
+                status: .remoteRefused)
         case .snapshotMissing:
             self.init(
                 error.message,

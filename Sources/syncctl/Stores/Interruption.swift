@@ -25,6 +25,14 @@ enum Interruption {
         }
     }
 
+    /// Calls something once when the user cancels, on a thread of its own.
+    static func onRequest(_ body: @escaping @Sendable () -> Void) {
+        Thread.detachNewThread {
+            while count.load(ordering: .relaxed) == 0 { usleep(50_000) }
+            body()
+        }
+    }
+
     /// Throws when the user cancelled.
     static func check() throws {
         if count.load(ordering: .relaxed) > 0 {

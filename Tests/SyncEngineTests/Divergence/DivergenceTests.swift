@@ -254,9 +254,9 @@ import Testing
                 ownSequence: greeting.ownSequence, facts: facts)
         }
         func send(
-            since vector: VersionVector, progress: SyncProgressHandler?,
+            _ request: TransferRequest, progress: SyncProgressHandler?,
             to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-        ) throws -> TransferSummary { try inner.send(since: vector, progress: progress, to: sink) }
+        ) throws -> TransferSummary { try inner.send(request, progress: progress, to: sink) }
         func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws
             -> ApplySummary
         {

@@ -56,6 +56,33 @@ import Testing
         #expect(try a.titles() == ["one", "two", "three", "of the copy", "of the original"])
     }
 
+    @Test(arguments: [true, false]) func aSynchronizationTellsOnceOfACopy(isLocal: Bool) throws {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        try stores.copy("a.db", to: "copy.db")
+        let copy = try stores.open("copy.db", copyOf: "a.db")
+        let (local, remote) = isLocal ? (copy, b) : (b, copy)
+        #expect(try local.meet(remote).renewedReplicas == [copy.replica()])
+        #expect(try local.meet(remote).renewedReplicas == [])
+        #expect(try b.meet(a).renewedReplicas == [])
+    }
+
+    @Test func aSharedFolderTellsOfACopyToo() throws {
+        let folder = FolderTransport(
+            path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
+        let a = try stores.create()
+        try a.insert(1, "one")
+        _ = try a.peer.greet()
+        let id = try a.replica()
+        try a.queue.close()
+        try stores.copy("a.db", to: "copy.db")
+        let copy = try stores.open("copy.db", copyOf: "a.db")
+        #expect(try copy.synchronizer.run(.both, folder).renewedReplica == id)
+        #expect(try copy.synchronizer.run(.both, folder).renewedReplica == nil)
+    }
+
     /// The new identity counts in a column of shares of its own.
     @Test(arguments: [false, true]) func whatACopyCountsIsAddedOnce(isRestored: Bool) throws {
         let a = try stores.create()

@@ -52,6 +52,7 @@ struct FolderSession {
             greeting = try peer.greet()
             report.local = greeting.replica
         }
+        report.renewedReplica = peer.formerReplica ?? report.renewedReplica
         report.replicas = contents.heads.keys.sorted()
         report.remarks = contents.remarks
         if direction != .push { try pull(contents, &greeting, &report) }

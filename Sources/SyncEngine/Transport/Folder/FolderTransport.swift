@@ -66,7 +66,7 @@ public struct FolderReport: Equatable, Sendable {
     public internal(set) var isCompacted = false
     /// Files that could not be used, and why. They are tried again the next time.
     public internal(set) var remarks: [String] = []
-    /// The replica id that this store had, when it turned out to be a restored copy and got a new one.
+    /// The replica id that this store had, when it turned out to be a copy, or a restored one, and got a new one.
     public internal(set) var renewedReplica: ReplicaID?
     /// Why the contact could not be noted for the status, although the changes were exchanged; nil when it was.
     public internal(set) var unrecordedReason: String?

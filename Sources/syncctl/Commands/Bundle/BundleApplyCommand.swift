@@ -59,7 +59,8 @@ struct BundleApplyCommand: ParsableCommand {
             try context.print(document, text: Self.text(applied, options.store))
             if let old = report.renewedReplica {
                 context.note(
-                    "replica \(old.shortDescription) is new: its file had been restored from an older copy")
+                    "this store was replica \(old.shortDescription) and is a new one: its file is a copy, or was restored from an older one"
+                )
             }
             return context.parkedRemark(applied?.parkedCount ?? 0, options.store)
         }

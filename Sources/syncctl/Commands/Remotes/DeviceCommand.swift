@@ -31,6 +31,7 @@ struct DeviceListCommand: ParsableCommand {
             let device: Int64
             let label: String
             let readOnly: Bool
+            let tables: [String]?
             let replica: String?
             let key: String
             let enrolled: String
@@ -46,8 +47,9 @@ struct DeviceListCommand: ParsableCommand {
             let devices = try DeviceRegister(Synchronizer(existing: context.open(options))).devices()
             let items = devices.map {
                 Document.Item(
-                    device: $0.id, label: $0.label, readOnly: $0.isReadOnly, replica: $0.replica?.description,
-                    key: $0.keyFingerprint, enrolled: HumanFormat.timestamp($0.enrolledMilliseconds),
+                    device: $0.id, label: $0.label, readOnly: $0.isReadOnly, tables: $0.tables,
+                    replica: $0.replica?.description, key: $0.keyFingerprint,
+                    enrolled: HumanFormat.timestamp($0.enrolledMilliseconds),
                     lastSeen: $0.lastSeenMilliseconds.map { HumanFormat.timestamp($0) },
                     revoked: $0.revokedMilliseconds.map { HumanFormat.timestamp($0) })
             }
@@ -65,7 +67,7 @@ struct DeviceListCommand: ParsableCommand {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         var table = Table([
             .number("DEVICE"), .text("LABEL"), .text("REPLICA"), .text("LAST SEEN"), .text("STATE"),
-            .text("KEY"),
+            .text("TABLES"), .text("KEY"),
         ])
         for device in devices {
             let state =
@@ -74,7 +76,8 @@ struct DeviceListCommand: ParsableCommand {
                 .init(String(device.id)), .init(device.label),
                 .init(device.replica?.shortDescription ?? "-"),
                 .init(device.lastSeenMilliseconds.map { HumanFormat.age(of: $0, now: now) } ?? "never"),
-                .init(state), .init(device.keyFingerprint),
+                .init(state), .init(device.tables?.joined(separator: ", ") ?? "all"),
+                .init(device.keyFingerprint),
             ])
         }
         return table.text(style: context.terminal.outputStyle)

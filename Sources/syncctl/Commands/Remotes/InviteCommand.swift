@@ -14,9 +14,14 @@ struct InviteCommand: ParsableCommand {
             Prints a link with the server's address, the fingerprint of its certificate and a secret that \
             enrols one device. Whoever has the link first gets in, so send it a way that others do not see.
 
+            With --tables, the server exchanges these tables only with the device: it sends nothing of \
+            others, not even their names, and refuses what the device sends for others. The device begins \
+            without a snapshot, with these tables as they are here.
+
             EXAMPLES:
               syncctl invite hub.db --label phone
               syncctl invite hub.db --label kiosk --read-only --expires 2h
+              syncctl invite hub.db --label till --tables sale,article
             """)
 
     @OptionGroup var options: StoreOptions
@@ -29,6 +34,9 @@ struct InviteCommand: ParsableCommand {
 
     @Flag(help: "Refuse changes of the device.")
     var readOnly = false
+
+    @Option(help: ArgumentHelp("Exchange these tables only with the device.", valueName: "table,…"))
+    var tables: TableList?
 
     @Option(
         help: ArgumentHelp(
@@ -53,6 +61,7 @@ struct InviteCommand: ParsableCommand {
         let link: String
         let expires: String
         let readOnly: Bool
+        let tables: [String]?
     }
 
     func run() throws {
@@ -66,12 +75,13 @@ struct InviteCommand: ParsableCommand {
             }
             let time = Self.milliseconds(expires) ?? 900_000
             let link = try register.invite(
-                label: label, expiresAfter: time, isReadOnly: readOnly, address: address)
+                label: label, expiresAfter: time, isReadOnly: readOnly, tables: tables?.names,
+                address: address)
             let end = Int64(Date().timeIntervalSince1970 * 1000) + time
             try context.print(
                 Document(
                     store: options.store, label: label, link: link.description,
-                    expires: HumanFormat.timestamp(end), readOnly: readOnly),
+                    expires: HumanFormat.timestamp(end), readOnly: readOnly, tables: tables?.names),
                 text: link.description)
             context.note(
                 "valid for one device until \(HumanFormat.timestamp(end, style: .minute)); on it, run:")

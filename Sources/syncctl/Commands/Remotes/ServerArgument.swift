@@ -16,7 +16,15 @@ enum ServerArgument {
     static func remote(_ name: String, in book: RemoteBook, isGiven: Bool) throws -> Remote {
         do {
             return try book.remote(name)
-        } catch let error as RemoteError where error.code == .noSuchRemote && isGiven {
+        } catch let error as RemoteError where error.code == .noSuchRemote {
+            guard isGiven else {
+                throw Failure.usage(
+                    "no remote is named, and the store knows no server",
+                    hints: [
+                        "name another store or a folder with --remote",
+                        "enrol with a server with: syncctl remote add <store> '<link>'",
+                    ])
+            }
             let names = try book.remotes().map(\.name)
             throw Failure(
                 "\(name): there is no such file, and the store knows no server of that name",

@@ -1,0 +1,69 @@
+import CipherStore
+import SyncWire
+
+/// How a table is made, for a new replica that gets some tables only: it can't begin from a copy of the file.
+package struct SharedTable: Codable, Equatable, Sendable {
+    /// The table's name.
+    package let name: String
+    /// The statements that make the table and its indexes.
+    package let statements: [String]
+
+    /// So many statements are carried out for one table.
+    static let statementCountMax = 1000
+
+    /// Makes the table.
+    ///
+    /// - throws: ``SyncError`` of code `invalidBundle` for statements that do anything else.
+    func create(_ db: Database) throws {
+        guard statements.count <= Self.statementCountMax, !MetadataSchema.isReserved(name) else {
+            throw SyncError(.invalidBundle, "the definition of table \(name) can't be right")
+        }
+        for statement in statements {
+            let isExpected = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "].contains {
+                statement.hasPrefix($0)
+            }
+            guard isExpected else {
+                throw SyncError(
+                    .invalidBundle, "the definition of table \(name) does something else than to make it")
+            }
+            // One statement; a second one after it is an error.
+            try db.makeStatement(sql: statement).execute()
+        }
+    }
+}
+
+extension Synchronizer {
+    /// How tables are made, as far as this store has them.
+    ///
+    /// - parameter numbers: The tables; nil for all.
+    package func definitions(ofTables numbers: [Int64]?) throws -> [SharedTable] {
+        try database.read { db in
+            try SyncedTable.loadAll(db).filter { table in
+                table.isTracked && numbers.map { $0.contains(table.number) } ?? true
+            }.map { table in
+                let statements = try String.fetchAll(
+                    db,
+                    sql: """
+                        SELECT sql FROM main.sqlite_master
+                        WHERE type IN ('table', 'index') AND sql IS NOT NULL AND tbl_name = ? COLLATE NOCASE
+                        ORDER BY type DESC, name
+                        """, arguments: [table.name])
+                return SharedTable(name: table.name, statements: statements)
+            }
+        }
+    }
+
+    /// Makes a new replica of a database in an empty file: with some tables, and without rows.
+    ///
+    /// - throws: ``SyncError``, ``DatabaseError``.
+    package convenience init(
+        newReplicaOf store: StoreID, _ database: any DatabaseWriter, tables: [SharedTable],
+        environment: SyncEnvironment
+    ) throws {
+        try database.write { db in
+            try MetadataSchema.create(db, store: store, replica: environment.identifier())
+            for table in tables { try table.create(db) }
+        }
+        try self.init(database, tables: tables.map(\.name), environment: environment)
+    }
+}

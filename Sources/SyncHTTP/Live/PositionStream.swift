@@ -1,0 +1,78 @@
+import Dispatch
+import Foundation
+import SyncEngine
+import SyncWire
+import Synchronization
+
+/// A device's end of the stream of positions, which is read on a thread of its own.
+final class PositionStream: Sendable {
+    private struct State {
+        var position: VersionVector?
+        var failure: (any Error)?
+        var isEnded = false
+    }
+
+    /// A server says that it is alive every 15 seconds; after this it is taken for gone.
+    private static let silenceSeconds: Int64 = 40
+
+    private let state = Mutex(State())
+    private let ended = DispatchSemaphore(value: 0)
+    // Made and closed by the thread that follows the stream; others only end its requests, which it allows.
+    private nonisolated(unsafe) let connection: RemoteConnection
+
+    /// Opens a stream.
+    ///
+    /// - parameter onSignal: Called when there is something new, and at the end.
+    init(
+        _ transport: HTTPTransport, _ environment: SyncEnvironment, onSignal: @escaping @Sendable () -> Void
+    ) throws {
+        var transport = transport
+        transport.options.patienceSeconds = Self.silenceSeconds
+        transport.options.onRequest = nil
+        connection = try transport.connection(environment)
+        Thread.detachNewThread { [self] in
+            do {
+                try follow(onSignal)
+            } catch {
+                state.withLock { $0.failure = error }
+            }
+            state.withLock { $0.isEnded = true }
+            ended.signal()
+            onSignal()
+        }
+    }
+
+    private func follow(_ onSignal: () -> Void) throws {
+        try connection.open()
+        var reader = PositionReader()
+        try connection.exchange(.init(method: "GET", path: connection.base + "/live", seconds: 30)) {
+            try reader.read($0) { frame in
+                if let problem = frame.problem { throw ProblemCoding.error(problem) }
+                guard let positions = frame.positions else { return }
+                let new = try Message.Vector(entries: positions).value()
+                state.withLock { state in
+                    var position = state.position ?? VersionVector()
+                    position.join(new)
+                    state.position = position
+                }
+                onSignal()
+            }
+        }
+        throw RemoteError(.unreachable, "\(connection.address.authority) has ended the stream")
+    }
+
+    /// What the server has; nil until it said so.
+    ///
+    /// - throws: Why the stream ended.
+    func position() throws -> VersionVector? {
+        let state = state.withLock { ($0.position, $0.failure) }
+        if let failure = state.1 { throw failure }
+        return state.0
+    }
+
+    /// Ends the stream, and waits for its thread.
+    func close() {
+        connection.close()
+        if !state.withLock({ $0.isEnded }) { ended.wait() }
+    }
+}

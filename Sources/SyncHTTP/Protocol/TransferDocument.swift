@@ -1,0 +1,69 @@
+import SyncEngine
+import SyncWire
+
+extension Message {
+    /// What a device asks for: what it knows of all tables, what it knows of some, and the tables that it wants.
+    struct Transfer: Codable {
+        struct Part: Codable {
+            let tables: [[String]]
+            let known: [String: Int64]
+        }
+
+        private enum Key: String, CodingKey, CaseIterable { case vector, parts, tables }
+
+        let vector: [String: Int64]
+        let parts: [Part]
+        let tables: [[String]]?
+
+        init(_ request: TransferRequest) {
+            vector = Vector(request.base).vector
+            parts = request.parts.map { Part(tables: $0.tables, known: Vector($0.target).vector) }
+            tables = request.tables
+        }
+
+        /// Something that is not known here may ask for less: then too much would be sent.
+        init(from decoder: any Decoder) throws {
+            let known = Set(Key.allCases.map(\.rawValue))
+            for key in try decoder.container(keyedBy: AnyKey.self).allKeys {
+                guard known.contains(key.stringValue) else {
+                    throw RemoteError(
+                        .unsupportedVersion,
+                        "the request asks for something that this server does not know: \(key.stringValue.prefix(40).debugDescription)"
+                    )
+                }
+            }
+            let container = try decoder.container(keyedBy: Key.self)
+            vector = try container.decode([String: Int64].self, forKey: .vector)
+            parts = try container.decodeIfPresent([Part].self, forKey: .parts) ?? []
+            tables = try container.decodeIfPresent([[String]].self, forKey: .tables)
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(vector, forKey: .vector)
+            if !parts.isEmpty { try container.encode(parts, forKey: .parts) }
+            try container.encodeIfPresent(tables, forKey: .tables)
+        }
+
+        func value() throws -> TransferRequest {
+            guard (tables ?? []).allSatisfy({ !$0.isEmpty }) else {
+                throw RemoteError(.malformed, "a table has no name")
+            }
+            return TransferRequest(
+                base: try Vector(entries: vector).value(),
+                parts: try parts.map {
+                    ReplicaFacts.Part(tables: $0.tables, target: try Vector(entries: $0.known).value())
+                },
+                tables: tables)
+        }
+    }
+}
+
+/// Whatever a document's members are called.
+struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}

@@ -1,0 +1,226 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+@testable import SyncHTTP
+
+/// Devices that may exchange some tables only.
+@Suite(.serialized) struct DeviceScopeTests {
+    private func code(_ body: () async throws -> Void) async -> SyncError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? SyncError)?.code
+        }
+    }
+
+    /// A hub with a table `secret` beside `note`, and `tag`, which refers to `note`.
+    private func hub(_ stores: ServedStores) throws -> Synchronizer {
+        let hub = try stores.create("hub.db", rows: 3)
+        try hub.database.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE secret (id BLOB PRIMARY KEY, title TEXT);
+                    CREATE TABLE tag (id BLOB PRIMARY KEY, note BLOB REFERENCES note (id), word TEXT);
+                    CREATE INDEX tag_word ON tag (word);
+                    """)
+        }
+        try hub.track(["secret", "tag"])
+        try hub.write("secret", "hush")
+        return hub
+    }
+
+    @Test func aDeviceBeginsWithItsTablesAndHearsOfNoOthers() async throws {
+        let stores = try ServedStores()
+        let hub = try hub(stores)
+        try await RunningServer.serving(hub) { server in
+            let till = try await stores.join(try server.invite(tables: ["note", "TAG"]), "till.db")
+            #expect(try server.register.devices().first?.tables == ["note", "tag"])
+            let tables = try await till.database.read {
+                try String.fetchAll(
+                    $0,
+                    sql: """
+                        SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_sync%' ESCAPE '\\'
+                        AND name NOT LIKE 'sqlite%' AND type IN ('table', 'index') ORDER BY name
+                        """)
+            }
+            #expect(tables == ["note", "tag", "tag_word"])
+            let transport = try RemoteBook(till).transport(options: .hasty)
+            #expect(try till.scope(ofRemote: transport.name) == .tables(["note", "tag"]))
+            #expect(try await till.sync(with: transport).pulled?.rowCount == 3)
+            #expect(try till.rows() == hub.rows())
+            try till.insert(2, "till")
+            try hub.insert(1, "hub")
+            try hub.write("secret", "hush again")
+            let report = try await till.sync(with: transport)
+            #expect(report.pulled?.rowCount == 1 && report.pushed?.rowCount == 2)
+            #expect(try till.rows() == hub.rows())
+            let again = try await till.sync(with: transport)
+            #expect(again.pulled == nil && again.pushed == nil && again.divergence == nil)
+            // Not even the names of the others are in its file.
+            let names = try await till.database.read {
+                try String.fetchAll($0, sql: "SELECT name FROM _sync_table")
+            }
+            #expect(names.sorted() == ["note", "tag"])
+            // Another device, which may have everything, gets what the first one wrote.
+            let laptop = try await stores.join(try server.invite("laptop"), "laptop.db")
+            _ = try await laptop.sync(with: RemoteBook(laptop).transport())
+            #expect(try laptop.rows() == hub.rows())
+        }
+        #expect(try stores.leftovers().isEmpty)
+    }
+
+    @Test func anythingElseIsRefused() async throws {
+        let stores = try ServedStores()
+        let hub = try hub(stores)
+        try await RunningServer.serving(hub) { server in
+            let till = try await stores.join(try server.invite(tables: ["note"]), "till.db")
+            let transport = try RemoteBook(till).transport(options: .hasty)
+            _ = try await till.sync(with: transport)
+            // A program that ignores its bounds asks for all tables, or for others.
+            let peer = try transport.connect(stores.clock.environment)
+            defer { peer.close() }
+            nonisolated(unsafe) let open = peer
+            for tables in [nil, [["secret"]], [["note"], ["secret"]], [["unheard"]]] as [[[String]]?] {
+                let request = TransferRequest(base: VersionVector(), tables: tables)
+                #expect(
+                    await code { try await blocking { try open.prepareToSend(request, progress: nil) } }
+                        == .outsideScope)
+            }
+            let rows = [StateRows(table: ["secret"], keys: [])]
+            #expect(await code { try await blocking { try open.prepareToSend(rows: rows) } } == .outsideScope)
+            let question = StateQuestion(table: ["secret"], columns: [])
+            #expect(await code { _ = try await blocking { try open.answer(question) } } == .outsideScope)
+            let state = try #require(try await blocking { try open.state(.recomputed) })
+            #expect(state.digest.tables.map(\.names) == [["note"]])
+            let greeting = try await blocking { try open.greet() }
+            #expect(greeting.facts.digest?.tables.allSatisfy { $0.names == ["note"] } != false)
+            // What it brings for other tables is refused as a whole.
+            try await till.database.write {
+                try $0.execute(sql: "CREATE TABLE secret (id BLOB PRIMARY KEY, title TEXT)")
+            }
+            try till.track(["secret"])
+            try till.write("secret", "forged")
+            try till.insert(1, "honest")
+            try till.setScope(.everything, ofRemote: transport.name)
+            #expect(await code { _ = try await till.push(to: transport) } == .outsideScope)
+            #expect(await code { _ = try await till.pull(from: transport) } == .outsideScope)
+            #expect(try hub.titles() == ["from hub.db": 3])
+            #expect(try hub.identity().vector[till.identity().replica] == 0)
+            try till.setScope(.tables(["note"]), ofRemote: transport.name)
+            let report = try await till.sync(with: transport)
+            #expect(report.pushed?.rowCount == 1)
+            let titles = try hub.titles()
+            #expect(titles == ["from hub.db": 3, "honest": 1])
+        }
+    }
+
+    @Test func aBundleThatSpeaksForOthersInAllTablesIsRefused() throws {
+        let stores = try ServedStores()
+        let hub = try hub(stores)
+        let (store, own, vector) = try hub.identity()
+        let access = try hub.access(toTables: hub.tableNumbers(["note"]))
+        let (device, other) = (ReplicaID(high: 7), ReplicaID(high: 8))
+        func check(
+            _ target: [ReplicaID: Int64], floor: [ReplicaID: Int64] = [:], _ tables: [BundleHeader.Table]
+        ) -> SyncError.Code? {
+            var facts = ReplicaFacts()
+            facts.floor = VersionVector(floor)
+            let header = BundleHeader(
+                store: store, sender: device, base: VersionVector(), target: VersionVector(target),
+                replicas: [], tables: tables, facts: facts)
+            do {
+                try access.check(header, knowing: vector)
+                return nil
+            } catch {
+                return (error as? SyncError)?.code
+            }
+        }
+        let note = BundleHeader.Table(name: "note", key: "id", columns: ["title"])
+        func names(_ table: String, _ others: String...) -> BundleHeader.Table {
+            BundleHeader.Table(name: NameDeclarations.tableNames, key: table, columns: [table] + others)
+        }
+        #expect(check([device: 5, own: vector[own]], [note]) == nil)
+        #expect(check([device: 5, own: vector[own] + 1], [note]) == .outsideScope)
+        #expect(check([device: 5, other: 1], [note]) == .outsideScope)
+        #expect(check([device: 5], floor: [own: vector[own]], [note]) == nil)
+        #expect(check([device: 5], floor: [own: vector[own] + 1], [note]) == .outsideScope)
+        // A device may rename its table, but not make one of two.
+        let memo = BundleHeader.Table(name: "memo", key: "id", columns: ["title"])
+        #expect(check([device: 5], [memo, names("memo", "note")]) == nil)
+        #expect(check([device: 5], [memo]) == .outsideScope)
+        #expect(check([device: 5], [note, names("note", "secret")]) == .outsideScope)
+        #expect(check([device: 5], [memo, names("memo", "secret", "note")]) == .outsideScope)
+        #expect(
+            check([device: 5], [BundleHeader.Table(name: "SECRET", key: "id", columns: [])]) == .outsideScope)
+    }
+
+    @Test func aRenamedTableKeepsItsPlace() async throws {
+        let stores = try ServedStores()
+        let hub = try hub(stores)
+        try await RunningServer.serving(hub) { server in
+            let till = try await stores.join(try server.invite(tables: ["note"]), "till.db")
+            let transport = try RemoteBook(till).transport(options: .hasty)
+            _ = try await till.sync(with: transport)
+            try await hub.database.write { try $0.execute(sql: "ALTER TABLE note RENAME TO memo") }
+            try await hub.database.write { try $0.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY, x TEXT)") }
+            try till.insert(1, "till")
+            _ = try await till.sync(with: transport)
+            #expect(try server.register.devices().first?.tables == ["memo"])
+            let titles = try await hub.database.read {
+                try String.fetchAll($0, sql: "SELECT title FROM memo ORDER BY title")
+            }
+            #expect(titles == ["from hub.db", "from hub.db", "from hub.db", "till"])
+        }
+    }
+
+    @Test func aBoundThatNobodyKnowsLetsNobodyIn() async throws {
+        let stores = try ServedStores()
+        let hub = try hub(stores)
+        try await RunningServer.serving(hub) { server in
+            let till = try await stores.join(try server.invite(tables: ["note"]), "till.db")
+            let transport = try RemoteBook(till).transport(options: .hasty)
+            for text in [#"{"tables":[1],"rows":"x"}"#, "{}", "[]", #"{"tables":[]}"#, "note", ""] {
+                try await hub.database.write {
+                    try $0.execute(sql: "UPDATE _sync_device SET scope = ?", arguments: [text])
+                }
+                await #expect(throws: RemoteError.self) { _ = try await till.sync(with: transport) }
+            }
+        }
+        #expect(throws: SyncError.self) { try hub.tableNumbers(["unheard"]) }
+        #expect(throws: SyncError.self) { try hub.tableNumbers([]) }
+    }
+
+    @Test func aRequestForSomethingUnknownIsRefused() throws {
+        let request = TransferRequest(
+            base: VersionVector([ReplicaID(high: 1): 5]),
+            parts: [ReplicaFacts.Part(tables: [["a", "b"]], target: VersionVector([ReplicaID(high: 2): 7]))],
+            tables: [["a", "b"], ["c"]])
+        let bytes = try JSONDocument.encode(Message.Transfer(request))
+        #expect(try JSONDocument.decode(Message.Transfer.self, from: bytes).value() == request)
+        for text in [
+            #"{"vector":{},"rows":[]}"#, #"{"vector":{},"tables":[[]]}"#, #"{"tables":[]}"#,
+            #"{"vector":{"x":1}}"#, #"{"vector":{},"parts":[{"tables":[["a"]]}]}"#,
+        ] {
+            #expect(throws: RemoteError.self) {
+                try JSONDocument.decode(Message.Transfer.self, from: Array(text.utf8)).value()
+            }
+        }
+    }
+}
+
+extension ReplicaID {
+    fileprivate init(high: UInt64) { self.init(high: high, low: 0) }
+}
+
+extension Synchronizer {
+    fileprivate func write(_ table: String, _ title: String) throws {
+        try database.write { db in
+            let id = withUnsafeBytes(of: UUID().uuid) { Data($0) }
+            try db.execute(sql: "INSERT INTO \(table) (id, title) VALUES (?, ?)", arguments: [id, title])
+        }
+    }
+}
