@@ -130,7 +130,9 @@ struct SyncSession {
     /// Whether two sides of one identity are two files.
     private func isOtherFile(_ local: Greeting, _ remote: Greeting) -> Bool {
         if let place = local.facts.place, let other = remote.facts.place, place != other { return true }
-        return local.vector != remote.vector
+        if local.vector != remote.vector { return true }
+        // Each may have met another one of two files that both use a third one's identity.
+        return local.facts.chains.contains { $1.first != remote.facts.chains[$0]?.first }
             || local.facts.chains[local.replica]?.first != remote.facts.chains[remote.replica]?.first
     }
 

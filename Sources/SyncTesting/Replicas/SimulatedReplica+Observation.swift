@@ -81,8 +81,34 @@ extension SimulatedReplica {
                 .progress, "replica \(name) counts other changes of a table as known than the bundle brought")
         }
         model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
+        model.forgotten.formUnion(replacedBefore(known.subtracting(model.known), sender, transfer))
         model.known.formUnion(known)
         model.known.formUnion(world.claimed(transfer))
+    }
+
+    /// Of changes that are new here, those that the sender does not tell, because a deletion replaced
+    /// them there that was forgotten here. Whoever wrote them did not know it: a row that is inserted
+    /// after its deletion was forgotten begins at its first life again.
+    private func replacedBefore(
+        _ news: ChangeSet, _ sender: MergedState, _ transfer: SimulatedTransfer
+    ) -> ChangeSet {
+        let deletions = Dictionary(
+            grouping: model.forgotten.numbers.filter {
+                transfer.known.contains($0) && world.changes[$0].life & 1 == 0
+            }, by: { world.changes[$0].key })
+        var replaced = ChangeSet()
+        for number in news.numbers {
+            let change = world.changes[number]
+            guard sender.rows[change.key]?.stamps.contains(change.stamp) != true else { continue }
+            let isReplaced = deletions[change.key]?.contains { index in
+                let deletion = world.changes[index]
+                return !change.known.contains(index)
+                    && (deletion.life > change.life
+                        || (deletion.life == change.life && deletion.stamp.isNewer(than: change.stamp)))
+            }
+            if isReplaced == true { replaced.insert(number) }
+        }
+        return replaced
     }
 
     /// Moves the clock by what is in a bundle.

@@ -201,6 +201,23 @@ import Testing
         #expect(try b.titles() == ["one", "two", "of a", "of the copy"])
     }
 
+    /// Of two copies of one file that wrote nothing, each met another file of a third one's identity.
+    @Test func copiesThatKnowDifferentForksAreTwoFiles() throws {
+        let stores = try TestStores()
+        let (a, copy, b, _) = try duplicate(stores)
+        try write(a, copy)
+        try b.queue.close()
+        try stores.copy("b.db", to: "copy of b.db")
+        let one = try stores.open("b.db", copyOf: "b.db")
+        let other = try stores.open("copy of b.db", copyOf: "b.db")
+        try one.meet(a, .pull)
+        try other.meet(copy, .pull)
+        #expect(try one.vector() == other.vector())
+        try one.meet(other)
+        try expectEqual([one, other])
+        #expect(try one.titles() == ["one", "two", "of a", "of the copy"])
+    }
+
     @Test func aForkIsSeenThroughBundlesOnly() throws {
         let stores = try TestStores()
         let (a, copy, b, _) = try duplicate(stores)
