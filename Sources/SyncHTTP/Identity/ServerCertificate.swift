@@ -102,6 +102,9 @@ struct ServerCertificate: Sendable {
             privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["http/1.1"]
+        // A client that leaves its stream may not answer the end of TLS, and nothing is read any more then:
+        // with the default of five seconds, the server would end as much later.
+        configuration.shutdownTimeout = .milliseconds(500)
         return configuration
     }
 }
