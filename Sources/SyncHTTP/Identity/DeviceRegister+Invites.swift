@@ -1,0 +1,109 @@
+import CipherStore
+import Crypto
+import Foundation
+import SyncEngine
+import SyncWire
+
+/// Invitations, and the devices that they enrol.
+extension DeviceRegister {
+    /// Makes an invitation for one device.
+    ///
+    /// - parameters:
+    ///     - label: What people call the device; no other device that is not revoked may have it.
+    ///     - milliseconds: After how long it expires; up to a year.
+    ///     - isReadOnly: Whether the device's changes are refused.
+    ///     - tables: The tables that the device may exchange, by name; nil for all. It hears nothing of others, and
+    ///       what it sends for others is refused.
+    ///     - address: Where the device reaches the server.
+    /// - throws: ``RemoteError`` of code `malformed`, for a label that is too long, empty, taken or has
+    ///   control characters, and for an expiry out of range; `busy` when too many invitations are open.
+    ///   ``SyncError`` of code `noSuchTable` for a table that is not tracked.
+    public func invite(
+        label: String, expiresAfter milliseconds: Int64 = 900_000, isReadOnly: Bool = false,
+        tables: [String]? = nil, address: ServerAddress
+    ) throws -> InviteLink {
+        guard !label.isEmpty, label.utf8.count <= Self.labelByteCountMax,
+            !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+            throw RemoteError(
+                .malformed, "a label has 1 to \(Self.labelByteCountMax) bytes and no control characters")
+        }
+        guard (1000...366 * 86_400_000).contains(milliseconds) else {
+            throw RemoteError(.malformed, "an invitation is valid for one second to one year")
+        }
+        let secret = Array(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
+        let store = try synchronizer.identity().store
+        let scope = try tables.map { try DeviceScope(tables: synchronizer.tableNumbers($0)).text }
+        let now = now
+        try synchronizer.writer.write { db in
+            let isTaken = try Bool.fetchOne(
+                db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_device WHERE label = ? AND revoked IS NULL)",
+                arguments: [label])
+            guard isTaken != true else {
+                throw RemoteError(.malformed, "there is a device with the label \(label.debugDescription)")
+            }
+            // Those that were used stay for a day: a device may repeat its request.
+            try db.execute(sql: "DELETE FROM _sync_invite WHERE expires < ?", arguments: [now - 86_400_000])
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM _sync_invite") ?? 0
+            guard count < Self.openInviteCountMax else {
+                throw RemoteError(.busy, "\(count) invitations are open; they have to expire first")
+            }
+            try db.execute(
+                sql:
+                    "INSERT INTO _sync_invite (hash, label, readonly, scope, expires) VALUES (?, ?, ?, ?, ?)",
+                arguments: [Data(Self.hash(secret)), label, isReadOnly, scope, now + milliseconds])
+        }
+        return InviteLink(address: address, store: store, secret: secret)
+    }
+
+    static func hash(_ secret: [UInt8]) -> [UInt8] {
+        Array(SHA256.hash(data: Array("cipherstore invite secret 1\0".utf8) + secret))
+    }
+
+    /// Enrols a device by an invitation. The same device may repeat it. It is used up when the device says
+    /// which replica it is: until then another key takes its place, because a join that failed has to be
+    /// repeated, and has forgotten its key.
+    ///
+    /// - throws: ``RemoteError`` of code `invalidInvite`.
+    func enrol(key: [UInt8], secret: [UInt8]) throws -> Device {
+        let now = now
+        return try synchronizer.writer.write { db in
+            let row = try Row.fetchOne(
+                db,
+                sql: "SELECT id, label, readonly, expires, device, scope FROM _sync_invite WHERE hash = ?",
+                arguments: [Data(Self.hash(secret))])
+            guard let row else { throw RemoteError(.invalidInvite, "the invitation is not known") }
+            let user = try row.decodeIfPresent(Data.self, atIndex: 4)
+            guard try row.decode(Int64.self, atIndex: 3) > now else {
+                throw RemoteError(.invalidInvite, "the invitation has expired")
+            }
+            if let user {
+                let former = try Self.device(db, key: Array(user))
+                guard let former, former.revokedMilliseconds == nil,
+                    Array(user) == key || former.replica == nil
+                else {
+                    throw RemoteError(.invalidInvite, "the invitation was used already")
+                }
+                if Array(user) == key { return former }
+                // What was enrolled never got as far as being a replica.
+                try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [former.id])
+            }
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO _sync_device (id, key, label, readonly, scope, at)
+                    VALUES ((SELECT id FROM _sync_device WHERE key = ?1), ?1, ?2, ?3, ?4, ?5)
+                    """,
+                arguments: [
+                    Data(key), try row.decode(String.self, atIndex: 1), try row.decode(Bool.self, atIndex: 2),
+                    try row.decodeIfPresent(String.self, atIndex: 5), now,
+                ])
+            try db.execute(
+                sql: "UPDATE _sync_invite SET device = ? WHERE id = ?",
+                arguments: [Data(key), try row.decode(Int64.self, atIndex: 0)])
+            guard let device = try Self.device(db, key: key) else {
+                throw RemoteError(.failed, "the device was not stored")
+            }
+            return device
+        }
+    }
+}
