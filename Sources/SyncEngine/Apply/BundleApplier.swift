@@ -133,21 +133,8 @@ final class BundleApplier {
 
     private func match(_ header: BundleHeader) throws {
         let matching = try NameMatching(db, environment, NameDeclarations(header))
-        let columns = try Self.columns(db)
-        let named = header.tables.prefix { !MetadataSchema.isReserved($0.name) }
-        guard header.tables.dropFirst(named.count).allSatisfy({ MetadataSchema.isReserved($0.name) }) else {
-            throw SyncError(.invalidBundle, "the bundle names its tables in another order than it may")
-        }
-        for table in named {
-            let names = Set(table.columns.map { $0.lowercased() })
-            guard names.count == table.columns.count else {
-                throw SyncError(.invalidBundle, "table \(table.name) names a column twice")
-            }
-            try matching.learn(table)
-        }
-        try PolicyDeclarations(header).learn(
-            PolicyStore(db: db, environment: environment), named, match: matching.match)
-        try matching.reload()
+        let before = matching.columns()
+        let named = try matching.learn(header)
         counters = try CounterStore.ifNeeded(db)
         merges = try CustomMerges.ifNeeded(
             db, policies, own: metadata.replicaID(), now: environment.milliseconds())
@@ -156,14 +143,7 @@ final class BundleApplier {
             let (table, columns) = try matching.match($0)
             return try AppliedTable(db, table, columns: columns, names: $0.columns)
         }
-        hasUnitedColumns = try !Self.columns(db).isSuperset(of: columns)
-    }
-
-    private static func columns(_ db: Database) throws -> Set<String> {
-        Set(
-            try SyncedTable.loadAll(db).flatMap { table in
-                table.columns.map { "\(table.number) \($0.number)" }
-            })
+        hasUnitedColumns = !matching.columns().isSuperset(of: before)
     }
 
     // MARK: Rows

@@ -28,8 +28,34 @@ final class NameMatching {
         aliases = try NameAliases(db)
     }
 
+    /// Adds what is new in the tables of a bundle to the metadata.
+    ///
+    /// - returns: The tables that have names here; the others have facts of the format's own.
+    func learn(_ header: BundleHeader) throws -> ArraySlice<BundleHeader.Table> {
+        let named = header.tables.prefix { !MetadataSchema.isReserved($0.name) }
+        guard header.tables.dropFirst(named.count).allSatisfy({ MetadataSchema.isReserved($0.name) }) else {
+            throw SyncError(.invalidBundle, "the bundle names its tables in another order than it may")
+        }
+        for table in named {
+            let names = Set(table.columns.map { $0.lowercased() })
+            guard names.count == table.columns.count else {
+                throw SyncError(.invalidBundle, "table \(table.name) names a column twice")
+            }
+            try learn(table)
+        }
+        try PolicyDeclarations(header).learn(
+            PolicyStore(db: db, environment: environment), named, match: match)
+        try reload()
+        return named
+    }
+
+    /// The columns that are known, of all tables.
+    func columns() -> Set<String> {
+        Set(known.flatMap { table in table.columns.map { "\(table.number) \($0.number)" } })
+    }
+
     /// Adds what is new in a table to the metadata: the table, columns, names.
-    func learn(_ header: BundleHeader.Table) throws {
+    private func learn(_ header: BundleHeader.Table) throws {
         let others = declarations.names(ofTable: header.name)
         let number = try table(header)?.number ?? register(header)
         for name in others + [header.name] where !isTable(name) {
