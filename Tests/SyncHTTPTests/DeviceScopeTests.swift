@@ -197,14 +197,25 @@ import Testing
     }
 
     @Test func aRequestForSomethingUnknownIsRefused() throws {
-        let request = TransferRequest(
+        var request = TransferRequest(
             base: VersionVector([ReplicaID(high: 1): 5]),
             parts: [ReplicaFacts.Part(tables: [["a", "b"]], target: VersionVector([ReplicaID(high: 2): 7]))],
             tables: [["a", "b"], ["c"]])
+        request.leftOut = [["d"]]
+        var partial = ReplicaFacts.Partial(
+            names: ["c", "e"], since: VersionVector([ReplicaID(high: 3): 8]),
+            dropped: VersionVector([ReplicaID(high: 4): 9]))
+        partial.isDue = true
+        request.rows = [
+            RowRequest(
+                partial: partial, columns: ["team"], values: [.null, 5, "x", .blob([0, 255])],
+                heldValues: ["x"], receiver: ReplicaID(high: 6), revision: 3)
+        ]
         let bytes = try JSONDocument.encode(Message.Transfer(request))
         #expect(try JSONDocument.decode(Message.Transfer.self, from: bytes).value() == request)
         for text in [
-            #"{"vector":{},"rows":[]}"#, #"{"vector":{},"tables":[[]]}"#, #"{"tables":[]}"#,
+            #"{"vector":{},"columns":[]}"#, #"{"vector":{},"rows":[{}]}"#, #"{"vector":{},"leftOut":[[]]}"#,
+            #"{"vector":{},"tables":[[]]}"#, #"{"tables":[]}"#,
             #"{"vector":{"x":1}}"#, #"{"vector":{},"parts":[{"tables":[["a"]]}]}"#,
         ] {
             #expect(throws: RemoteError.self) {

@@ -45,7 +45,7 @@ package struct TableAccess: Sendable {
     /// - throws: ``SyncError`` of code `outsideScope`.
     package func check(_ request: TransferRequest) throws {
         guard let wanted = request.tables else { throw refusal("not all tables are") }
-        for table in wanted { try require(table) }
+        for table in wanted + request.rows.map(\.partial.names) { try require(table) }
     }
 
     /// Throws when a bundle brings anything else, or claims anything of other tables.

@@ -114,10 +114,6 @@ final class HTTPPeer: SyncPeer {
     // MARK: Downloads
 
     func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws {
-        guard request.rows.isEmpty, request.leftOut.isEmpty else {
-            throw SyncError(
-                .scopeUnsupported, "a server can't bring some rows of a table yet: synchronize with a store")
-        }
         let document = try JSONDocument.encode(Message.Transfer(request))
         fetched = Fetched(.changes(request), try fetch("/downloads", document, progress))
     }

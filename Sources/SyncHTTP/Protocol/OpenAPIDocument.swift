@@ -190,6 +190,28 @@ components:
         vector: { type: object, additionalProperties: { type: integer, minimum: 1 } }
         parts: { type: array, items: { type: object, required: [tables, known], properties: { tables: { type: array, items: { type: array, items: { type: string } } }, known: { type: object, additionalProperties: { type: integer, minimum: 1 } } } } }
         tables: { type: array, items: { type: array, minItems: 1, items: { type: string } } }
+        rows: { description: Tables of which some rows only are wanted., type: array, items: { $ref: "#/components/schemas/Rows" } }
+        leftOut: { description: Tables of which the device holds some rows and wants nothing now., type: array, items: { type: array, minItems: 1, items: { type: string } } }
+    Rows:
+      description: >
+        The table and the column by all of their names; the changes that the rows of the device take into account, its own ones, and
+        the last of these in rows that it holds no longer; the values whose rows it wants, absent for all, and those whose rows it
+        holds; its replica, and a number that rises with each other choice, which come back in the bundle.
+      type: object
+      required: [names, since, own, dropped, whole, due, columns, held, receiver, revision]
+      properties:
+        names: { type: array, minItems: 1, items: { type: string } }
+        since: { type: object, additionalProperties: { type: integer, minimum: 1 } }
+        own: { type: object, additionalProperties: { type: integer, minimum: 1 } }
+        dropped: { type: object, additionalProperties: { type: integer, minimum: 1 } }
+        whole: { type: boolean }
+        due: { type: boolean }
+        columns: { type: array, minItems: 1, items: { type: string } }
+        values: { type: array, items: { $ref: "#/components/schemas/Value" } }
+        held: { type: array, items: { $ref: "#/components/schemas/Value" } }
+        receiver: { type: string, pattern: "^[0-9a-f]{32}$" }
+        revision: { type: integer, minimum: 0 }
+    Value: { description: A value of SQLite; one member., type: object, minProperties: 1, maxProperties: 1, additionalProperties: false, properties: { "null": { type: boolean, enum: [true] }, integer: { type: integer }, text: { type: string }, blob: { type: string, pattern: "^([0-9a-f]{2})*$" } } }
     Fork: { type: object, required: [replica, common], properties: { replica: { type: string }, common: { type: integer } } }
     Forks: { type: object, required: [forks], properties: { forks: { type: array, items: { $ref: "#/components/schemas/Fork" } } } }
     Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { type: string }, content: { description: All of it in base64 when it is small., type: string }, byteCount: { type: integer }, rowCount: { type: integer } } }

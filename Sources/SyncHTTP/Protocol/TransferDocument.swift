@@ -2,23 +2,28 @@ import SyncEngine
 import SyncWire
 
 extension Message {
-    /// What a device asks for: what it knows of all tables, what it knows of some, and the tables that it wants.
+    /// What a device asks for: what it knows of all tables, what it knows of some, the tables that it wants, those of
+    /// which it wants some rows, and those of which it holds some rows and wants nothing now.
     struct Transfer: Codable {
         struct Part: Codable {
             let tables: [[String]]
             let known: [String: Int64]
         }
 
-        private enum Key: String, CodingKey, CaseIterable { case vector, parts, tables }
+        private enum Key: String, CodingKey, CaseIterable { case vector, parts, tables, rows, leftOut }
 
         let vector: [String: Int64]
         let parts: [Part]
         let tables: [[String]]?
+        let rows: [Rows]
+        let leftOut: [[String]]
 
         init(_ request: TransferRequest) {
             vector = Vector(request.base).vector
             parts = request.parts.map { Part(tables: $0.tables, known: Vector($0.target).vector) }
             tables = request.tables
+            rows = request.rows.map(Rows.init)
+            leftOut = request.leftOut
         }
 
         /// Something that is not known here may ask for less: then too much would be sent.
@@ -36,6 +41,8 @@ extension Message {
             vector = try container.decode([String: Int64].self, forKey: .vector)
             parts = try container.decodeIfPresent([Part].self, forKey: .parts) ?? []
             tables = try container.decodeIfPresent([[String]].self, forKey: .tables)
+            rows = try container.decodeIfPresent([Rows].self, forKey: .rows) ?? []
+            leftOut = try container.decodeIfPresent([[String]].self, forKey: .leftOut) ?? []
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -43,18 +50,23 @@ extension Message {
             try container.encode(vector, forKey: .vector)
             if !parts.isEmpty { try container.encode(parts, forKey: .parts) }
             try container.encodeIfPresent(tables, forKey: .tables)
+            if !rows.isEmpty { try container.encode(rows, forKey: .rows) }
+            if !leftOut.isEmpty { try container.encode(leftOut, forKey: .leftOut) }
         }
 
         func value() throws -> TransferRequest {
-            guard (tables ?? []).allSatisfy({ !$0.isEmpty }) else {
+            guard ((tables ?? []) + leftOut).allSatisfy({ !$0.isEmpty }) else {
                 throw RemoteError(.malformed, "a table has no name")
             }
-            return TransferRequest(
+            var request = TransferRequest(
                 base: try Vector(entries: vector).value(),
                 parts: try parts.map {
                     ReplicaFacts.Part(tables: $0.tables, target: try Vector(entries: $0.known).value())
                 },
                 tables: tables)
+            request.rows = try rows.map { try $0.value() }
+            request.leftOut = leftOut
+            return request
         }
     }
 }
