@@ -186,7 +186,9 @@ public struct HubServer: Sendable {
     public func runAndWait(
         endsBySignal: Bool = false, onListening: @escaping @Sendable (Listening) -> Void = { _ in }
     ) throws {
-        try Blocking.run { try await run(endsBySignal: endsBySignal, onListening: onListening) }
+        try Blocking.run(isParallel: true) {
+            try await run(endsBySignal: endsBySignal, onListening: onListening)
+        }
     }
 
     /// What devices sign as the one that they take for the server.
