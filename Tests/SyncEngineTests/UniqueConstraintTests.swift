@@ -45,6 +45,21 @@ import Testing
         #expect(try a.dump(["t"]).count == 2)
     }
 
+    @Test func aCompactionShowsWhatHasAPlaceByNow() throws {
+        let stores = try TestStores()
+        let a = try stores.create(
+            schema: "CREATE TABLE t (id BLOB PRIMARY KEY, name TEXT UNIQUE)", tables: ["t"])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("INSERT INTO t VALUES (?, 'x')", [key(1)])
+        stores.clock.advance(milliseconds: 10)
+        try b.execute("INSERT INTO t VALUES (?, 'x')", [key(2)])
+        try a.sync(b)
+        #expect(try a.dump(["t"]).count == 1)
+        try a.execute("UPDATE t SET name = 'y' WHERE id = ?", [key(1)])
+        try a.synchronizer.compact()
+        #expect(try a.dump(["t"]).count == 2)
+    }
+
     @Test func compositeAndSeveralIndexesAndNulls() throws {
         let outcome = try play(
             "a, b, c UNIQUE, UNIQUE (a, b));",

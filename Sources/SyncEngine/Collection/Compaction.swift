@@ -59,7 +59,9 @@ extension Synchronizer {
     public func compact(
         _ options: CompactionOptions = CompactionOptions(), isDryRun: Bool = false
     ) throws -> CompactionReport {
-        try database.writeWithoutTransaction { db in
+        // Local edits may have made room for rows that wait, and are about to become history.
+        if !isDryRun { try database.settle(environment, isFull: false) }
+        return try database.writeWithoutTransaction { db in
             var report = CompactionReport()
             try db.inTransaction(.immediate) {
                 try TableTracking(db: db, environment: environment).refresh()
