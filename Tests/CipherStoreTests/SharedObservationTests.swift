@@ -66,9 +66,7 @@ import Testing
         }
         #expect(takeLog() == ["start", "fetch"])
         shared = nil
-        // Whoever tells the last value may still hold the observation.
-        let end = ContinuousClock.now + .seconds(600)
-        while log.value.isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitForLog()
         #expect(takeLog() == ["cancel"])
     }
 
@@ -79,7 +77,14 @@ import Testing
         try await recording.expect(1)
         #expect(takeLog() == ["start", "fetch", "fetch"])
         recording.cancel()
+        try await waitForLog()
         #expect(takeLog() == ["cancel"])
+    }
+
+    /// Whoever tells the last value may still hold the observation.
+    private func waitForLog() async throws {
+        let end = ContinuousClock.now + .seconds(600)
+        while log.value.isEmpty, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
     }
 
     @Test func theObservedExtentEndsWithItsLastSubscription() async throws {
