@@ -59,15 +59,17 @@
             try FileManager.default.createDirectory(
                 atPath: place.path("bin"), withIntermediateDirectories: false)
             let fake = place.path("bin/ssh")
-            try Data(
-                """
+            let script = """
                 #!/bin/sh
                 printf '%s\\n' "$@" >> '\(place.path("words"))'
                 for word; do last=$word; done
                 exec sh -c "$last"
-                """.utf8
-            ).write(to: URL(fileURLWithPath: fake))
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: fake)
+                """
+            // Written by another process: one that a test starts meanwhile could have it open, and it could not be run.
+            let written = try CommandRunner.run(
+                "/bin/sh", ["-c", #"printf '%s\n' "$1" > "$2" && chmod 755 "$2""#, "sh", script, fake],
+                environment: ["PATH": "/usr/bin:/bin"])
+            #expect(written.status == 0, "\(written.errors)")
             let program = try #require(CommandRunner.program)
             let environment = [
                 "PATH": place.path("bin") + ":"
