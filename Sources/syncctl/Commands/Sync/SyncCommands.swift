@@ -96,7 +96,10 @@ struct SyncCommand: ParsableCommand {
             tracked too, from which new replicas begin with: syncctl init <store> --join dir:<folder>
 
             With --tables, some tables only are exchanged with this remote, now and from then on; nothing \
-            is deleted in the others. --all-tables brings what was left out.
+            is deleted in the others. --all-tables brings what was left out. With --rows, this store holds \
+            the rows of a table that have some values in a column; the others are taken out here and \
+            deleted nowhere. Where the remote knows too little of such a table, the table waits, and the \
+            exit code is 3, too.
 
             Without --remote it is the server that the store was enrolled with: syncctl init --join, or \
             syncctl remote add.
