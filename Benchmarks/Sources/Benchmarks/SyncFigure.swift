@@ -140,10 +140,10 @@ private final class OpenPeer: SyncPeer {
     func greet() throws -> Greeting { try peer.greet() }
 
     func send(
-        since vector: VersionVector, progress: SyncProgressHandler?,
+        _ request: TransferRequest, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        try peer.send(since: vector, progress: progress, to: sink)
+        try peer.send(request, progress: progress, to: sink)
     }
 
     func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {

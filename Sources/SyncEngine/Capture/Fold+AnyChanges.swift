@@ -1,5 +1,4 @@
 import CipherStore
-import SyncWire
 
 /// The fold of a tail in which rows come, go and change.
 extension Fold {

@@ -157,9 +157,7 @@ final class HTTPPeer: SyncPeer {
     ) throws -> TransferSummary {
         guard let fetched else { throw RemoteError(.failed, "nothing was fetched") }
         self.fetched = nil
-        var assembler = FrameAssembler()
-        try fetched.spool.forEachPiece { try assembler.append($0, onFrame: sink) }
-        try assembler.finish()
+        try fetched.spool.forEachFrame(sink)
         return TransferSummary(rowCount: fetched.rowCount, byteCount: fetched.spool.byteCount)
     }
 

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SyncWire
 
 #if canImport(Glibc)
     import Glibc
@@ -121,6 +122,15 @@ final class ByteSpool: @unchecked Sendable {  // All state is used under `lock`.
             try piece.withUnsafeBytes { try body($0) }
             offset += Int64(piece.count)
         }
+    }
+
+    /// Hands out the frames of the bundle that it has.
+    ///
+    /// - throws: `WireError` when the last one is not whole, or what `body` throws.
+    func forEachFrame(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
+        var assembler = FrameAssembler()
+        try forEachPiece { try assembler.append($0, onFrame: body) }
+        try assembler.finish()
     }
 
     /// A key is used for one spool, and each of its pieces is sealed once.

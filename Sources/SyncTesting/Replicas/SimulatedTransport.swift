@@ -89,13 +89,6 @@ private final class SimulatedPeer: SyncPeer {
     }
 
     func send(
-        since vector: VersionVector, progress: SyncProgressHandler?,
-        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> TransferSummary {
-        try send(TransferRequest(base: vector), progress: progress, to: sink)
-    }
-
-    func send(
         _ request: TransferRequest, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {

@@ -34,11 +34,6 @@ final class FaultyPeer: SyncPeer {
     }
 
     func send(
-        since vector: VersionVector, progress: SyncProgressHandler?,
-        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> TransferSummary { try inner.send(since: vector, progress: progress, to: sink) }
-
-    func send(
         _ request: TransferRequest, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary { try inner.send(request, progress: progress, to: sink) }
