@@ -12,16 +12,17 @@ extension HubStore {
 
     /// Puts what a device does not know where it waits to be fetched.
     func prepareChanges(_ request: TransferRequest, for device: Device) throws -> Message.Download {
-        try access(device)?.check(request)
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
-        let summary = try synchronizer.localPeer.send(request, progress: nil) { try spool.append($0) }
+        let summary = try synchronizer.sendChanges(request, within: bounds(of: device, isWriting: false)) {
+            try spool.append($0)
+        }
         return try offer(spool, rowCount: summary.rowCount, to: device)
     }
 
     /// Puts all of some rows, which repair a divergence, where they wait to be fetched.
     func prepareRows(_ body: [UInt8], for device: Device) throws -> Message.Download {
         let rows = try body.withUnsafeBytes { try StateRows.decode($0) }
-        if let access = try access(device) { for table in rows { try access.require(table.table) } }
+        if let access = try access(device) { for table in rows { try access.requireAllRows(table.table) } }
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
         let summary = try synchronizer.localPeer.send(rows: rows) { try spool.append($0) }
         return try offer(spool, rowCount: summary.rowCount, to: device)
@@ -29,9 +30,10 @@ extension HubStore {
 
     /// Puts an archive of the store, sealed for a recipient, where it waits to be fetched.
     func prepareSnapshot(for recipient: String, _ device: Device) throws -> Message.Download {
-        guard device.scope == nil else {
+        guard device.bounds == nil else {
             throw SyncError(
-                .outsideScope, "a snapshot has all tables, and this device may have some of them only")
+                .outsideScope,
+                "a snapshot has all rows of all tables, and this device may have some of them only")
         }
         guard let recipient = ArchiveRecipient(recipient) else {
             throw RemoteError(.malformed, "that is no recipient of archives")
@@ -73,7 +75,8 @@ extension HubStore {
             state.downloads = state.downloads.filter {
                 now - $0.value.usedMilliseconds < Self.downloadMilliseconds
             }
-            state.downloads[device.id] = Download(id: id, spool: spool, usedMilliseconds: now)
+            state.downloads[device.id] = Download(
+                id: id, spool: spool, revision: device.revision, usedMilliseconds: now)
         }
         return Message.Download(download: id, byteCount: spool.byteCount, rowCount: rowCount)
     }
@@ -82,7 +85,9 @@ extension HubStore {
     func download(_ id: String, of device: Device) throws -> ByteSpool {
         let now = now
         return try state.withLock { state in
-            guard let download = state.downloads[device.id], download.id == id else {
+            guard let download = state.downloads[device.id], download.id == id,
+                download.revision == device.revision
+            else {
                 throw RemoteError(.notFound, "there is no such download, or it waited too long")
             }
             state.downloads[device.id]?.usedMilliseconds = now

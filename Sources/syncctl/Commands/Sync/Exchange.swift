@@ -38,6 +38,7 @@ struct Exchange {
         let tables: [String]?
         let rows: [String]?
         let waiting: [Waiting]?
+        let refused: String?
         let seconds: Double
     }
 
@@ -125,7 +126,7 @@ struct Exchange {
             tables: scope.tableNames, rows: scope.rows.isEmpty ? nil : scope.rows.map(RowList.text),
             waiting: report.waitingTables.isEmpty
                 ? nil : report.waitingTables.map { .init(table: $0.name, reason: $0.reason) },
-            seconds: (seconds * 1000).rounded() / 1000)
+            refused: report.refusal?.message, seconds: (seconds * 1000).rounded() / 1000)
         try context.print(document, text: text(direction, report))
         return try remarks(report, context)
     }
@@ -172,6 +173,12 @@ struct Exchange {
         if let reason = report.unrecordedReason {
             context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
         }
+        if let refusal = report.refusal {
+            context.note("what was changed here was not taken, and stays here to be sent: \(refusal.message)")
+            context.note(
+                "it goes when this device may write that, which is decided there: syncctl device scope <store> <device>"
+            )
+        }
         for table in report.waitingTables {
             context.note(
                 "table \(table.name) waits: \(table.reason); synchronize with a store that holds all of it, or let the remote do so first"
@@ -182,7 +189,8 @@ struct Exchange {
         }
         let status = context.divergenceRemark(report.divergence, options.store, remote.remote)
         guard status == .success else { return status }
-        let waits = report.parkedCount > 0 || !report.waitingTables.isEmpty
+        let waits =
+            report.parkedCount > 0 || !report.waitingTables.isEmpty || report.refusal != nil
         return waits || report.unrecordedReason != nil ? .attention : .success
     }
 }
