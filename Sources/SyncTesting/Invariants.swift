@@ -177,7 +177,9 @@ struct LostValueCheck {
     let replicas: [SimulatedReplica]
 
     func run() throws {
-        guard let state = replicas.first?.state() else { return }
+        guard let replica = replicas.first else { return }
+        let state = replica.state()
+        let defaults = try replica.defaultValues()
         var kept = ChangeSet()
         for replica in replicas { kept.formUnion(replica.model.known) }
         // What only a file had that is gone is nobody's fault.
@@ -193,7 +195,10 @@ struct LostValueCheck {
         }) {
             for change in all.filter({ !renamed.contains($0) }).map({ world.changes[$0] }) {
                 for (column, value) in change.values.sorted(by: { $0.key < $1.key }) {
-                    if let row = state.rows[key], row.isAlive, row.cells[column]?.value ?? .null == value {
+                    // What the writer of the row did not have is at its default.
+                    if let row = state.rows[key], row.isAlive,
+                        row.cells[column]?.value ?? defaults[key.table]?[column] ?? .null == value
+                    {
                         continue
                     }
                     // Two writes of one value are no conflict, so either of them stands for both.

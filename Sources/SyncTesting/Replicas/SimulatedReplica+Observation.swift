@@ -136,6 +136,23 @@ extension SimulatedReplica {
         }
     }
 
+    /// The values that columns have until they are written, by table.
+    func defaultValues() throws -> [String: [String: ModelValue]] {
+        try queue.read { db in
+            var defaults: [String: [String: ModelValue]] = [:]
+            for table in tables {
+                for column in try db.columns(in: table.name) {
+                    guard let sql = column.defaultValueSQL,
+                        let value = try DatabaseValue.fetchOne(db, sql: "SELECT \(sql)")
+                    else { continue }
+                    defaults[table.name.lowercased(), default: [:]][column.name.lowercased()] = ModelValue(
+                        value)
+                }
+            }
+            return defaults
+        }
+    }
+
     /// The log gets versions.
     func fold(now: Int64) {
         for number in world.add(model.fold(state(), rows, columns: columns, now: now)) {
