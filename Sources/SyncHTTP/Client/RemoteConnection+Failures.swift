@@ -13,6 +13,14 @@ extension RemoteConnection {
             throw error
         } catch {
             if Self.isAboutCertificate(error) {
+                guard case .fingerprint = address.trust else {
+                    throw RemoteError(
+                        .wrongCertificate,
+                        """
+                        the certificate of \(address.authority) can't be relied on: it has expired, is for another name, or \
+                        comes from an authority that is not known here
+                        """)
+                }
                 throw RemoteError(
                     .wrongCertificate,
                     "\(address.authority) shows another certificate than the one that was pinned")

@@ -102,16 +102,17 @@ struct Exchange {
         let book = try RemoteBook(synchronizer)
         let known = try ServerArgument.remote(remote.remote, in: book, isGiven: remote.given != nil)
         let transport = try book.transport(known.name, options: InviteArgument.options())
-        guard known.isReadOnly && direction == .both else {
-            return try run(direction, synchronizer, transport, context)
+        return try run(direction, synchronizer, transport, context) {
+            // The server has said by now whether it takes changes.
+            guard try direction == .both && book.remote(known.name).isReadOnly else { return direction }
+            context.note("\(known.name) takes no changes from this device: pulled only")
+            return .pull
         }
-        context.note("\(known.name) takes no changes from this device: pulling only")
-        return try run(.pull, synchronizer, transport, context)
     }
 
     private func run(
         _ direction: SyncDirection, _ synchronizer: Synchronizer, _ transport: some Transport,
-        _ context: CommandContext
+        _ context: CommandContext, way: (() throws -> SyncDirection)? = nil
     ) throws -> ExitStatus {
         try choose(synchronizer, transport.name, context)
         let start = ContinuousClock.now
@@ -127,7 +128,7 @@ struct Exchange {
             waiting: report.waitingTables.isEmpty
                 ? nil : report.waitingTables.map { .init(table: $0.name, reason: $0.reason) },
             refused: report.refusal?.message, seconds: (seconds * 1000).rounded() / 1000)
-        try context.print(document, text: text(direction, report))
+        try context.print(document, text: text(way?() ?? direction, report))
         return try remarks(report, context)
     }
 
@@ -176,7 +177,7 @@ struct Exchange {
         if let refusal = report.refusal {
             context.note("what was changed here was not taken, and stays here to be sent: \(refusal.message)")
             context.note(
-                "it goes when this device may write that, which is decided there: syncctl device scope <store> <device>"
+                "it goes when it was put back, or when this device may write that: syncctl device scope <store> <device>, there"
             )
         }
         for table in report.waitingTables {
