@@ -156,7 +156,8 @@ import X509
         }
     }
 
-    @Test(arguments: [(2.0, [127, 0, 0, 1]), (-2, [127, 0, 0, 1]), (0, [127, 0, 0, 2])])
+    @Test(
+        arguments: [(2, [127, 0, 0, 1]), (-2, [127, 0, 0, 1]), (0, [127, 0, 0, 2])] as [(Double, [UInt8])])
     func aCertificateThatIsNotValidNowOrNotForTheServerIsRefused(days: Double, address: [UInt8]) async throws
     {
         let stores = try ServedStores()

@@ -173,9 +173,9 @@ extension Synchronizer {
     /// - parameter bounds: Says in the snapshot that is sent what the device may get; nil for everything. It may throw.
     package func sendChanges(
         _ request: TransferRequest, within bounds: (Database) throws -> AccessBounds?,
-        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+        progress: SyncProgressHandler? = nil, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        try peer.send(request, within: bounds, to: sink)
+        try peer.send(request, within: bounds, progress: progress, to: sink)
     }
 
     /// Applies a bundle of a device: all of it, or nothing.

@@ -144,11 +144,11 @@ final class StorePeer: SyncPeer {
     /// - parameter bounds: Says in the snapshot that is sent what the device may get; nil for everything. It may throw.
     func send(
         _ request: TransferRequest, within bounds: (Database) throws -> AccessBounds?,
-        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+        progress: SyncProgressHandler?, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
         try export { db in
             if let bounds = try bounds(db) { try DeviceAccess(db, bounds).check(request) }
-            return try BundleExporter(db, request).write(progress: nil, to: sink)
+            return try BundleExporter(db, request).write(progress: progress, to: sink)
         }
     }
 

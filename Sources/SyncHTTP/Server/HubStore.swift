@@ -93,7 +93,7 @@ final class HubStore: Sendable {
     }
 
     /// What a device may exchange, as of the transaction that asks: it may have changed since the request was let in.
-    func bounds(of device: Device, isWriting: Bool) -> (Database) throws -> AccessBounds? {
+    func bounds(of device: Device, isWriting: Bool) -> @Sendable (Database) throws -> AccessBounds? {
         { db in
             let now = try DeviceRegister.device(db, id: device.id)
             guard let now, now.revokedMilliseconds == nil else {

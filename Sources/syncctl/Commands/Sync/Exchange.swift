@@ -128,7 +128,8 @@ struct Exchange {
             waiting: report.waitingTables.isEmpty
                 ? nil : report.waitingTables.map { .init(table: $0.name, reason: $0.reason) },
             refused: report.refusal?.message, seconds: (seconds * 1000).rounded() / 1000)
-        try context.print(document, text: text(way?() ?? direction, report))
+        let shown = if let way { try way() } else { direction }
+        try context.print(document, text: text(shown, report))
         return try remarks(report, context)
     }
 
