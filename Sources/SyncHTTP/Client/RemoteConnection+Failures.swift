@@ -31,7 +31,8 @@ extension RemoteConnection {
 
     private static func isAboutCertificate(_ error: any Error) -> Bool {
         let text = "\(error)"
-        return text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("unableToValidateCertificate")
+        return ["CERTIFICATE_VERIFY_FAILED", "unableToValidateCertificate", "failedToValidateHostname"]
+            .contains(where: text.contains)
     }
 
     /// An error of the network in few words.
