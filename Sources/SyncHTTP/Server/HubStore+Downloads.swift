@@ -13,6 +13,7 @@ extension HubStore {
     /// Puts what a device does not know where it waits to be fetched.
     func prepareChanges(_ request: TransferRequest, for device: Device) throws -> Message.Download {
         try access(device)?.check(request)
+        try noteOffer(request, to: device)
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
         let summary = try synchronizer.localPeer.send(request, progress: nil) { try spool.append($0) }
         return try offer(spool, rowCount: summary.rowCount, to: device)
