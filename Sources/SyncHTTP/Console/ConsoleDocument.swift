@@ -7,8 +7,8 @@ struct ConsoleDocument: Encodable, Sendable {
         /// Which replica the server is.
         let replica: String
         let tables: [Table]
-        /// Streams of devices that are open.
-        let streams: Int
+        /// How many devices there are; the list has the newest ones.
+        let devices: Int
     }
 
     struct Table: Encodable, Sendable {

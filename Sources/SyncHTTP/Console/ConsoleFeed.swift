@@ -30,14 +30,16 @@ final class ConsoleFeed: Sendable {
         var version = 0
         var document: [UInt8] = []
         var generation: Int64?
-        var readAt: ContinuousClock.Instant?
+        /// When it may be read again.
+        var restsUntil = ContinuousClock.now
         var isStale = true
         /// When it is read again although nothing changed, because rows were not counted.
         var countsAt: ContinuousClock.Instant?
         var deviceStreams: [Int64: Int] = [:]
 
         func isDue(_ now: ContinuousClock.Instant, _ deviceStreams: [Int64: Int]) -> Bool {
-            isStale || countsAt.map { $0 <= now } ?? false || self.deviceStreams != deviceStreams
+            now >= restsUntil
+                && (isStale || countsAt.map { $0 <= now } ?? false || self.deviceStreams != deviceStreams)
         }
     }
 
@@ -50,6 +52,9 @@ final class ConsoleFeed: Sendable {
     static let streamCountMax = 16
     /// A stream says so often that it is alive, in seconds, when it has nothing else to say.
     private static let quietBeatCountMax = 10
+    /// A store is not read again for a second, nor for ten times as long as reading it took.
+    private static let restMin = Duration.milliseconds(900)
+    private static let restFactor = 10.0
 
     private let store: HubStore
     private let register: ConsoleRegister
@@ -156,7 +161,7 @@ final class ConsoleFeed: Sendable {
     private func changed() {
         let isDue = state.withLock { state in
             state.isStale = true
-            return state.readAt.map { ContinuousClock.now - $0 >= .seconds(1) } ?? true
+            return ContinuousClock.now >= state.restsUntil
         }
         if isDue { beat() }
     }
@@ -164,14 +169,13 @@ final class ConsoleFeed: Sendable {
     /// Reads the store if it may have changed, and has all streams look.
     private func beat() {
         let deviceStreams = store.feed.deviceStreamCounts
-        let isStale = state.withLock { state in
-            defer {
-                state.isStale = false
-                state.deviceStreams = deviceStreams
-            }
-            return state.isDue(.now, deviceStreams)
+        let isDue = state.withLock { state in
+            guard state.isDue(.now, deviceStreams) else { return false }
+            state.isStale = false
+            state.deviceStreams = deviceStreams
+            return true
         }
-        if isStale { renew() }
+        if isDue { renew() }
         for stream in state.withLock({ $0.streams.values }) { stream.yield() }
     }
 
@@ -180,16 +184,17 @@ final class ConsoleFeed: Sendable {
             let (start, due) = (ContinuousClock.now, reader.countsAreDue)
             let (document, generation) = try read()
             let bytes = try JSONDocument.encode(document)
+            let rest = max(Self.restMin, (ContinuousClock.now - start) * Self.restFactor)
             state.withLock { state in
                 state.version += 1
                 state.document = bytes
                 state.generation = generation
-                state.readAt = .now
+                state.restsUntil = .now + rest
                 state.countsAt = due > start ? due : nil
             }
         } catch {
             state.withLock { state in
-                state.readAt = .now
+                state.restsUntil = .now + Self.restMin
                 state.isStale = true
                 // Nobody knows whose session is revoked.
                 state.generation = nil

@@ -49,7 +49,7 @@ enum ConsolePage {
     </section>
 
     <section class="card" aria-labelledby="devices-title">
-      <h2 id="devices-title">Devices</h2>
+      <div class="heading"><h2 id="devices-title">Devices</h2><p id="devices-note" class="muted"></p></div>
       <div id="devices"></div>
     </section>
 
@@ -214,7 +214,7 @@ tr.off td { color: var(--muted); }
 .bar .full { fill: var(--accent); }
 .bar .late { fill: var(--warn); }
 @media (prefers-reduced-motion: no-preference) { tr.new { animation: new 2s ease-out; } }
-@keyframes new { from { background: var(--accent-soft); } }
+@keyframes new { from { color: var(--accent); background: color-mix(in srgb, var(--accent-soft) 45%, transparent); } }
 
 .legend { display: flex; align-items: center; gap: 0.4rem; color: var(--muted); font-size: 0.8125rem; }
 .key { width: 0.75rem; height: 0.5rem; border-radius: 2px; }
@@ -409,8 +409,9 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
     return device.replica ? word('not connected', 'quiet') : word('never connected', 'warn')
   }
 
-  function showDevices(devices) {
+  function showDevices(devices, number) {
     const most = Math.max(0, ...devices.map(device => device.lag ? device.lag.changes : 0))
+    byId('devices-note').textContent = devices.length < number ? 'the newest ' + devices.length + ' of ' + count(number) : ''
     const order = [...devices].sort((a, b) => Boolean(a.revoked) - Boolean(b.revoked))
     views.devices(order.map(device => ({
       key: device.device, shown: [device, share(device.lag, most)], kind: device.revoked ? 'off' : '',
@@ -509,10 +510,13 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
       tile('Rows that wait', count(state.parked.count), state.parked.count > 0 ? 'see below' : 'all are in place', state.parked.count > 0 ? 'warn' : ''))
   }
 
-  // Bars from a line, upwards or downwards.
+  // Bars from a line, upwards or, with a negative scale, downwards. What is there is seen, however small.
   function bars(values, scale, line) {
-    return values.map((value, index) =>
-      value > 0 ? 'M' + (index * 4) + ' ' + line + 'v' + (-value * scale).toFixed(2) + 'h3v' + (value * scale).toFixed(2) + 'z' : '').join('')
+    return values.map((value, index) => {
+      if (value <= 0) return ''
+      const height = (Math.max(1, value * Math.abs(scale)) * Math.sign(scale)).toFixed(2)
+      return 'M' + (index * 4) + ' ' + line + 'v' + -height + 'h3v' + height + 'z'
+    }).join('')
   }
 
   function sparkline(series) {
@@ -554,7 +558,7 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
     byId('about').textContent = 'replica ' + state.store.replica + ' of database ' + state.store.id.slice(0, 8)
     document.title = visible(state.store.name) + ' · CipherStore'
     showTiles()
-    showDevices(state.devices)
+    showDevices(state.devices, state.store.devices)
     showConflicts(state.conflicts)
     showParked(state.parked)
     showOthers(state)
@@ -628,7 +632,7 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
     again = what
     byId('retry').hidden = false
     document.body.classList.add('lost')
-    say('Connection lost', 'bad')
+    say('Connection lost' + (latest.state ? ', this is from ' + new Date(heardAt).toLocaleTimeString() : ''), 'bad')
   }
 
   function retry() {

@@ -36,7 +36,7 @@ final class ConsoleReader: Sendable {
         let taken = store.takenParts
         let now = store.now
         return try synchronizer.writer.read { db in
-            let lags = try ReplicaLags(db)
+            var lags = try ReplicaLags(db)
             let contacts = try Self.contacts(db)
             let names = Self.names(registered, contacts)
             let devices = try registered.prefix(Self.deviceCountMax).map { device in
@@ -52,21 +52,22 @@ final class ConsoleReader: Sendable {
                     })
             }
             let known = Set(registered.compactMap(\.replica))
-            let peers = contacts.filter { !known.contains($0.key) && !lags.isRetired($0.key) }
+            let others = contacts.filter { !known.contains($0.key) && !lags.isRetired($0.key) }
                 .sorted { $0.value.at > $1.value.at }.prefix(Self.itemCountMax)
+            let peers = try others.map {
+                ConsoleDocument.Peer(
+                    replica: $0.key.shortDescription, name: $0.value.name, synced: $0.value.at,
+                    lag: try lags.lag(of: $0.key))
+            }
             return ConsoleDocument(
                 now: now,
                 store: ConsoleDocument.Store(
                     id: identity.store.description,
                     name: URL(fileURLWithPath: synchronizer.writer.path).lastPathComponent,
                     replica: identity.replica.shortDescription, tables: try tables(db),
-                    streams: store.feed.streamCount),
+                    devices: registered.count),
                 devices: devices,
-                peers: try peers.map {
-                    ConsoleDocument.Peer(
-                        replica: $0.key.shortDescription, name: $0.value.name, synced: $0.value.at,
-                        lag: try lags.lag(of: $0.key))
-                },
+                peers: peers,
                 remotes: try Self.remotes(db), conflicts: try Self.conflicts(db, names),
                 parked: try Self.parked(db, parked))
         }

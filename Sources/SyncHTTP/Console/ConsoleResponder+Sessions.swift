@@ -55,15 +55,18 @@ extension ConsoleResponder {
         return Opened(store: store.store.description, name: name.map(String.init) ?? "")
     }
 
-    /// Refuses what another site's page sent: a browser says where a request comes from.
+    /// Refuses what another site's page sent: a browser says where a request comes from. What does not come from a page
+    /// says nothing.
     static func requireOwnPage(_ request: Request) throws {
-        let site = HTTPField.Name("sec-fetch-site").flatMap { request.headers[$0] }
-        // One that does not come from a page has neither.
-        let origin = request.headers[.origin]
-        let host = request.head.authority ?? ""
-        let isOwn =
-            (site ?? "same-origin") == "same-origin"
-            && origin.map { $0 == "https://\(host)" || $0 == "http://\(host)" } ?? true
+        let isOwn: Bool
+        if let site = HTTPField.Name("sec-fetch-site").flatMap({ request.headers[$0] }) {
+            isOwn = site == "same-origin"
+        } else if let origin = request.headers[.origin] {
+            let host = request.head.authority ?? ""
+            isOwn = origin == "https://\(host)" || origin == "http://\(host)"
+        } else {
+            isOwn = true
+        }
         guard isOwn else { throw RemoteError(.malformed, "the request is not from this server's page") }
     }
 

@@ -15,6 +15,9 @@ struct ConsoleResponder: Sendable {
         let store: HubStore
         let register: ConsoleRegister
         let feed: ConsoleFeed
+        /// Of reading the store for a page.
+        let readings = RateLimit(
+            perSecond: 5, burst: 50, "the page is loaded too often; try again in a moment")
     }
 
     let served: [StoreID: Served]
@@ -69,6 +72,7 @@ struct ConsoleResponder: Sendable {
             switch (method, rest.dropFirst(2)) {
             case (.get, ["data"]):
                 let feed = served.feed
+                try served.readings.take()
                 return try hub.document(try await hub.onThread { try feed.read().document })
             case (.get, ["events"]): return try events(served.feed, session, token, channel)
             case (.delete, ["session"]):

@@ -4,6 +4,8 @@ import SyncEngine
 import SyncWire
 
 /// How far other replicas are behind this one: from what they acknowledged, and without a look at the rows.
+///
+/// What it looks up is bounded: beyond that, no oldest change is told, and no number of changes of some tables.
 struct ReplicaLags {
     private struct Unfolded {
         let table: Int64
@@ -23,8 +25,11 @@ struct ReplicaLags {
     private let tables: [String: Int64]
     private let db: Database
 
-    /// So many changes are looked at one by one, to find out which tables they are of.
+    /// So many changes are looked at one by one, to find out which tables they are of: of one replica, and of all.
     private static let filteredCountMax: Int64 = 5000
+    private var filteredCountLeft: Int64 = 50_000
+    /// So many first changes are looked for.
+    private var lookupCountLeft = 4000
 
     /// Reads what is known. The value is used while the database is read.
     init(_ db: Database) throws {
@@ -73,7 +78,9 @@ struct ReplicaLags {
     }
 
     /// When the first change of a replica was made after another one, of those that still have a version.
-    private func oldest(_ origin: Int64, after last: Int64) throws -> Int64? {
+    private mutating func oldest(_ origin: Int64, after last: Int64) throws -> Int64? {
+        guard lookupCountLeft > 0 else { return nil }
+        lookupCountLeft -= 1
         let stamps = try ["_sync_row", "_sync_cell"].compactMap { table in
             try Row.fetchOne(
                 db,
@@ -114,7 +121,7 @@ struct ReplicaLags {
     ///     - names: The tables that it exchanges; nil for all.
     ///     - taken: What it took besides of what it exchanges, see ``HubStore/noteOffer(_:to:)``; nil when it exchanges
     ///       everything.
-    func lag(
+    mutating func lag(
         of replica: ReplicaID, tables names: [String]? = nil, taken: VersionVector? = nil
     ) throws -> ConsoleDocument.Lag {
         let sid = numbers[replica]
@@ -125,7 +132,8 @@ struct ReplicaLags {
         let missing = reach.filter { $0.key != sid && $0.value > known[$0.key] ?? 0 }
         let total = missing.reduce(0) { $0 + $1.value - (known[$1.key] ?? 0) }
         let own = names?.compactMap { tables[$0] }
-        let isFiltered = own != nil && total <= Self.filteredCountMax
+        let isFiltered = own != nil && total <= min(Self.filteredCountMax, filteredCountLeft)
+        if isFiltered { filteredCountLeft -= total }
         let waiting = unfolded.filter { own?.contains($0.table) ?? true }
         var count = waiting.reduce(0) { $0 + $1.count } + (isFiltered ? 0 : total)
         var times = waiting.compactMap(\.oldest)

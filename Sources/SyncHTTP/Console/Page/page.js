@@ -163,8 +163,9 @@
     return device.replica ? word('not connected', 'quiet') : word('never connected', 'warn')
   }
 
-  function showDevices(devices) {
+  function showDevices(devices, number) {
     const most = Math.max(0, ...devices.map(device => device.lag ? device.lag.changes : 0))
+    byId('devices-note').textContent = devices.length < number ? 'the newest ' + devices.length + ' of ' + count(number) : ''
     const order = [...devices].sort((a, b) => Boolean(a.revoked) - Boolean(b.revoked))
     views.devices(order.map(device => ({
       key: device.device, shown: [device, share(device.lag, most)], kind: device.revoked ? 'off' : '',
@@ -263,10 +264,13 @@
       tile('Rows that wait', count(state.parked.count), state.parked.count > 0 ? 'see below' : 'all are in place', state.parked.count > 0 ? 'warn' : ''))
   }
 
-  // Bars from a line, upwards or downwards.
+  // Bars from a line, upwards or, with a negative scale, downwards. What is there is seen, however small.
   function bars(values, scale, line) {
-    return values.map((value, index) =>
-      value > 0 ? 'M' + (index * 4) + ' ' + line + 'v' + (-value * scale).toFixed(2) + 'h3v' + (value * scale).toFixed(2) + 'z' : '').join('')
+    return values.map((value, index) => {
+      if (value <= 0) return ''
+      const height = (Math.max(1, value * Math.abs(scale)) * Math.sign(scale)).toFixed(2)
+      return 'M' + (index * 4) + ' ' + line + 'v' + -height + 'h3v' + height + 'z'
+    }).join('')
   }
 
   function sparkline(series) {
@@ -308,7 +312,7 @@
     byId('about').textContent = 'replica ' + state.store.replica + ' of database ' + state.store.id.slice(0, 8)
     document.title = visible(state.store.name) + ' · CipherStore'
     showTiles()
-    showDevices(state.devices)
+    showDevices(state.devices, state.store.devices)
     showConflicts(state.conflicts)
     showParked(state.parked)
     showOthers(state)
@@ -382,7 +386,7 @@
     again = what
     byId('retry').hidden = false
     document.body.classList.add('lost')
-    say('Connection lost', 'bad')
+    say('Connection lost' + (latest.state ? ', this is from ' + new Date(heardAt).toLocaleTimeString() : ''), 'bad')
   }
 
   function retry() {
