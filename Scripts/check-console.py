@@ -287,13 +287,23 @@ def check_nothing_ran(tab, origin):
     strangers = [url for url in tab.requests if not url.startswith((origin + "/", "data:", "about:"))]
     require(not strangers, f"the page asked elsewhere: {strangers}")
     require(not tab.complaints, f"the browser complains: {tab.complaints}")
+    # A mistake of the page would not make it run either: the policy stands for itself.
+    refused = tab.evaluate("(() => { try { document.createElement('p').innerHTML = '<b>' } catch { return true } })()")
+    require(refused, "the policy lets text become markup")
+    tab.evaluate("(() => { const made = document.createElement('script'); made.append('window.hacked = 1'); document.head.append(made) })()")
+    require(tab.evaluate("typeof window.hacked") == "undefined", "the policy lets an inline script run")
+    tab.evaluate("document.body.append(Object.assign(document.createElement('img'), {src: 'https://elsewhere.example/x'}))")
+    time.sleep(0.2)
+    tab.evaluate("document.querySelector('body > img').remove()")
+    require(len(tab.complaints) >= 3, f"the browser did not refuse all: {tab.complaints}")
+    tab.requests, tab.complaints = [url for url in tab.requests if "elsewhere.example" not in url], []
 
 
 def check_it_is_live(tab, place, devices):
     """A synchronization shows without a reload; so do lag, and a device that watches."""
     tab.evaluate("window.marker = 1")
     before = tab.evaluate("document.querySelector('#tables tbody td.number').innerText")
-    place.edit(devices["laptop"], *[f"INSERT INTO note VALUES ('{key(3000 + n)}', 'live', 'row', 0)" for n in range(30)])
+    place.edit(devices["laptop"], *[f"INSERT INTO note VALUES ('{key(3000 + n)}', 'live', hex(randomblob(3000)), 0)" for n in range(30)])
     place.ctl("sync", devices["laptop"], expects=None)
     latency = tab.wait(
         has_text("#tables", "269") + " && " + has_text("#devices", "30 changes"),

@@ -195,7 +195,7 @@ footer { margin-top: 1.5rem; font-size: 0.8125rem; }
 .tile .value { font-size: 1.5rem; line-height: 1.3; font-weight: 600; letter-spacing: -0.01em; }
 .tile .detail { color: var(--muted); font-size: 0.8125rem; min-height: 1.45em; }
 .tile.warn .value { color: var(--warn); }
-.tile svg { position: absolute; right: 0; bottom: 0; width: 55%; height: 60%; opacity: 0.28; }
+.tile svg { position: absolute; right: 0; bottom: 0; width: 50%; height: 38%; opacity: 0.4; }
 
 table { width: 100%; border-collapse: collapse; margin-top: 0.5rem; }
 th { text-align: left; font-weight: 500; font-size: 0.8125rem; padding: 0.375rem 1rem 0.375rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
@@ -234,7 +234,7 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
   .stacks thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .stacks tr { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
   .stacks tr:last-child { border-bottom: 0; padding-bottom: 0; }
-  .stacks td, .stacks td.wide { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: 0.5rem; padding: 0.1rem 0; border: 0; text-align: left; white-space: normal; }
+  .stacks td, .stacks td.wide { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: 0.5rem; align-items: baseline; padding: 0.1rem 0; border: 0; text-align: left; white-space: normal; }
   .stacks td::before { content: attr(data-label); color: var(--muted); font-size: 0.8125rem; }
   .stacks td.none { display: none; }
   .stacks td:first-child { font-weight: 600; }

@@ -121,16 +121,17 @@ extension ConsoleResponder {
     ///
     /// - throws: ``RemoteError`` of code `sessionEnded`, also where there is no such store: nobody learns which there are.
     func admitted(
-        _ request: Request, _ name: String
-    ) throws -> (served: Served, session: ConsoleSessions.Session, token: [UInt8]) {
+        _ request: Request, _ name: String, _ hub: HubResponder
+    ) async throws -> (served: Served, session: ConsoleSessions.Session, token: [UInt8]) {
         guard let store = try? Message.identifier(name) as StoreID, let served = served[store],
             let (session, token) = session(request, store)
         else { throw Self.ended }
+        try await check(session, token, served, hub)
         return (served, session, token)
     }
 
     /// Throws when a session was revoked.
-    func check(
+    private func check(
         _ session: ConsoleSessions.Session, _ token: [UInt8], _ served: Served, _ hub: HubResponder
     ) async throws {
         let generation = try await hub.onThread { try served.register.generation() }

@@ -66,21 +66,18 @@ struct ConsoleResponder: Sendable {
         case (.get, ["page.js"]): return file("text/javascript", ConsolePage.script)
         case (.get, ["sessions"]): return try await list(request, hub)
         case (.post, ["sessions"]): return try await openSession(request, hub)
-        case (let method, let rest) where rest.count >= 2 && rest[0] == "stores":
-            let (served, session, token) = try admitted(request, rest[1])
-            try await check(session, token, served, hub)
-            switch (method, rest.dropFirst(2)) {
-            case (.get, ["data"]):
-                let feed = served.feed
-                try served.readings.take()
-                return try hub.document(try await hub.onThread { try feed.read().document })
-            case (.get, ["events"]): return try events(served.feed, session, token, channel)
-            case (.delete, ["session"]):
-                try Self.requireOwnPage(request)
-                sessions.end(token)
-                return Response(status: .noContent, headers: [.setCookie: cookie(session.store, nil)])
-            default: throw RemoteError(.notFound, "there is nothing here")
-            }
+        case (.get, let rest) where rest.count == 3 && rest[0] == "stores" && rest[2] == "data":
+            let (served, _, _) = try await admitted(request, rest[1], hub)
+            try served.readings.take()
+            return try hub.document(try await hub.onThread { try served.feed.read().document })
+        case (.get, let rest) where rest.count == 3 && rest[0] == "stores" && rest[2] == "events":
+            let (served, session, token) = try await admitted(request, rest[1], hub)
+            return try events(served.feed, session, token, channel)
+        case (.delete, let rest) where rest.count == 3 && rest[0] == "stores" && rest[2] == "session":
+            let (_, session, token) = try await admitted(request, rest[1], hub)
+            try Self.requireOwnPage(request)
+            sessions.end(token)
+            return Response(status: .noContent, headers: [.setCookie: cookie(session.store, nil)])
         default: throw RemoteError(.notFound, "there is nothing here")
         }
     }

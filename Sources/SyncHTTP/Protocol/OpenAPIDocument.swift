@@ -20,8 +20,10 @@ paths:
     get: { summary: "Metrics of the server as text, for programs on its own machine; 404 for others.", responses: { "200": { description: The text that Prometheus reads., content: { text/plain: {} } }, "404": { $ref: "#/components/responses/Problem" } } }
   /openapi.yaml:
     get: { summary: This document., responses: { "200": { description: The document., content: { application/yaml: {} } } } }
+  /:
+    get: { summary: The page for people., responses: { "200": { description: The page., content: { text/html: {} } } } }
   /console:
-    get: { summary: "The page for people, also at /. Answers to browsers have a Content-Security-Policy.", responses: { "200": { description: The page., content: { text/html: {} } } } }
+    get: { summary: "The same. Answers to browsers have a Content-Security-Policy.", responses: { "200": { description: The page., content: { text/html: {} } } } }
   /console/page.css:
     get: { summary: How the page looks., responses: { "200": { description: A style sheet., content: { text/css: {} } } } }
   /console/page.js:

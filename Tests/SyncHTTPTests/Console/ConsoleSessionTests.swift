@@ -90,6 +90,18 @@ import Testing
         }
     }
 
+    @Test func copiesHaveNoLinks() async throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db")
+        try await RunningServer.serving(hub, tls: .plaintextOnLoopback) { server in
+            let link = try server.link()
+            let phone = try await stores.join(try server.invite(), "phone.db")
+            #expect(try ConsoleRegister(phone).take(link.secret) == nil)
+            #expect(try ConsoleRegister(phone).revoke() == 0)
+            #expect(try ConsoleRegister(hub).take(link.secret) == 0)
+        }
+    }
+
     @Test func linksAreBoundedInNumber() throws {
         let stores = try ServedStores()
         let register = try ConsoleRegister(stores.create("hub.db"))
