@@ -70,7 +70,7 @@ class Place:
 
     def serve(self, listen="127.0.0.1:0"):
         with open(self.path("serve.json"), "w") as output:
-            process = self.start("serve", "hub.db", "--listen", listen, "--json", output=output)
+            process = self.start("serve", "hub.db", "other.db", "--listen", listen, "--json", output=output)
         for _ in range(300):
             with open(self.path("serve.json")) as file:
                 line = file.readline()
@@ -115,6 +115,7 @@ def make_stores(place):
     plain.close()
     place.ctl("init", "hub.db", "--from", "plain.sqlite")
     place.ctl("track", "hub.db", "note", "tag", HOSTILE_NAME)
+    place.ctl("init", "other.db")
     server, listening = place.serve()
     devices = {
         "phone": place.join("Anna's phone"),
@@ -141,7 +142,6 @@ def make_stores(place):
         place.ctl(command, devices[device], expects=None)
     place.ctl("clone", "hub.db", "stick.db", "--to-passphrase-file", "pw")
     place.ctl("sync", "hub.db", "--remote", "stick.db", expects=None)
-    place.ctl("init", "other.db")
     refused = place.ctl("sync", "hub.db", "--remote", "other.db", expects=None)
     require(not refused, "a store of another database was synchronized with")
     return server, listening, devices
@@ -316,6 +316,17 @@ def check_it_is_live(tab, place, devices):
     return latency
 
 
+def check_several_stores(tab, place):
+    """A browser with sessions of two stores goes from one to the other."""
+    tab.open(place.document("console", "other.db")["link"])
+    tab.wait(LIVE + " && document.querySelector('h1').innerText === 'other.db'", "the other store is not shown")
+    require("No device was enrolled yet" in tab.text("#devices"), "the other store has devices")
+    tab.wait("document.querySelectorAll('#stores a').length === 2", "the stores are not listed")
+    tab.picture("empty")
+    tab.evaluate("document.querySelector('#stores a').click()")
+    tab.wait(LIVE + " && document.querySelector('h1').innerText === 'hub.db'", "the way back is not there")
+
+
 def check_sizes(tab):
     for scheme in ("light", "dark"):
         tab.scheme(scheme)
@@ -358,7 +369,7 @@ def check_ends(tab, place, server, listening, link):
     tab.wait(LIVE, "a link of the new server does not open")
     tab.evaluate("document.getElementById('end').click()")
     tab.wait(has_text("#help", "The session has ended"), "the session can't be ended")
-    require(not tab.send("Network.getCookies")["cookies"], "the cookie is left")
+    require(len(tab.send("Network.getCookies")["cookies"]) == 1, "the cookie is left, or that of the other store is not")
 
 
 def main():
@@ -374,6 +385,7 @@ def main():
         latency = check_it_is_live(tab, place, devices)
         check_sizes(tab)
         check_nothing_ran(tab, listening["url"])
+        check_several_stores(tab, place)
         check_ends(tab, place, server, listening, link)
         strangers = [url for url in tab.requests if not url.startswith((listening["url"] + "/", "data:", "about:"))]
         require(not strangers, f"the page asked elsewhere: {strangers}")

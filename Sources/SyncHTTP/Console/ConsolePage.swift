@@ -168,6 +168,7 @@ header { display: flex; flex-wrap: wrap; gap: 0.75rem 2rem; justify-content: spa
 .connection { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; }
 nav { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin-bottom: 1rem; }
 a { color: var(--accent); }
+a[aria-current] { color: inherit; font-weight: 600; text-decoration: none; }
 footer { margin-top: 1.5rem; font-size: 0.8125rem; }
 
 /* A state is a word; the dot and its colour only repeat it. */
@@ -501,9 +502,9 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
     const last = series => series.slice(-6, -1).reduce((sum, value) => sum + value, 0) / 5
     const rate = seconds ? last(seconds.sent) + last(seconds.received) : 0
     byId('tiles').replaceChildren(
-      tile('Devices', count(active.length), live > 0 ? word(live + ' live', 'good') : 'none is live'),
+      tile('Devices', count(active.length), live > 0 ? word(live + ' live', 'good') : active.length > 0 ? 'none is live' : 'none was enrolled'),
       tile('Behind', late.length > 0 ? counted(late.length, 'device') : 'none',
-        late.length > 0 ? [foreign(late[0].label), ': ' + lagText(late[0].lag)] : 'all have every change', late.length > 0 ? 'warn' : ''),
+        late.length > 0 ? [foreign(late[0].label), ': ' + lagText(late[0].lag)] : active.length > 0 ? 'all have every change' : '', late.length > 0 ? 'warn' : ''),
       tile('Last sync', synced ? time(synced) : 'never', synced ? new Date(synced).toLocaleTimeString() : ''),
       tile('Throughput', bytes(rate) + '/s', seconds ? last(seconds.requests).toFixed(1) + ' requests/s' : '', '', seconds ? sparkline(seconds) : null),
       tile('Conflicts', count(state.conflicts.open), state.conflicts.open > 0 ? 'open' : 'none is open', state.conflicts.open > 0 ? 'warn' : ''),

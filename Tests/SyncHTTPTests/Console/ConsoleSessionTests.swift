@@ -239,7 +239,7 @@ import Testing
         try await RunningServer.serving(hub, tls: .plaintextOnLoopback) { server in
             try await server.browsing { browser in
                 var statuses: Set<Int> = []
-                for _ in 0..<300 where !statuses.contains(503) {
+                for _ in 0..<2000 where !statuses.contains(503) {
                     statuses.insert(
                         try await browser.send("POST", "/console/sessions", body: "{}").status)
                 }

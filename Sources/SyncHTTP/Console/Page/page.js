@@ -255,9 +255,9 @@
     const last = series => series.slice(-6, -1).reduce((sum, value) => sum + value, 0) / 5
     const rate = seconds ? last(seconds.sent) + last(seconds.received) : 0
     byId('tiles').replaceChildren(
-      tile('Devices', count(active.length), live > 0 ? word(live + ' live', 'good') : 'none is live'),
+      tile('Devices', count(active.length), live > 0 ? word(live + ' live', 'good') : active.length > 0 ? 'none is live' : 'none was enrolled'),
       tile('Behind', late.length > 0 ? counted(late.length, 'device') : 'none',
-        late.length > 0 ? [foreign(late[0].label), ': ' + lagText(late[0].lag)] : 'all have every change', late.length > 0 ? 'warn' : ''),
+        late.length > 0 ? [foreign(late[0].label), ': ' + lagText(late[0].lag)] : active.length > 0 ? 'all have every change' : '', late.length > 0 ? 'warn' : ''),
       tile('Last sync', synced ? time(synced) : 'never', synced ? new Date(synced).toLocaleTimeString() : ''),
       tile('Throughput', bytes(rate) + '/s', seconds ? last(seconds.requests).toFixed(1) + ' requests/s' : '', '', seconds ? sparkline(seconds) : null),
       tile('Conflicts', count(state.conflicts.open), state.conflicts.open > 0 ? 'open' : 'none is open', state.conflicts.open > 0 ? 'warn' : ''),
