@@ -171,7 +171,7 @@ paths:
     parameters: [{ $ref: "#/components/parameters/store" }, { name: download, in: path, required: true, schema: { type: string } }]
     get:
       security: [{ device: [] }]
-      summary: The bytes from an offset, up to 8 MiB of them.
+      summary: The bytes from an offset, up to 8 MiB of them. Of a bundle that is still being made, those that are there; it waits for the first one.
       parameters: [{ name: offset, in: query, required: true, schema: { type: integer, minimum: 0 } }]
       responses: { "200": { description: Bytes., content: { application/octet-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
     delete:
@@ -254,7 +254,7 @@ components:
     Value: { description: A value of SQLite; one member., type: object, minProperties: 1, maxProperties: 1, additionalProperties: false, properties: { "null": { type: boolean, enum: [true] }, integer: { type: integer }, text: { type: string }, blob: { type: string, pattern: "^([0-9a-f]{2})*$" } } }
     Fork: { type: object, required: [replica, common], properties: { replica: { type: string }, common: { type: integer } } }
     Forks: { type: object, required: [forks], properties: { forks: { type: array, items: { $ref: "#/components/schemas/Fork" } } } }
-    Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { type: string }, content: { description: All of it in base64 when it is small., type: string }, byteCount: { type: integer }, rowCount: { type: integer } } }
+    Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { type: string }, content: { description: All of it in base64 when it is small., type: string }, byteCount: { description: "How many bytes it has; about how many, while it is still being made.", type: integer }, rowCount: { type: integer }, isOpen: { description: "Whether it is still being made: it ends with the first answer that has no bytes.", type: boolean } } }
     Upload: { type: object, required: [bundle, firstMissingChunk, isComplete, isKnown], properties: { bundle: { type: string }, firstMissingChunk: { type: integer }, isComplete: { type: boolean }, isKnown: { type: boolean }, application: { $ref: "#/components/schemas/Application" } } }
     Application: { type: object, required: [rowCount, conflictCount, parkedCount, unparkedCount, skewMilliseconds], additionalProperties: { type: integer } }
     Problem: { type: object, required: [type, title, status, detail], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } }

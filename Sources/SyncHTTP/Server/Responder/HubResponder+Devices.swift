@@ -87,7 +87,7 @@ extension HubResponder {
                 throw RemoteError(.malformed, "the offset is missing")
             }
             let spool = try signed.store.download(path[1], of: signed.device)
-            return stream(spool, from: offset, context.channel)
+            return try await stream(spool, from: offset, context.channel)
         case (.delete, 2):
             let signed = try await admit(request, store, upTo: 0)
             signed.store.endDownload(path[1], of: signed.device)
