@@ -17,7 +17,7 @@ import SyncWire
 /// object, and is encrypted under a key that is in memory only.
 ///
 /// One thread writes it. Others read what is there, and wait for what is not.
-final class ByteSpool: @unchecked Sendable {  // What changes is used under `condition`; complete pieces don't change.
+final class ByteSpool: @unchecked Sendable {  // What changes is used under `condition`; whole pieces stay.
     private static let pieceByteCount = 256 << 10
     private static let sealedByteCount = pieceByteCount + 16
 

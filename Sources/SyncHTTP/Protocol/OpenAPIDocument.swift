@@ -20,6 +20,44 @@ paths:
     get: { summary: "Metrics of the server as text, for programs on its own machine; 404 for others.", responses: { "200": { description: The text that Prometheus reads., content: { text/plain: {} } }, "404": { $ref: "#/components/responses/Problem" } } }
   /openapi.yaml:
     get: { summary: This document., responses: { "200": { description: The document., content: { application/yaml: {} } } } }
+  /:
+    get: { summary: The page for people., responses: { "200": { description: The page., content: { text/html: {} } } } }
+  /console:
+    get: { summary: "The same. Answers to browsers have a Content-Security-Policy.", responses: { "200": { description: The page., content: { text/html: {} } } } }
+  /console/page.css:
+    get: { summary: How the page looks., responses: { "200": { description: A style sheet., content: { text/css: {} } } } }
+  /console/page.js:
+    get: { summary: What the page does., responses: { "200": { description: A script., content: { text/javascript: {} } } } }
+  /console/sessions:
+    get:
+      summary: The stores of which a browser has a session.
+      responses: { "200": { description: Stores., content: { application/json: { schema: { type: object, required: [stores], properties: { stores: { type: array, items: { $ref: "#/components/schemas/ConsoleStore" } } } } } } }, default: { $ref: "#/components/responses/Problem" } }
+    post:
+      summary: Open a session by a link of syncctl console, once. Not from another site's page.
+      description: >
+        The cookie of the session is __Host-cipherstore- and the start of the store's identifier, or, without TLS, the same without __Host-.
+        A session lasts 12 hours, one hour without a request, and until the server ends.
+      requestBody: { content: { application/json: { schema: { type: object, required: [secret], properties: { secret: { description: The 16 bytes behind the link's hash sign., type: string } } } } } }
+      responses: { "201": { description: "A session, as a cookie.", content: { application/json: { schema: { $ref: "#/components/schemas/ConsoleStore" } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /console/stores/{store}/data:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    get:
+      security: [{ console: [] }]
+      summary: What the page shows of a store. Its members may change with the page.
+      responses: { "200": { description: Devices and other replicas with what they have not acknowledged; conflicts; rows that wait; tables., content: { application/json: { schema: { type: object, required: [now, store, devices, peers, remotes, conflicts, parked] } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /console/stores/{store}/events:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    get:
+      security: [{ console: [] }]
+      summary: The same as a stream, at most once a second, which ends with the session or the server.
+      description: "Server-sent events: state has the document, traffic what devices sent and got in the last seconds and minutes, alive nothing."
+      responses: { "200": { description: Events., content: { text/event-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
+  /console/stores/{store}/session:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    delete:
+      security: [{ console: [] }]
+      summary: End the session.
+      responses: { "204": { description: It has ended. }, default: { $ref: "#/components/responses/Problem" } }
   /v1/hello:
     get:
       summary: The versions of the protocol.
@@ -173,10 +211,12 @@ components:
         Ed25519 over "cipherstore request 1", a zero byte, and, each after its length as a big-endian 32-bit number: session; number
         (8 bytes, big-endian); method; path and query as they are sent; SHA-256 of the body. The session is in
         cipherstore-session and the number in cipherstore-number; each is higher than the last one.
+    console: { type: apiKey, in: cookie, name: __Host-cipherstore, description: "Its name goes on with the store, see /console/sessions." }
   parameters:
     store: { name: store, in: path, required: true, schema: { type: string, pattern: "^[0-9a-f]{32}$" } }
     bundle: { name: bundle, in: path, required: true, description: SHA-256 of the header., schema: { type: string, pattern: "^[0-9a-f]{64}$" } }
   schemas:
+    ConsoleStore: { type: object, required: [store, name], properties: { store: { type: string }, name: { description: The name of its file., type: string } } }
     Vector: { type: object, required: [vector], properties: { vector: { type: object, additionalProperties: { type: integer, minimum: 1 } } } }
     Scope:
       description: >

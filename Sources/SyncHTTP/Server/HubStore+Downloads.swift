@@ -16,6 +16,8 @@ extension HubStore {
 
     /// Puts what a device does not know where it waits to be fetched.
     func prepareChanges(_ request: TransferRequest, for device: Device) throws -> Message.Download {
+        try access(device)?.check(request)
+        try noteOffer(request, to: device)
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
         let rows = RowCounts()
         let bounds = bounds(of: device, isWriting: false)

@@ -28,6 +28,7 @@ final class HubStore: Sendable {
         var applied: [(bundle: [UInt8], summary: ApplySummary)] = []
         /// By device.
         var rates: [Int64: RateLimit] = [:]
+        var parts = Parts()
         var isMakingSnapshot = false
         var isComparing = false
     }
@@ -40,6 +41,8 @@ final class HubStore: Sendable {
     let inbox: BundleInbox
     let feed: HubFeed
     let metrics: ServerMetrics
+    /// What its devices sent and got lately.
+    let traffic = TrafficSeries()
     let limits: HubServer.Limits
     private let logger: Logger
     let state = Mutex(State())
@@ -175,6 +178,7 @@ final class HubStore: Sendable {
             throw RemoteError(.malformed, "the device has not said yet which replica it is")
         }
         try synchronizer.localPeer.remember(replica, name: "", knowing: vector)
+        noteTaken(by: device)
     }
 
     static func requireWriting(_ device: Device) throws {

@@ -24,6 +24,8 @@ extension HubResponder {
         _ request: Request, _ context: HubContext, _ store: HubStore, _ path: [String]
     ) async throws -> Response {
         switch (request.method, path.count, path[0]) {
+        case (.post, 1, "devices"): return try await enrol(request, store)
+        case (.post, 1, "sessions"): return try await openSession(request, store)
         case (.get, 1, "greeting"):
             let signed = try await admit(request, store, upTo: 0)
             return octets(try await onThread { try signed.store.greeting(for: signed.device) })
