@@ -422,7 +422,7 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
         [time(device.synced || device.seen) || 'never'],
         behind(device.lag, share(device.lag, most)),
         [device.tables ? foreign(device.tables.join(', ')) : 'all tables',
-          device.rows ? sub('rows by ' + device.rows.join(', ')) : null, device.readOnly ? sub('read-only') : null],
+          device.rows ? sub('rows by ', foreign(device.rows.join(', '))) : null, device.readOnly ? sub('read-only') : null],
         [time(device.enrolled)],
       ],
     })))
