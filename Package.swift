@@ -74,6 +74,7 @@ let package = Package(
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
             ],
+            exclude: ["Console/Page"],
             swiftSettings: settings),
         .executableTarget(
             name: "syncctl",

@@ -3,6 +3,8 @@ import PackageDescription
 
 // A package of its own, so that the measured code is specialised in another module, as in an app,
 // and so that nobody who uses the library builds it.
+let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -12,13 +14,25 @@ let package = Package(
             name: "SQLCipherLibrary", pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]),
         .target(name: "RawLoops", dependencies: ["SQLCipherLibrary"]),
+        .target(
+            name: "BenchmarkRows",
+            dependencies: [.product(name: "CipherStore", package: "CipherStore")], swiftSettings: settings),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "RawLoops",
+                "BenchmarkRows", "RawLoops",
                 .product(name: "CipherStore", package: "CipherStore"),
                 .product(name: "SyncEngine", package: "CipherStore"),
             ],
-            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]),
+            swiftSettings: settings),
+        .executableTarget(
+            name: "RemoteBenchmarks",
+            dependencies: [
+                "BenchmarkRows",
+                .product(name: "CipherStore", package: "CipherStore"),
+                .product(name: "SyncEngine", package: "CipherStore"),
+                .product(name: "SyncHTTP", package: "CipherStore"),
+            ],
+            swiftSettings: settings),
     ]
 )

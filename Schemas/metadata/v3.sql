@@ -377,3 +377,10 @@ CREATE TABLE _sync_left (
     pk NOT NULL,
     PRIMARY KEY (tbl, pk)
 ) WITHOUT ROWID;
+
+-- Links for people who look at the server's page, which stay with the file: whoever knows the secret opens a session, once.
+CREATE TABLE _sync_console (
+    id INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL UNIQUE,             -- the SHA-256 of the secret
+    expires INTEGER NOT NULL               -- Unix milliseconds
+);

@@ -49,7 +49,8 @@ struct Syncctl: ParsableCommand {
             CommandGroup(
                 name: "SERVE",
                 subcommands: [
-                    ServeCommand.self, InviteCommand.self, DeviceCommand.self, RemoteCommand.self,
+                    ServeCommand.self, InviteCommand.self, DeviceCommand.self, ConsoleCommand.self,
+                    RemoteCommand.self,
                 ]),
             CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
         ])

@@ -64,7 +64,7 @@ import Testing
                 #expect(problem.status == 401 && problem.type.hasPrefix("urn:cipherstore:problem:"))
             }
             for path in [
-                "/", "/v1", "/v1/stores", "/v1/stores/x/greeting", "/v2/hello", "/%00", "/v1/stores//",
+                "//", "/v1", "/v1/stores", "/v1/stores/x/greeting", "/v2/hello", "/%00", "/v1/stores//",
             ] {
                 let (status, _) = try await Attacker.send(attacker.url, "GET", path, [:], [])
                 #expect((400..<500).contains(status), "\(path)")

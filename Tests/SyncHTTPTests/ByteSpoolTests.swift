@@ -37,4 +37,36 @@ import Testing
     @Test func aFolderThatIsNotThereIsAnError() {
         #expect(throws: RemoteError.self) { try ByteSpool(folder: "/nowhere/at/all", byteCountMax: 1) }
     }
+
+    private static func add(_ count: Int, to spool: ByteSpool) throws {
+        try [UInt8](repeating: 7, count: count).withUnsafeBytes { try spool.append($0) }
+    }
+
+    @Test func aReaderWaitsForWhatIsNotWrittenYet() throws {
+        let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1 << 30)
+        try Self.add(300_000, to: spool)
+        let first = try spool.reach(beyond: 0)
+        #expect(first.byteCount == 262_144 && !first.isWhole)
+        let late = try spool.reach(beyond: 262_144, until: Date())
+        #expect(late.byteCount == 262_144 && !late.isWhole)
+        let reader = BackgroundWork { try spool.read(from: 262_144) }
+        try Self.add(100_000, to: spool)
+        try spool.finish()
+        #expect(try reader.value().count == 137_856)
+        #expect(try spool.reach(beyond: 400_000).isWhole)
+    }
+
+    @Test func aFailureReachesReadersAndTheWriter() throws {
+        let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1 << 30)
+        try Self.add(1, to: spool)
+        let reader = BackgroundWork { try spool.read(from: 0) }
+        spool.fail(RemoteError(.busy, "told"))
+        let error = #expect(throws: RemoteError.self) { try reader.value() }
+        #expect(error?.code == .busy)
+        #expect(throws: RemoteError.self) { try Self.add(1, to: spool) }
+        let whole = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 10)
+        try whole.finish()
+        whole.fail(RemoteError(.busy, "too late"))
+        #expect(try whole.read(from: 0).isEmpty)
+    }
 }

@@ -9,7 +9,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// Stands between a device and a server, and cuts connections after so many bytes.
+/// Stands between a device and a server, and cuts connections after so many bytes, or holds them.
 ///
 /// It has threads of its own: nothing that is tested shares a loop with it.
 final class CuttingProxy: Sendable {
@@ -19,18 +19,46 @@ final class CuttingProxy: Sendable {
         var record: [UInt8] = []
     }
 
+    /// Holds what comes after so many bytes until it is opened.
+    final class Gate: Sendable {
+        private let rest: Mutex<Int>
+        private let closed = DispatchSemaphore(value: 0)
+        private let opened = DispatchSemaphore(value: 0)
+
+        init(after count: Int) { rest = Mutex(count) }
+
+        /// Waits until something is held.
+        func waitUntilClosed() { closed.wait() }
+
+        /// Lets everything pass from now on.
+        func open() { opened.signal() }
+
+        fileprivate func pass(_ count: Int) {
+            let isDue = rest.withLock { rest in
+                defer { rest -= count }
+                return rest > 0 && rest <= count
+            }
+            guard isDue else { return }
+            closed.signal()
+            opened.wait()
+        }
+    }
+
     private let state: Mutex<State>
     private let listener: Int32
     let port: Int
     private let target: Int
     private let duplicates: Bool
+    private let gate: Gate?
 
     /// - parameters:
     ///     - cuts: After how many bytes, of both directions together, each connection is cut; those after
     ///       the last one are not.
     ///     - duplicates: Whether every second piece of what goes to the target is sent twice.
-    init(to target: Int, cuts: [Int], duplicates: Bool = false) {
+    ///     - gate: What the target sends passes through it.
+    init(to target: Int, cuts: [Int] = [], duplicates: Bool = false, gate: Gate? = nil) {
         self.duplicates = duplicates
+        self.gate = gate
         let listener = Self.makeSocket()
         _ = Self.withAddress(0) { bind(listener, $0, $1) }
         listen(listener, 16)
@@ -109,9 +137,13 @@ final class CuttingProxy: Sendable {
                     self.state.withLock { $0.record += bytes }
                 }
             }
-            let duplicates = duplicates
+            let (duplicates, gate) = (duplicates, gate)
             for (from, to) in [(client, server), (server, client)] {
-                Thread.detachNewThread { budget.pass(from, to, duplicates: duplicates && from == client) }
+                Thread.detachNewThread {
+                    budget.pass(
+                        from, to, duplicates: duplicates && from == client,
+                        gate: from == server ? gate : nil)
+                }
             }
         }
     }
@@ -126,7 +158,7 @@ final class CuttingProxy: Sendable {
             self.onBytes = onBytes
         }
 
-        func pass(_ from: Int32, _ to: Int32, duplicates: Bool) {
+        func pass(_ from: Int32, _ to: Int32, duplicates: Bool, gate: Gate?) {
             var number = 0
             var bytes = [UInt8](repeating: 0, count: 16 << 10)
             while true {
@@ -137,6 +169,7 @@ final class CuttingProxy: Sendable {
                     rest -= taken
                     return taken
                 }
+                gate?.pass(count)
                 onBytes(bytes[..<passing])
                 number += 1
                 if duplicates && number.isMultiple(of: 2) {

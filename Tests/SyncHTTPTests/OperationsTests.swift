@@ -10,7 +10,7 @@ import Testing
 @testable import SyncHTTP
 
 /// Keeps what is logged.
-private final class LogLines: LogHandler, Sendable {
+final class LogLines: LogHandler, Sendable {
     let lines = Mutex<[String]>([])
     var metadata: Logger.Metadata {
         get { [:] }

@@ -59,7 +59,7 @@ import X509
             if line.hasPrefix("  /") {
                 path = String(line.trimmingCharacters(in: .whitespaces).dropLast())
             } else if let method = line.split(separator: ":").first, line.hasPrefix("    "),
-                !line.hasPrefix("     "), method != "    parameters"
+                !line.hasPrefix("     "), method != "    parameters", !path.isEmpty
             {
                 paths[path, default: []].insert(method.trimmingCharacters(in: .whitespaces).uppercased())
             }

@@ -1,3 +1,4 @@
+import BenchmarkRows
 import CipherStore
 import Foundation
 import SyncEngine

@@ -83,6 +83,7 @@ struct BundleExporter {
             let report = progress.map { progress in
                 { (count: Int64) in try progress(count, max(count, total)) }
             }
+            try report?(Int64(writer.rowCount))
             if let rows = group.rows {
                 try write(rows, group, &writer, report)
                 continue

@@ -108,27 +108,30 @@ public struct BundleInbox: Sendable {
     ///   larger than the limit, which is forgotten; ``DatabaseError``.
     @discardableResult
     public func add(_ frame: UnsafeRawBufferPointer, to identifier: [UInt8]) throws -> State {
-        let position: Int64 =
-            switch try BundleParts.part(of: frame) {
-            case .header: throw WireError(.malformed, "a bundle has one header")
-            case .chunk(let number): Int64(number) + 1
-            case .end: Self.endPosition
-            }
-        let content = Data(frame)
+        try add([Array(frame)], to: identifier)
+    }
+
+    /// Keeps parts in one transaction: all of them, or none.
+    ///
+    /// - throws: As ``add(_:to:)-(UnsafeRawBufferPointer,_)``.
+    public func add(_ frames: some Sequence<[UInt8]>, to identifier: [UInt8]) throws -> State {
+        let parts = try frames.map { frame in
+            (position: try frame.withUnsafeBytes { try Self.position(of: $0) }, content: Data(frame))
+        }
         var isTooLarge = false
         let state: State? = try database.write { db in
             guard let id = try Self.find(db, identifier) else {
                 throw WireError(.malformed, "the bundle was not begun, or waited too long")
             }
-            if try !Self.has(db, id, position) {
-                try self.insert(db, id, position, content)
-                let bytes = try Int64.fetchOne(
-                    db, sql: "SELECT bytes FROM _sync_inbox WHERE id = ?", arguments: [id])
-                if bytes ?? 0 > limits.byteCountMax {
-                    isTooLarge = true
-                    try Self.remove(db, "id = ?", [id])
-                    return nil
-                }
+            for part in parts where try !Self.has(db, id, part.position) {
+                try self.insert(db, id, part.position, part.content)
+            }
+            let bytes = try Int64.fetchOne(
+                db, sql: "SELECT bytes FROM _sync_inbox WHERE id = ?", arguments: [id])
+            if bytes ?? 0 > limits.byteCountMax {
+                isTooLarge = true
+                try Self.remove(db, "id = ?", [id])
+                return nil
             }
             return try Self.state(db, id, identifier)
         }
@@ -136,6 +139,14 @@ public struct BundleInbox: Sendable {
             throw WireError(.tooLarge, "the bundle has over \(limits.byteCountMax) bytes")
         }
         return state
+    }
+
+    private static func position(of frame: UnsafeRawBufferPointer) throws -> Int64 {
+        switch try BundleParts.part(of: frame) {
+        case .header: throw WireError(.malformed, "a bundle has one header")
+        case .chunk(let number): Int64(number) + 1
+        case .end: endPosition
+        }
     }
 
     /// Applies a bundle that is complete, and forgets its parts: both in one transaction.
@@ -154,13 +165,7 @@ public struct BundleInbox: Sendable {
                 guard let id = try Self.find(db, identifier) else {
                     throw SyncError(.invalidBundle, "the bundle was not begun, or waited too long")
                 }
-                let cursor = try db.makeStatement(
-                    sql: "SELECT frame FROM _sync_inbox_part WHERE id BETWEEN ? AND ? ORDER BY id")
-                let raw = cursor.sqliteStatement
-                _ = RawBinding.int64(raw, 1, id << Self.shift)
-                _ = RawBinding.int64(raw, 2, id << Self.shift + Self.endPosition)
-                while try cursor.step() { try sink(RawColumn.blob(raw, 0)) }
-                cursor.reset()
+                try Self.takeOut(db, id, sink)
                 try Self.remove(db, "id = ?", [id])
             }
         } catch {
@@ -193,6 +198,29 @@ public struct BundleInbox: Sendable {
     }
 
     // MARK: Tables
+
+    /// Hands out the parts of a bundle in order. Each goes when it was handed out, so that the pages that it
+    /// was in take up what is written next.
+    private static func takeOut(
+        _ db: Database, _ id: Int64, _ sink: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        let statement = try db.makeStatement(
+            sql: """
+                SELECT frame, id FROM _sync_inbox_part WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1
+                """)
+        let raw = statement.sqliteStatement
+        var position = id << shift
+        while true {
+            _ = RawBinding.int64(raw, 1, position)
+            _ = RawBinding.int64(raw, 2, id << shift + endPosition)
+            guard try statement.step() else { break }
+            position = RawColumn.int64(raw, 1)
+            try sink(RawColumn.blob(raw, 0))
+            statement.reset()
+            try db.execute(sql: "DELETE FROM _sync_inbox_part WHERE id = ?", arguments: [position])
+        }
+        statement.reset()
+    }
 
     private func insert(_ db: Database, _ id: Int64, _ position: Int64, _ frame: Data) throws {
         try db.execute(

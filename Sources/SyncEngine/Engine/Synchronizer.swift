@@ -226,14 +226,25 @@ struct SessionDriver {
             }
         }
         var sent = TransferSummary(rowCount: 0, byteCount: 0)
-        try source.prepareToSend(request, progress: report)
-        let applied = try target.receive { sink in
-            // The sink is used only until `send` returns.
-            try withoutActuallyEscaping(sink) { sink in
-                sent = try source.send(request, progress: report, to: sink)
+        func apply() throws -> ApplySummary {
+            try source.prepareToSend(request, progress: report)
+            return try target.receive { sink in
+                // The sink is used only until `send` returns.
+                try withoutActuallyEscaping(sink) { sink in
+                    sent = try source.send(request, progress: report, to: sink)
+                }
             }
         }
-        return SyncReport.Transfer(rowCount: sent.rowCount, byteCount: sent.byteCount, applied: applied)
+        let applied: ApplySummary
+        do {
+            applied = try apply()
+        } catch is SourceStalled {
+            // Nothing was applied. Now the source waits until it has everything.
+            applied = try apply()
+        }
+        // What comes may not have been counted when it began to. What goes may be there already.
+        let rowCount = direction == .pull ? applied.rowCount : sent.rowCount
+        return SyncReport.Transfer(rowCount: rowCount, byteCount: sent.byteCount, applied: applied)
     }
 
     /// Takes out rows of tables that are held in part, and says which of these wait.

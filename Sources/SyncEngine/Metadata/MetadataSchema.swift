@@ -24,7 +24,7 @@ enum MetadataSchema {
     private static let addedInVersion3 = [
         settings, ConflictJournal.schema, ConstraintSchema.sql, ReplicaChain.schema, ReplicaRegister.schema,
         SyncAttempts.schema, PolicyStore.schema, BundleInbox.sql, DigestLedger.schema, Coverage.schema,
-        ScopeStore.schema, Acknowledgement.schema, RemoteSchema.sql, PartialTable.schema,
+        ScopeStore.schema, Acknowledgement.schema, RemoteSchema.sql, PartialTable.schema, ConsoleSchema.sql,
     ].joined()
 
     private static let settings = """

@@ -9,6 +9,11 @@ public protocol Transport: Sendable {
     func connect(_ environment: SyncEnvironment) throws -> any SyncPeer
 }
 
+/// What a peer was to hand out does not come fast enough for a receiver that has a transaction open.
+package struct SourceStalled: Error {
+    package init() {}
+}
+
 /// A replica that can be synchronized with: the store here, or one elsewhere.
 public protocol SyncPeer: AnyObject {
     /// Folds its log and says who it is and what it knows.
@@ -16,6 +21,9 @@ public protocol SyncPeer: AnyObject {
 
     /// Fetches what ``send(_:progress:to:)`` is going to hand out, if that takes long: the
     /// receiver has a transaction open while it takes frames, and others wait for it.
+    ///
+    /// A peer may fetch a part and begin to hand it out. It throws `SourceStalled` when the rest is late,
+    /// and is asked again for the same then: the second time it fetches everything.
     func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws
 
     /// Writes what lies beyond what a receiver knows, of all tables or of some, as the frames of a

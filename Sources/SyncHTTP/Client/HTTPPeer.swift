@@ -12,24 +12,12 @@ final class HTTPPeer: SyncPeer {
     private let folder: String
     private let options: HTTPTransport.Options
     private let keepsConnection: Bool
-    private var fetched: Fetched?
+    private var fetched: (what: What, fetch: RemoteFetch)?
 
-    /// What was fetched, and what for.
-    private struct Fetched {
-        enum What: Equatable {
-            case changes(TransferRequest)
-            case rows([StateRows])
-        }
-
-        let what: What
-        let spool: ByteSpool
-        let rowCount: Int64
-
-        init(_ what: What, _ result: (spool: ByteSpool, rowCount: Int64)) {
-            self.what = what
-            spool = result.spool
-            rowCount = result.rowCount
-        }
+    /// What is fetched.
+    private enum What: Equatable {
+        case changes(TransferRequest)
+        case rows([StateRows])
     }
 
     /// - parameter keepsConnection: Whether the connection is used again after this synchronization.
@@ -46,6 +34,7 @@ final class HTTPPeer: SyncPeer {
     private var base: String { connection.base }
 
     func close() {
+        endFetch()
         if !keepsConnection { connection.close() }
     }
 
@@ -114,27 +103,27 @@ final class HTTPPeer: SyncPeer {
     // MARK: Downloads
 
     func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws {
-        let document = try JSONDocument.encode(Message.Transfer(request))
-        fetched = Fetched(.changes(request), try fetch("/downloads", document, progress))
+        let isBegun = fetched?.what == .changes(request)
+        if !isBegun {
+            try begin(.changes(request), "/downloads", JSONDocument.encode(Message.Transfer(request)))
+        }
+        // It stalled when it comes here again.
+        try fetched?.fetch.wait(whole: isBegun, progress: progress)
     }
 
     func prepareToSend(rows: [StateRows]) throws {
-        fetched = Fetched(.rows(rows), try fetch("/repairs", StateRows.encode(rows), nil))
+        try begin(.rows(rows), "/repairs", StateRows.encode(rows))
+        try fetched?.fetch.wait(whole: true, progress: nil)
     }
 
-    private func fetch(
-        _ path: String, _ request: [UInt8], _ progress: SyncProgressHandler?
-    ) throws -> (ByteSpool, Int64) {
-        let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
-        let download = try RemoteDownload(connection, options).fetch(path, request) {
-            piece, completed, download in
-            try piece.withUnsafeBytes { try spool.append($0) }
-            let rows = download.rowCount
-            let share = download.byteCount > 0 ? Double(completed) / Double(download.byteCount) : 1
-            try progress?(Int64(Double(rows) * share), rows)
-        }
-        try spool.finish()
-        return (spool, download.rowCount)
+    private func begin(_ what: What, _ path: String, _ request: [UInt8]) throws {
+        endFetch()
+        fetched = (what, try RemoteFetch(connection, options, folder: folder, path, request))
+    }
+
+    private func endFetch() {
+        fetched?.fetch.close()
+        fetched = nil
     }
 
     func send(
@@ -155,20 +144,39 @@ final class HTTPPeer: SyncPeer {
     private func handOut(
         _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        guard let fetched else { throw RemoteError(.failed, "nothing was fetched") }
-        self.fetched = nil
-        try fetched.spool.forEachFrame(sink)
-        return TransferSummary(rowCount: fetched.rowCount, byteCount: fetched.spool.byteCount)
+        guard let fetch = fetched?.fetch else { throw RemoteError(.failed, "nothing was fetched") }
+        let summary = try fetch.handOut(sink)
+        fetched = nil
+        return summary
     }
 
     // MARK: Uploads
+
+    /// A bundle that is larger than this is uploaded while it is made.
+    private static let smallByteCount: Int64 = 4 << 20
 
     func receive(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
         let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
-        try frames { try spool.append($0) }
-        try spool.finish()
-        return try RemoteUpload(connection, options, spool).run()
+        // This thread leaves the connection alone until that one has ended.
+        nonisolated(unsafe) let upload = RemoteUpload(connection, options, spool)
+        var work: BackgroundWork<ApplySummary>?
+        do {
+            try frames { frame in
+                try spool.append(frame)
+                if work == nil, spool.byteCount > Self.smallByteCount {
+                    work = BackgroundWork { try upload.run() }
+                }
+                // What nobody takes need not be made.
+                try work?.check()
+            }
+            try spool.finish()
+        } catch {
+            spool.fail(error)
+            work?.wait()
+            throw error
+        }
+        return try work?.value() ?? upload.run()
     }
 }

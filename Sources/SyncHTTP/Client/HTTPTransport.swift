@@ -28,11 +28,25 @@ public struct HTTPTransport: Transport {
         /// A file of certificates in PEM that servers' chains may end in, instead of those of the system; for an
         /// authority of one's own. A certificate that an invitation pins needs none.
         public var trustRootsFile: String?
+        /// When bundles are applied while they still come.
+        var flow = Flow()
         /// Called before each request; an error that it throws cancels.
         public var onRequest: (@Sendable () throws -> Void)?
 
         /// Makes the default options.
         public init() {}
+    }
+
+    /// When a bundle is applied while its end still comes: when so much of it is here and came so fast that the
+    /// transaction will hardly have to wait.
+    struct Flow {
+        /// How many bytes have to be here.
+        var byteCount: Int64 = 4 << 20
+        /// How many bytes must have come a second.
+        var bytesPerSecond = 16.0 * 1024 * 1024
+        /// How long the transaction waits for bytes in all, in seconds. Then nothing of it stays, and it
+        /// begins anew when everything is here.
+        var patienceSeconds = 0.5
     }
 
     let remote: Remote

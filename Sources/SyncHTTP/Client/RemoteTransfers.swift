@@ -12,14 +12,12 @@ struct RemoteDownload {
         self.options = options
     }
 
+    /// Has something made that can be fetched.
+    ///
     /// - parameters:
-    ///     - path: What makes the download.
+    ///     - path: What makes it.
     ///     - request: The body of the request for it.
-    ///     - onPiece: Called with each piece, and the bytes that are here with it.
-    func fetch(
-        _ path: String, _ request: [UInt8],
-        onPiece: ([UInt8], Int64, Message.Download) throws -> Void
-    ) throws -> Message.Download {
+    func begin(_ path: String, _ request: [UInt8]) throws -> Message.Download {
         let answer = try connection.send(
             .init(
                 method: "POST", path: connection.base + path, body: request, seconds: options.patienceSeconds)
@@ -29,15 +27,24 @@ struct RemoteDownload {
             download.rowCount >= 0,
             ByteText.bytes(hex: download.download) != nil
         else { throw RemoteError(.tooLarge, "the server offers \(download.byteCount) bytes") }
+        return download
+    }
+
+    /// Fetches it.
+    ///
+    /// - parameter onPiece: Called with each piece, and the bytes that are here with it.
+    func fetch(_ download: Message.Download, onPiece: ([UInt8], Int64) throws -> Void) throws {
         if let content = download.content {
             guard let bytes = ByteText.bytes(base64: content), Int64(bytes.count) == download.byteCount else {
                 throw RemoteError(.malformed, "the server sends another number of bytes than it announced")
             }
-            if !bytes.isEmpty { try onPiece(bytes, download.byteCount, download) }
-            return download
+            if !bytes.isEmpty { try onPiece(bytes, download.byteCount) }
+            return
         }
+        let isOpen = download.isOpen == true
+        let most = isOpen ? options.transferByteCountMax : download.byteCount
         var count: Int64 = 0
-        while count < download.byteCount {
+        while isOpen || count < download.byteCount {
             let start = count
             let call = RemoteConnection.Call(
                 method: "GET", path: connection.base + "/downloads/" + download.download,
@@ -50,16 +57,17 @@ struct RemoteDownload {
                 do {
                     try connection.exchange(current) { piece in
                         count += Int64(piece.count)
-                        guard count <= download.byteCount else {
+                        guard count <= most else {
                             throw RemoteError(.malformed, "the server sends more than it announced")
                         }
-                        try onPiece(piece, count, download)
+                        try onPiece(piece, count)
                     }
                 } catch let error as RemoteError where error.code == .unreachable && count > before {
                     return false
                 }
                 return true
             }
+            if count == start && isOpen { break }
             guard count > start else {
                 throw RemoteError(.malformed, "the server sends less than it announced")
             }
@@ -68,7 +76,6 @@ struct RemoteDownload {
             method: "DELETE", path: connection.base + "/downloads/" + download.download)
         end.isRepeatable = false
         _ = try? connection.send(end)
-        return download
     }
 }
 
@@ -115,21 +122,17 @@ struct RemoteUpload {
 
     /// Sends the header and as much as fits beside it. If that is all, it is applied at once.
     private func begin() throws -> Message.Upload {
+        var frames = SpoolFrames(spool)
         var body: [UInt8] = []
-        var isFull = false
-        var isFirst = true
-        try forEachFrame { frame in
-            guard !isFull else { return }
-            if !isFirst && body.count + frame.count > options.uploadByteCount {
-                isFull = true
-                return
-            }
-            isFirst = false
+        var isAll = true
+        while let frame = try frames.next() {
+            isAll = body.isEmpty || body.count + frame.count <= options.uploadByteCount
+            guard isAll else { break }
             body += frame
         }
         let answer = try connection.send(
             .init(
-                method: "POST", path: path, query: isFull ? "" : "apply=true", body: body,
+                method: "POST", path: path, query: isAll ? "apply=true" : "", body: body,
                 seconds: options.patienceSeconds))
         return try checked(JSONDocument.decode(Message.Upload.self, from: answer))
     }
@@ -137,6 +140,7 @@ struct RemoteUpload {
     /// Sends what is missing.
     private func add(to state: Message.Upload) throws -> Message.Upload {
         var state = state
+        var frames = SpoolFrames(spool)
         var body: [UInt8] = []
         var number: Int64 = -2
         func flush() throws {
@@ -147,10 +151,10 @@ struct RemoteUpload {
             body.removeAll(keepingCapacity: true)
         }
         let missing = Int64(state.firstMissingChunk)
-        try forEachFrame { frame in
+        while let frame = try frames.next() {
             number += 1
             // The header is at -1. The end has a number too that is at least the first missing one's.
-            guard number >= missing else { return }
+            guard number >= missing else { continue }
             if body.count + frame.count > options.uploadByteCount { try flush() }
             body += frame
         }
@@ -163,11 +167,5 @@ struct RemoteUpload {
             throw RemoteError(.malformed, "the server's answer names no bundle")
         }
         return state
-    }
-
-    private func forEachFrame(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-        var assembler = FrameAssembler()
-        try spool.forEachPiece { try assembler.append($0, onFrame: body) }
-        try assembler.finish()
     }
 }

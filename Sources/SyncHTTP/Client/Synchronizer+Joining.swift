@@ -158,9 +158,10 @@ private struct Enrolment {
         }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         defer { try? file.close() }
-        _ = try RemoteDownload(connection, options).fetch(
-            "/snapshots", try JSONDocument.encode(Message.SnapshotRequest(recipient: recipient))
-        ) { piece, completed, download in
+        let transfer = RemoteDownload(connection, options)
+        let download = try transfer.begin(
+            "/snapshots", try JSONDocument.encode(Message.SnapshotRequest(recipient: recipient)))
+        try transfer.fetch(download) { piece, completed in
             do {
                 try file.write(contentsOf: piece)
             } catch {

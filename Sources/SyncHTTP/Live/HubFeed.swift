@@ -50,6 +50,11 @@ final class HubFeed: Sendable {
     /// How many streams are open.
     var streamCount: Int { state.withLock { $0.streams.count } }
 
+    /// How many streams each device has open.
+    var deviceStreamCounts: [Int64: Int] {
+        state.withLock { $0.streams.values.reduce(into: [:]) { $0[$1.device, default: 0] += 1 } }
+    }
+
     /// What the store has, as far as it was noticed.
     var position: VersionVector { state.withLock { $0.position } }
 

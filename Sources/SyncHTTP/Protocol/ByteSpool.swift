@@ -16,18 +16,19 @@ import SyncWire
 /// network, and sent again from where a connection broke. The file has no name, is gone with this
 /// object, and is encrypted under a key that is in memory only.
 ///
-/// It is written by one thread first and read afterwards; a lock makes that safe.
-final class ByteSpool: @unchecked Sendable {  // All state is used under `lock`.
+/// One thread writes it. Others read what is there, and wait for what is not.
+final class ByteSpool: @unchecked Sendable {  // What changes is used under `condition`; whole pieces stay.
     private static let pieceByteCount = 256 << 10
     private static let sealedByteCount = pieceByteCount + 16
 
-    private let lock = NSLock()
+    private let condition = NSCondition()
     private let descriptor: Int32
     private let key = SymmetricKey(size: .bits256)
     private let byteCountMax: Int64
     private var pending: [UInt8] = []
     private var pieceCount = 0
     private var isFinished = false
+    private var failure: (any Error)?
     private var count: Int64 = 0
 
     /// Makes an empty spool.
@@ -58,14 +59,15 @@ final class ByteSpool: @unchecked Sendable {  // All state is used under `lock`.
     private static var systemText: String { String(cString: strerror(errno)) }
 
     /// How many bytes it has.
-    var byteCount: Int64 { lock.withLock { count } }
+    var byteCount: Int64 { condition.withLock { count } }
 
     /// Adds bytes.
     ///
-    /// - throws: ``RemoteError``: `tooLarge`, `full`, `failed`.
+    /// - throws: ``RemoteError``: `tooLarge`, `full`, `failed`; what ``fail(_:)`` was told.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
-        lock.lock()
-        defer { lock.unlock() }
+        condition.lock()
+        defer { condition.unlock() }
+        if let failure { throw failure }
         guard count + Int64(bytes.count) <= byteCountMax else {
             throw RemoteError(.tooLarge, "there are over \(byteCountMax) bytes to send")
         }
@@ -79,12 +81,22 @@ final class ByteSpool: @unchecked Sendable {  // All state is used under `lock`.
         }
     }
 
-    /// Ends it: from now on it is read.
+    /// Ends it: there are no more bytes.
     func finish() throws {
-        lock.lock()
-        defer { lock.unlock() }
+        condition.lock()
+        defer { condition.unlock() }
         if !pending.isEmpty { try writePiece() }
         isFinished = true
+        condition.broadcast()
+    }
+
+    /// Ends it because nobody can write it any more, or nobody wants it: everybody gets the error from now on.
+    func fail(_ error: any Error) {
+        condition.withLock {
+            guard failure == nil, !isFinished else { return }
+            failure = error
+            condition.broadcast()
+        }
     }
 
     private func writePiece() throws {
@@ -92,17 +104,45 @@ final class ByteSpool: @unchecked Sendable {  // All state is used under `lock`.
         try write(Array(box.ciphertext + box.tag), at: off_t(pieceCount) * off_t(Self.sealedByteCount))
         pieceCount += 1
         pending.removeAll(keepingCapacity: true)
+        condition.broadcast()
+    }
+
+    /// How much of it can be read without a wait, and whether that is all of it.
+    struct Reach {
+        let byteCount: Int64
+        let isWhole: Bool
+    }
+
+    /// Waits until there are bytes from an offset on, or all are there.
+    ///
+    /// - parameter deadline: When it gives up waiting.
+    /// - throws: What ``fail(_:)`` was told.
+    func reach(beyond offset: Int64, until deadline: Date? = nil) throws -> Reach {
+        condition.lock()
+        defer { condition.unlock() }
+        while !isFinished, failure == nil, readableByteCount <= offset {
+            guard let deadline else {
+                condition.wait()
+                continue
+            }
+            guard condition.wait(until: deadline) else { break }
+        }
+        if let failure { throw failure }
+        return Reach(byteCount: readableByteCount, isWhole: isFinished)
+    }
+
+    private var readableByteCount: Int64 {
+        isFinished ? count : Int64(pieceCount) * Int64(Self.pieceByteCount)
     }
 
     /// Reads the bytes from an offset to the end of the piece that it is in; empty at the end.
     func read(from offset: Int64) throws -> [UInt8] {
-        lock.lock()
-        defer { lock.unlock() }
-        precondition(isFinished, "A spool is read when it was finished.")
-        guard offset >= 0, offset < count else { return [] }
+        let reach = try reach(beyond: offset)
+        guard offset >= 0, offset < reach.byteCount else { return [] }
         let piece = Int(offset / Int64(Self.pieceByteCount))
-        let length = min(Self.pieceByteCount, Int(count - Int64(piece) * Int64(Self.pieceByteCount)))
-        let sealed = try read(length + 16, at: off_t(piece) * off_t(Self.sealedByteCount))
+        let length = min(
+            Self.pieceByteCount, Int(reach.byteCount - Int64(piece) * Int64(Self.pieceByteCount)))
+        let sealed = try readFile(length + 16, at: off_t(piece) * off_t(Self.sealedByteCount))
         do {
             let box = try ChaChaPoly.SealedBox(
                 nonce: nonce(piece), ciphertext: sealed.prefix(length), tag: sealed.suffix(16))
@@ -157,7 +197,7 @@ final class ByteSpool: @unchecked Sendable {  // All state is used under `lock`.
         }
     }
 
-    private func read(_ length: Int, at position: off_t) throws -> [UInt8] {
+    private func readFile(_ length: Int, at position: off_t) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: length)
         var done = 0
         while done < length {

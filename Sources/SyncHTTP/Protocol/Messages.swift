@@ -121,11 +121,14 @@ enum Message {
     }
 
     struct Download: Codable {
-        let download: String
+        var download: String
+        /// How many bytes it has; about how many, while it is still being made.
         let byteCount: Int64
         let rowCount: Int64
         /// All of it in base64, when it is small: then nothing waits to be fetched.
         var content: String?
+        /// Whether it is still being made: then it ends with the first answer that has no bytes.
+        var isOpen: Bool?
     }
 
     struct Upload: Codable {

@@ -20,6 +20,44 @@ paths:
     get: { summary: "Metrics of the server as text, for programs on its own machine; 404 for others.", responses: { "200": { description: The text that Prometheus reads., content: { text/plain: {} } }, "404": { $ref: "#/components/responses/Problem" } } }
   /openapi.yaml:
     get: { summary: This document., responses: { "200": { description: The document., content: { application/yaml: {} } } } }
+  /:
+    get: { summary: The page for people., responses: { "200": { description: The page., content: { text/html: {} } } } }
+  /console:
+    get: { summary: "The same. Answers to browsers have a Content-Security-Policy.", responses: { "200": { description: The page., content: { text/html: {} } } } }
+  /console/page.css:
+    get: { summary: How the page looks., responses: { "200": { description: A style sheet., content: { text/css: {} } } } }
+  /console/page.js:
+    get: { summary: What the page does., responses: { "200": { description: A script., content: { text/javascript: {} } } } }
+  /console/sessions:
+    get:
+      summary: The stores of which a browser has a session.
+      responses: { "200": { description: Stores., content: { application/json: { schema: { type: object, required: [stores], properties: { stores: { type: array, items: { $ref: "#/components/schemas/ConsoleStore" } } } } } } }, default: { $ref: "#/components/responses/Problem" } }
+    post:
+      summary: Open a session by a link of syncctl console, once. Not from another site's page.
+      description: >
+        The cookie of the session is __Host-cipherstore- and the start of the store's identifier, or, without TLS, the same without __Host-.
+        A session lasts 12 hours, one hour without a request, and until the server ends.
+      requestBody: { content: { application/json: { schema: { type: object, required: [secret], properties: { secret: { description: The 16 bytes behind the link's hash sign., type: string } } } } } }
+      responses: { "201": { description: "A session, as a cookie.", content: { application/json: { schema: { $ref: "#/components/schemas/ConsoleStore" } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /console/stores/{store}/data:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    get:
+      security: [{ console: [] }]
+      summary: What the page shows of a store. Its members may change with the page.
+      responses: { "200": { description: Devices and other replicas with what they have not acknowledged; conflicts; rows that wait; tables., content: { application/json: { schema: { type: object, required: [now, store, devices, peers, remotes, conflicts, parked] } } } }, default: { $ref: "#/components/responses/Problem" } }
+  /console/stores/{store}/events:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    get:
+      security: [{ console: [] }]
+      summary: The same as a stream, at most once a second, which ends with the session or the server.
+      description: "Server-sent events: state has the document, traffic what devices sent and got in the last seconds and minutes, alive nothing."
+      responses: { "200": { description: Events., content: { text/event-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
+  /console/stores/{store}/session:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    delete:
+      security: [{ console: [] }]
+      summary: End the session.
+      responses: { "204": { description: It has ended. }, default: { $ref: "#/components/responses/Problem" } }
   /v1/hello:
     get:
       summary: The versions of the protocol.
@@ -133,7 +171,7 @@ paths:
     parameters: [{ $ref: "#/components/parameters/store" }, { name: download, in: path, required: true, schema: { type: string } }]
     get:
       security: [{ device: [] }]
-      summary: The bytes from an offset, up to 8 MiB of them.
+      summary: The bytes from an offset, up to 8 MiB of them. Of a bundle that is still being made, those that are there; it waits for the first one.
       parameters: [{ name: offset, in: query, required: true, schema: { type: integer, minimum: 0 } }]
       responses: { "200": { description: Bytes., content: { application/octet-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
     delete:
@@ -173,10 +211,12 @@ components:
         Ed25519 over "cipherstore request 1", a zero byte, and, each after its length as a big-endian 32-bit number: session; number
         (8 bytes, big-endian); method; path and query as they are sent; SHA-256 of the body. The session is in
         cipherstore-session and the number in cipherstore-number; each is higher than the last one.
+    console: { type: apiKey, in: cookie, name: __Host-cipherstore, description: "Its name goes on with the store, see /console/sessions." }
   parameters:
     store: { name: store, in: path, required: true, schema: { type: string, pattern: "^[0-9a-f]{32}$" } }
     bundle: { name: bundle, in: path, required: true, description: SHA-256 of the header., schema: { type: string, pattern: "^[0-9a-f]{64}$" } }
   schemas:
+    ConsoleStore: { type: object, required: [store, name], properties: { store: { type: string }, name: { description: The name of its file., type: string } } }
     Vector: { type: object, required: [vector], properties: { vector: { type: object, additionalProperties: { type: integer, minimum: 1 } } } }
     Tables: { description: The tables that the device may exchange; absent for all., type: array, items: { type: string } }
     Transfer:
@@ -214,7 +254,7 @@ components:
     Value: { description: A value of SQLite; one member., type: object, minProperties: 1, maxProperties: 1, additionalProperties: false, properties: { "null": { type: boolean, enum: [true] }, integer: { type: integer }, text: { type: string }, blob: { type: string, pattern: "^([0-9a-f]{2})*$" } } }
     Fork: { type: object, required: [replica, common], properties: { replica: { type: string }, common: { type: integer } } }
     Forks: { type: object, required: [forks], properties: { forks: { type: array, items: { $ref: "#/components/schemas/Fork" } } } }
-    Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { type: string }, content: { description: All of it in base64 when it is small., type: string }, byteCount: { type: integer }, rowCount: { type: integer } } }
+    Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { type: string }, content: { description: All of it in base64 when it is small., type: string }, byteCount: { description: "How many bytes it has; about how many, while it is still being made.", type: integer }, rowCount: { type: integer }, isOpen: { description: "Whether it is still being made: it ends with the first answer that has no bytes.", type: boolean } } }
     Upload: { type: object, required: [bundle, firstMissingChunk, isComplete, isKnown], properties: { bundle: { type: string }, firstMissingChunk: { type: integer }, isComplete: { type: boolean }, isKnown: { type: boolean }, application: { $ref: "#/components/schemas/Application" } } }
     Application: { type: object, required: [rowCount, conflictCount, parkedCount, unparkedCount, skewMilliseconds], additionalProperties: { type: integer } }
     Problem: { type: object, required: [type, title, status, detail], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } }

@@ -61,7 +61,7 @@ enum ProblemCoding {
     private static func status(_ code: RemoteError.Code) -> Int {
         switch code {
         case .unknownDevice, .sessionEnded, .invalidSignature: 401
-        case .revokedDevice, .readOnlyDevice, .invalidInvite, .otherReplica: 403
+        case .revokedDevice, .readOnlyDevice, .invalidInvite, .invalidLink, .otherReplica: 403
         case .noSuchStore, .notFound: 404
         case .tooSlow: 408
         case .tooLarge: 413

@@ -12,6 +12,8 @@ public struct RemoteError: Error, Equatable, Sendable, CustomStringConvertible {
         case unsupportedVersion
         /// The invitation is not known, was used by another device, or has expired.
         case invalidInvite
+        /// The link to the server's page is not known, was used, or has expired.
+        case invalidLink
         /// The server does not know the device.
         case unknownDevice
         /// The device was revoked.

@@ -155,9 +155,12 @@ public struct HubServer: Sendable {
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }
             ?? http
         let trust = trust
+        let console = try ConsoleResponder(
+            stores, limits: options.limits, isEncrypted: certificate != nil, logger: logger,
+            milliseconds: milliseconds)
         let responder = HubResponder(
             stores: stores, fingerprint: fingerprint, limits: options.limits, logger: logger,
-            metrics: metrics, milliseconds: milliseconds)
+            metrics: metrics, console: console, milliseconds: milliseconds)
         let application = Application(
             responder: responder, server: builder,
             configuration: ApplicationConfiguration(
@@ -168,7 +171,7 @@ public struct HubServer: Sendable {
             }, logger: logger)
         var configuration = ServiceGroupConfiguration(
             // The last one is ended first: streams that stay open would keep the server from ending.
-            services: [application, StreamEnding(feeds: stores.map(\.feed))],
+            services: [application, StreamEnding(feeds: stores.map(\.feed), console: console)],
             gracefulShutdownSignals: endsBySignal ? [.sigterm, .sigint] : [],
             logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(60)
@@ -201,9 +204,13 @@ public struct HubServer: Sendable {
 /// Ends the streams when the server ends.
 private struct StreamEnding: Service {
     let feeds: [HubFeed]
+    let console: ConsoleResponder
 
     func run() async throws {
-        defer { for feed in feeds { feed.endAll() } }
+        defer {
+            for feed in feeds { feed.endAll() }
+            console.endAll()
+        }
         try await gracefulShutdown()
     }
 }

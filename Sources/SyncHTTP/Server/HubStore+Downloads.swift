@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import SyncEngine
 import SyncWire
+import Synchronization
 
 /// What waits for devices to be fetched.
 extension HubStore {
@@ -10,12 +11,52 @@ extension HubStore {
     private static let smallByteCount: Int64 = 64 << 10
     private static let downloadMilliseconds: Int64 = 10 * 60_000
 
+    /// What is larger is fetched while it is made.
+    private static let wholeByteCountMax: Int64 = 1 << 20
+
     /// Puts what a device does not know where it waits to be fetched.
     func prepareChanges(_ request: TransferRequest, for device: Device) throws -> Message.Download {
         try access(device)?.check(request)
+        try noteOffer(request, to: device)
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
-        let summary = try synchronizer.localPeer.send(request, progress: nil) { try spool.append($0) }
-        return try offer(spool, rowCount: summary.rowCount, to: device)
+        let rows = RowCounts()
+        _ = BackgroundWork { [synchronizer, metrics] in
+            do {
+                let summary = try synchronizer.localPeer.send(request, progress: rows.note) {
+                    try spool.append($0)
+                }
+                try rows.note(summary.rowCount, summary.rowCount)
+                try spool.finish()
+                metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
+            } catch {
+                spool.fail(error)
+            }
+        }
+        guard try spool.reach(beyond: Self.wholeByteCountMax).isWhole else {
+            let byteCount = rows.estimate(byteCount: spool.byteCount)
+            return keep(
+                spool,
+                Message.Download(
+                    download: "", byteCount: byteCount, rowCount: rows.total, isOpen: true), for: device)
+        }
+        return try offer(spool, rowCount: rows.total, to: device)
+    }
+
+    /// How far an export has come.
+    private final class RowCounts: Sendable {
+        private let counts = Mutex<(done: Int64, total: Int64)>((0, 0))
+
+        func note(_ done: Int64, _ total: Int64) throws { counts.withLock { $0 = (done, total) } }
+
+        var total: Int64 { counts.withLock { $0.total } }
+
+        /// How many bytes all rows may have, when those that are done have some.
+        func estimate(byteCount: Int64) -> Int64 {
+            counts.withLock { counts in
+                guard counts.done > 0, counts.total > counts.done else { return byteCount }
+                return Int64(Double(byteCount) * Double(counts.total) / Double(counts.done))
+            }
+        }
     }
 
     /// Puts all of some rows, which repair a divergence, where they wait to be fetched.
@@ -24,6 +65,8 @@ extension HubStore {
         if let access = try access(device) { for table in rows { try access.require(table.table) } }
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
         let summary = try synchronizer.localPeer.send(rows: rows) { try spool.append($0) }
+        try spool.finish()
+        metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
         return try offer(spool, rowCount: summary.rowCount, to: device)
     }
 
@@ -56,26 +99,43 @@ extension HubStore {
         while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty {
             try piece.withUnsafeBytes { try spool.append($0) }
         }
+        try spool.finish()
+        metrics.count(bundle: "out", rows: 0, bytes: spool.byteCount)
         return try offer(spool, rowCount: 0, to: device)
     }
 
+    /// Offers a spool that is whole.
     private func offer(_ spool: ByteSpool, rowCount: Int64, to device: Device) throws -> Message.Download {
-        try spool.finish()
-        metrics.count(bundle: "out", rows: rowCount, bytes: spool.byteCount)
-        if spool.byteCount <= Self.smallByteCount {
-            let content = ByteText.base64(try spool.read(from: 0))
-            return Message.Download(
-                download: "00", byteCount: spool.byteCount, rowCount: rowCount, content: content)
-        }
-        let id = ByteText.hex(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
+        let offer = Message.Download(download: "00", byteCount: spool.byteCount, rowCount: rowCount)
+        guard spool.byteCount <= Self.smallByteCount else { return keep(spool, offer, for: device) }
+        var small = offer
+        small.content = ByteText.base64(try spool.read(from: 0))
+        return small
+    }
+
+    /// Keeps a spool until it was fetched.
+    private func keep(
+        _ spool: ByteSpool, _ offer: Message.Download, for device: Device
+    ) -> Message.Download {
+        var offer = offer
+        offer.download = ByteText.hex(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
         let now = now
-        state.withLock { state in
-            state.downloads = state.downloads.filter {
-                now - $0.value.usedMilliseconds < Self.downloadMilliseconds
+        let download = Download(id: offer.download, spool: spool, usedMilliseconds: now)
+        let replaced = state.withLock { state in
+            let old = state.downloads.filter {
+                $0.key == device.id || now - $0.value.usedMilliseconds >= Self.downloadMilliseconds
             }
-            state.downloads[device.id] = Download(id: id, spool: spool, usedMilliseconds: now)
+            for id in old.keys { state.downloads[id] = nil }
+            state.downloads[device.id] = download
+            return old.values.map(\.spool)
         }
-        return Message.Download(download: id, byteCount: spool.byteCount, rowCount: rowCount)
+        for spool in replaced { spool.fail(Self.unwanted) }
+        return offer
+    }
+
+    /// What is still being made of it, nobody needs any more.
+    private static var unwanted: RemoteError {
+        RemoteError(.notFound, "the device has made another download, or ended this one")
     }
 
     /// What waits for a device.
@@ -91,8 +151,10 @@ extension HubStore {
     }
 
     func endDownload(_ id: String, of device: Device) {
-        state.withLock { state in
-            if state.downloads[device.id]?.id == id { state.downloads[device.id] = nil }
+        let ended = state.withLock { state -> Download? in
+            guard state.downloads[device.id]?.id == id else { return nil }
+            return state.downloads.removeValue(forKey: device.id)
         }
+        ended?.spool.fail(Self.unwanted)
     }
 }

@@ -44,7 +44,7 @@ extension HubStore {
             return try apply(frames)
         }
         let state = try first.withUnsafeBytes { try inbox.begin($0) }
-        return try add(frames.dropFirst(), to: state)
+        return Self.message(try inbox.add(frames.dropFirst(), to: state.identifier))
     }
 
     /// Applies a bundle that came in one request. It needs not wait in the store first.
@@ -90,20 +90,9 @@ extension HubStore {
     /// Adds parts to an upload.
     func continueUpload(_ bundle: [UInt8], _ body: [UInt8], from device: Device) throws -> Message.Upload {
         try requireOwn(bundle, device)
-        var state: BundleInbox.State?
-        for frame in try Self.frames(body) {
-            state = try frame.withUnsafeBytes { try inbox.add($0, to: bundle) }
-        }
-        guard let state else { throw WireError(.truncated, "there are no frames") }
-        return Self.message(state)
-    }
-
-    private func add(_ frames: ArraySlice<[UInt8]>, to state: BundleInbox.State) throws -> Message.Upload {
-        var state = state
-        for frame in frames {
-            state = try frame.withUnsafeBytes { try inbox.add($0, to: state.identifier) }
-        }
-        return Self.message(state)
+        let frames = try Self.frames(body)
+        guard !frames.isEmpty else { throw WireError(.truncated, "there are no frames") }
+        return Self.message(try inbox.add(frames, to: bundle))
     }
 
     private static func message(_ state: BundleInbox.State) -> Message.Upload {

@@ -26,6 +26,7 @@ final class HubStore: Sendable {
         var applied: [(bundle: [UInt8], summary: ApplySummary)] = []
         /// By device.
         var rates: [Int64: RateLimit] = [:]
+        var parts = Parts()
         var isMakingSnapshot = false
         var isComparing = false
     }
@@ -38,6 +39,8 @@ final class HubStore: Sendable {
     let inbox: BundleInbox
     let feed: HubFeed
     let metrics: ServerMetrics
+    /// What its devices sent and got lately.
+    let traffic = TrafficSeries()
     let limits: HubServer.Limits
     private let logger: Logger
     let state = Mutex(State())
@@ -161,6 +164,7 @@ final class HubStore: Sendable {
             throw RemoteError(.malformed, "the device has not said yet which replica it is")
         }
         try synchronizer.localPeer.remember(replica, name: "", knowing: vector)
+        noteTaken(by: device)
     }
 
     func requireWriting(_ device: Device) throws {

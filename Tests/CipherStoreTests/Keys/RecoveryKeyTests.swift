@@ -26,8 +26,9 @@ import Testing
     }
 
     @Test func eachWrongCharacterIsFound() throws {
-        let key = try RecoveryKey.generate()
-        let text = Array(try text(key))
+        // One key for ever: of random ones, one in 30,000 is met by another character that fits its check.
+        let text = Array("P7ME-C4WQ-SJHD-7QDH-M5ZH-SB9H-FYGG-8JZB-YPR7")
+        _ = try RecoveryKey(String(text))
         for index in text.indices where text[index] != "-" {
             var wrong = text
             wrong[index] = wrong[index] == "7" ? "8" : "7"

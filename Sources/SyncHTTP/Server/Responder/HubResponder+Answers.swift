@@ -1,3 +1,4 @@
+import Foundation
 import Hummingbird
 import HummingbirdCore
 import NIOCore
@@ -26,8 +27,18 @@ extension HubResponder {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 
-    func stream(_ spool: ByteSpool, from offset: Int64, _ channel: any Channel) -> Response {
-        let end = min(spool.byteCount, offset + Self.rangeByteCountMax)
+    /// Sends what is there of a spool, after a wait for the first byte.
+    func stream(
+        _ spool: ByteSpool, from offset: Int64, _ channel: any Channel
+    ) async throws -> Response {
+        let silence = limits.silenceSeconds
+        let reach = try await onThread {
+            try spool.reach(beyond: offset, until: Date(timeIntervalSinceNow: silence / 2))
+        }
+        guard reach.isWhole || reach.byteCount > offset else {
+            throw RemoteError(.busy, "the store is busy, and the bundle is not made yet")
+        }
+        let end = min(reach.byteCount, offset + Self.rangeByteCountMax)
         let count = max(0, end - offset)
         let seconds = limits.answerSeconds
         let body = ResponseBody(contentLength: Int(count)) { writer in

@@ -24,6 +24,8 @@ extension HubResponder {
         _ request: Request, _ context: HubContext, _ store: HubStore, _ path: [String]
     ) async throws -> Response {
         switch (request.method, path.count, path[0]) {
+        case (.post, 1, "devices"): return try await enrol(request, store)
+        case (.post, 1, "sessions"): return try await openSession(request, store)
         case (.get, 1, "greeting"):
             let signed = try await admit(request, store, upTo: 0)
             return octets(try await onThread { try signed.store.greeting(for: signed.device) })
@@ -85,7 +87,7 @@ extension HubResponder {
                 throw RemoteError(.malformed, "the offset is missing")
             }
             let spool = try signed.store.download(path[1], of: signed.device)
-            return stream(spool, from: offset, context.channel)
+            return try await stream(spool, from: offset, context.channel)
         case (.delete, 2):
             let signed = try await admit(request, store, upTo: 0)
             signed.store.endDownload(path[1], of: signed.device)

@@ -34,6 +34,8 @@ extension HubResponder {
     static func routeName(_ request: Request, _ status: Int) -> String {
         let path = request.uri.path.split(separator: "/").map(String.init)
         switch path.count {
+        case 0: return "console"
+        case _ where path[0] == "console": return path.last == "events" ? "console-events" : "console"
         case 1 where ["health", "ready", "metrics", "openapi.yaml"].contains(path[0]): return path[0]
         case 2 where path[0] == "v1" && ["hello", "challenges"].contains(path[1]): return path[1]
         case 4... where names.contains(path[3]): return path.last == "application" ? "application" : path[3]

@@ -32,18 +32,20 @@ struct HubResponder: HTTPResponder {
     let logger: Logger
     let sessions: SessionBook
     let metrics: ServerMetrics
+    private let console: ConsoleResponder
     private let admissions: RateLimit
     let threads = DispatchQueue(label: "SyncHTTP.HubResponder", attributes: .concurrent)
 
     init(
         stores: [HubStore], fingerprint: [UInt8], limits: HubServer.Limits, logger: Logger,
-        metrics: ServerMetrics, milliseconds: @escaping @Sendable () -> Int64
+        metrics: ServerMetrics, console: ConsoleResponder, milliseconds: @escaping @Sendable () -> Int64
     ) {
         self.stores = Dictionary(stores.map { ($0.store, $0) }, uniquingKeysWith: { first, _ in first })
         self.fingerprint = fingerprint
         self.limits = limits
         self.logger = logger
         self.metrics = metrics
+        self.console = console
         sessions = SessionBook(milliseconds: milliseconds, countMax: limits.sessionCountMax)
         admissions = RateLimit(
             perSecond: limits.admissionsPerSecond, burst: limits.admissionsPerSecond * 10,
@@ -52,12 +54,15 @@ struct HubResponder: HTTPResponder {
 
     func respond(to request: Request, context: HubContext) async throws -> Response {
         let start = ContinuousClock.now
-        let response: Response
+        let path = request.uri.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(
+            String.init)
+        var response: Response
         do {
-            response = try await route(request, context)
+            response = try await route(request, path, context)
         } catch {
             response = try refuse(request, context, error)
         }
+        if ConsoleResponder.isResponsible(for: path) { ConsoleResponder.protect(&response) }
         let route = Self.routeName(request, response.status.code)
         metrics.count(
             .requests, [("route", route), ("status", String(response.status.code))])
@@ -86,9 +91,9 @@ struct HubResponder: HTTPResponder {
             problem, HTTPResponse.Status(code: problem.status), "application/problem+json")
     }
 
-    private func route(_ request: Request, _ context: HubContext) async throws -> Response {
-        let path = request.uri.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(
-            String.init)
+    private func route(
+        _ request: Request, _ path: [String], _ context: HubContext
+    ) async throws -> Response {
         switch (request.method, path) {
         case (.get, ["health"]): return Response(status: .noContent)
         case (.get, ["ready"]):
@@ -108,11 +113,13 @@ struct HubResponder: HTTPResponder {
                 Message.Challenge(challenge: ByteText.base64(sessions.challenge())), .created)
         case (_, _) where path.count > 3 && path[0] == "v1" && path[1] == "stores":
             let store = try store(path[2])
-            switch (request.method, path[3...]) {
-            case (.post, ["devices"]): return try await enrol(request, store)
-            case (.post, ["sessions"]): return try await openSession(request, store)
-            default: return try await answer(request, context, store, Array(path[3...]))
-            }
+            store.traffic.count(
+                requests: 1, received: request.headers[.contentLength].flatMap { Int64($0) } ?? 0)
+            let response = try await answer(request, context, store, Array(path[3...]))
+            store.traffic.count(sent: Int64(response.body.contentLength ?? 0))
+            return response
+        case (_, _) where ConsoleResponder.isResponsible(for: path):
+            return try await console.answer(request, path, context.channel, self)
         case (_, _) where path.first?.hasPrefix("v") == true && path.first != "v1":
             throw RemoteError(
                 .unsupportedVersion, "this server speaks version \(Message.version) of the protocol")
@@ -129,7 +136,7 @@ struct HubResponder: HTTPResponder {
 
     // MARK: Strangers
 
-    private func enrol(_ request: Request, _ store: HubStore) async throws -> Response {
+    func enrol(_ request: Request, _ store: HubStore) async throws -> Response {
         try admissions.take()
         let message = try decode(
             Message.EnrolmentRequest.self,
@@ -150,7 +157,7 @@ struct HubResponder: HTTPResponder {
             Message.Enrolment(device), .created)
     }
 
-    private func openSession(_ request: Request, _ store: HubStore) async throws -> Response {
+    func openSession(_ request: Request, _ store: HubStore) async throws -> Response {
         try admissions.take()
         let message = try decode(
             Message.SessionRequest.self,

@@ -5,9 +5,9 @@
     @testable import CipherStore
     @testable import SyncEngine
 
-    /// Kills `syncctl sync` before its calls that change a file, while rows come and go: nothing that
-    /// was written is lost, and the next synchronization ends where this one would have.
-    @Suite(.serialized) struct RowScopeKillTests {
+    /// Kills `syncctl sync` before its calls that change a file, or lets the disk fill, while rows come and
+    /// go: nothing that was written is lost, and the next synchronization ends where this one would have.
+    @Suite(.serialized) struct RowScopeFaultTests {
         private static func makePair() throws -> Workplace {
             let place = try Workplace()
             try place.makeStore("a.db", "a", rows: 0..<60)
@@ -50,7 +50,8 @@
             return try queue.read { try Int.fetchAll($0, sql: "SELECT stars FROM person ORDER BY stars") }
         }
 
-        @Test func aKilledSynchronizationGoesOnWhereItWas() async throws {
+        @Test(arguments: [Fault.Mode.kill, .full])
+        func aSynchronizationThatWasCutOffGoesOnWhereItWas(mode: Fault.Mode) async throws {
             let expected = [1] + Array(6...9) + Array(11...20)
             let campaign = try FaultCampaign(Self.makePair()) {
                 [
@@ -60,9 +61,17 @@
             }
             let (count, left) = try campaign.rehearse { try Self.stars("b.db", "b", $0) }
             #expect(left == expected)
-            let calls = FaultCampaign.calls(of: count, limit: 10, costly: 3)
-            try await campaign.run(.kill, at: calls) { run in
-                #expect(run.result.status == -SIGKILL, run.comment)
+            let calls = FaultCampaign.calls(of: count, limit: mode == .kill ? 10 : 6, costly: 3)
+            try await campaign.run(mode, at: calls) { run in
+                if mode == .kill {
+                    #expect(run.result.status == -SIGKILL, run.comment)
+                } else {
+                    // What was exchanged stays exchanged, also when the contact can't be noted any more.
+                    let text = run.result.errors
+                    #expect(
+                        [0, 3].contains(run.result.status) || text.contains("the disk is full")
+                            || text.contains("no space left"), run.comment)
+                }
                 _ = try Self.stars("a.db", "a", run.place)
                 _ = try Self.stars("b.db", "b", run.place)
                 let b = try run.place.open("b.db", "b")

@@ -3,8 +3,8 @@ import Foundation
 
 /// A synthetic row of twenty columns, in the shape of a flight: a key, twelve integers (some of
 /// them NULL), two floating-point numbers and five texts.
-enum Trip {
-    static let createTable = """
+package enum Trip {
+    package static let createTable = """
         CREATE TABLE trip (
             id BLOB PRIMARY KEY NOT NULL, year INTEGER, month INTEGER, day INTEGER, departure INTEGER,
             planned_departure INTEGER, departure_delay INTEGER, arrival INTEGER, planned_arrival INTEGER,
@@ -15,7 +15,7 @@ enum Trip {
     private static let places = ["EWR", "LGA", "JFK", "IAH", "MIA", "BQN", "ATL", "ORD", "FLL"]
     private static let carriers = ["UA", "AA", "B6", "DL", "EV", "MQ", "US", "WN"]
 
-    static func insert(_ count: Int, into db: Database) throws {
+    package static func insert(_ count: Int, into db: Database) throws {
         // OR FAIL, because a plain INSERT into a tracked table is slow on SQLCipher 3.
         let parameters = Array(repeating: "?", count: 20).joined(separator: ", ")
         let statement = try db.cachedStatement(sql: "INSERT OR FAIL INTO trip VALUES (\(parameters))")

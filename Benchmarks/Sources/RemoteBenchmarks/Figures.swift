@@ -1,0 +1,103 @@
+import Foundation
+import SyncEngine
+
+/// What can be measured.
+enum RemoteFigure: String, CaseIterable {
+    /// Many rows from one device to the server and to another device.
+    case transfer
+    /// Many devices at a time.
+    case devices
+    /// Commits from one device to another, both connected.
+    case live
+
+    func measure(_ options: RemoteOptions) throws -> [RemoteResult] {
+        switch self {
+        case .transfer: try measureTransfer(options)
+        case .devices: try measureDevices(options)
+        case .live: try measureLive(options)
+        }
+    }
+}
+
+private func measureTransfer(_ options: RemoteOptions) throws -> [RemoteResult] {
+    let folder = try WorkFolder()
+    let hub = try Hub(folder)
+    let (from, to) = (try hub.join("from"), try hub.join("to"))
+    try Stores.insert(options.rowCount, into: from)
+    let push = try exchange(.push, from)
+    let pull = try exchange(.pull, to)
+    let server = try hub.end()
+    for path in [hub.path, to] where try Stores.count(path) != options.rowCount {
+        throw BenchmarkError(description: "rows are missing in \(path)")
+    }
+    let rows = Double(options.rowCount)
+    let peak = [push.usage, pull.usage, server].map(\.peakMegabytes).max() ?? 0
+    let total = push.seconds + pull.seconds
+    return [
+        RemoteResult("push of new rows to the server", rows / push.seconds, "rows/s", push.seconds),
+        RemoteResult("pull of them by another device", rows / pull.seconds, "rows/s", pull.seconds),
+        RemoteResult("both, end to end", rows / total, "rows/s", total, atLeast: 70_000),
+        RemoteResult("peak of memory, server", server.peakMegabytes, "MB", atMost: 200),
+        RemoteResult("peak of memory, any process", peak, "MB", atMost: 200),
+        RemoteResult("processor time, server", server.processorSeconds, "s"),
+    ]
+}
+
+private func measureDevices(_ options: RemoteOptions) throws -> [RemoteResult] {
+    let folder = try WorkFolder()
+    let hub = try Hub(folder)
+    let paths = try (0..<options.deviceCount).map { try hub.join("device-\($0)") }
+    for path in paths { try Stores.insert(options.changeCount, into: path) }
+    var results: [RemoteResult] = []
+    for direction in [SyncDirection.push, .pull] {
+        let child = try ChildProcess("devices", [direction.rawValue] + paths)
+        let found = try child.next(Role.ManyExchanged.self)
+        child.wait()
+        let name = "\(direction.rawValue) by \(options.deviceCount) devices at a time"
+        results += [
+            RemoteResult(name, Double(found.rows) / found.seconds, "rows/s", found.seconds),
+            RemoteResult("… median of a device", percentile(found.each, 0.5) * 1000, "ms"),
+            RemoteResult("… 95th percentile", percentile(found.each, 0.95) * 1000, "ms"),
+            RemoteResult("… processor time, devices", found.usage.processorSeconds, "s"),
+        ]
+    }
+    let server = try hub.end()
+    for path in [hub.path] + paths where try Stores.count(path) != paths.count * options.changeCount {
+        throw BenchmarkError(description: "rows are missing in \(path)")
+    }
+    return results + [
+        RemoteResult("processor time, server", server.processorSeconds, "s"),
+        RemoteResult("peak of memory, server", server.peakMegabytes, "MB", atMost: 200),
+    ]
+}
+
+private func measureLive(_ options: RemoteOptions) throws -> [RemoteResult] {
+    let folder = try WorkFolder()
+    let hub = try Hub(folder)
+    let (from, to) = (try hub.join("from"), try hub.join("to"))
+    let watching = try ChildProcess("watch", [to])
+    _ = try watching.next(Role.Connected.self)
+    let committing = try ChildProcess("commit", [from, String(options.commitCount)])
+    _ = try committing.next(Role.Connected.self)
+    Thread.sleep(forTimeInterval: 1)
+    try watching.end()
+    let latencies = try watching.next(Role.Arrived.self).latencies
+    try committing.end()
+    committing.wait()
+    watching.wait()
+    _ = try hub.end()
+    guard latencies.count == options.commitCount else {
+        throw BenchmarkError(description: "\(latencies.count) of \(options.commitCount) commits arrived")
+    }
+    return [
+        RemoteResult("a commit at another device, median", percentile(latencies, 0.5) * 1000, "ms"),
+        RemoteResult("… 95th percentile", percentile(latencies, 0.95) * 1000, "ms", atMost: 100),
+        RemoteResult("… longest", (latencies.max() ?? 0) * 1000, "ms"),
+    ]
+}
+
+private func percentile(_ values: [Double], _ fraction: Double) -> Double {
+    let sorted = values.sorted()
+    guard !sorted.isEmpty else { return .nan }
+    return sorted[min(sorted.count - 1, Int((Double(sorted.count) * fraction).rounded(.up)) - 1)]
+}

@@ -1,0 +1,32 @@
+import SyncWire
+
+/// The frames of the bundle in a spool, one by one, while it may still be written.
+struct SpoolFrames {
+    private let spool: ByteSpool
+    private var offset: Int64 = 0
+    private var assembler = FrameAssembler()
+    /// Those that were cut out already, the next one last.
+    private var frames: [[UInt8]] = []
+
+    init(_ spool: ByteSpool) { self.spool = spool }
+
+    /// Waits for the next frame.
+    ///
+    /// - returns: nil at the end.
+    /// - throws: `WireError` when the last one is not whole; the failure of the spool.
+    mutating func next() throws -> [UInt8]? {
+        while frames.isEmpty {
+            let piece = try spool.read(from: offset)
+            guard !piece.isEmpty else {
+                try assembler.finish()
+                return nil
+            }
+            offset += Int64(piece.count)
+            try piece.withUnsafeBytes { bytes in
+                try assembler.append(bytes) { frames.append(Array($0)) }
+            }
+            frames.reverse()
+        }
+        return frames.popLast()
+    }
+}
