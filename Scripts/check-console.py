@@ -161,7 +161,9 @@ class Tab:
                 "--ignore-certificate-errors", "--remote-debugging-port=0", f"--user-data-dir={folder}/profile",
                 # Nothing else can be reached, and what tries is seen below.
                 "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank",
-            ], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            ], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            # What it leaves behind goes with the folder.
+            env=dict(os.environ, TMPDIR=folder))
         port_file = f"{folder}/profile/DevToolsActivePort"
         for _ in range(600):
             if os.path.exists(port_file) and open(port_file).read().count("\n"):
