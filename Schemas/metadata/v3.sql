@@ -230,7 +230,8 @@ CREATE TABLE _sync_share (
     PRIMARY KEY (tbl, col)
 ) WITHOUT ROWID;
 
--- Bases and shares of counters. The table of the user shows their sum, modulo 2^64.
+-- Bases and shares of counters. The table of the user shows their sum, modulo 2^64. A share is a blob: see
+-- "Counters" in ../wire/v1.md.
 CREATE TABLE _sync_part (
     r INTEGER NOT NULL,                    -- _sync_row.r
     col INTEGER NOT NULL,                  -- the counter's column: its base; a column of shares: the share

@@ -10,7 +10,8 @@ extension SimulatedReplica {
         let state = state()
         try checkVersions(state)
         for (key, row) in state.rows.sorted(by: { $0.key < $1.key }) {
-            for stamp in row.stamps where !model.vector(of: key.table).contains(stamp) {
+            for stamp in row.stamps
+            where key.table != partialTable && !model.vector(of: key.table).contains(stamp) {
                 throw SimulationViolation(
                     .progress,
                     "replica \(name) holds \(text(stamp)) of \(key), which its vector does not cover")
@@ -30,7 +31,9 @@ extension SimulatedReplica {
     /// The vectors cover what is known and nothing else.
     private func checkVectors() throws {
         for (number, change) in world.changes.enumerated()
-        where model.vector(of: change.key.table).contains(change.stamp) != model.known.contains(number) {
+        where change.key.table != partialTable
+            && model.vector(of: change.key.table).contains(change.stamp) != model.known.contains(number)
+        {
             throw SimulationViolation(
                 .progress,
                 "replica \(name) \(model.known.contains(number) ? "has" : "lacks") change \(text(change.stamp)) of \(change.key), and its vectors say otherwise"
@@ -49,12 +52,12 @@ extension SimulatedReplica {
                 }
                 continue
             }
-            for (column, cell) in row.cells.sorted(by: { $0.key < $1.key }) {
+            for (column, value) in row.shown.sorted(by: { $0.key < $1.key }) {
                 let isShown = rows[key] != nil && columns[key.table]?.contains(column) == true
-                guard !isShown, hidden[key]?[column] ?? .null != cell.value else { continue }
+                guard !isShown, hidden[key]?[column] ?? .null != value else { continue }
                 throw SimulationViolation(
                     .shownRows,
-                    "replica \(name) neither shows nor keeps \(column) of \(key), which is \(cell.value)")
+                    "replica \(name) neither shows nor keeps \(column) of \(key), which is \(value)")
             }
         }
     }
@@ -71,7 +74,8 @@ extension SimulatedReplica {
             let expected = state.rows[key].map { row in
                 StoreObservation.Version(
                     life: row.life, base: row.base,
-                    cells: row.cells.mapValues(\.stamp).filter { $0.value != row.base })
+                    cells: row.cells.mapValues(\.stamp).filter { $0.value != row.base }
+                        .merging(row.shares.mapValues(\.stamp)) { $1 })
             }
             guard found[key] != expected else { continue }
             throw SimulationViolation(
@@ -139,14 +143,22 @@ extension SimulationRun {
             return
         }
         // Of a column that a replica lacks it keeps what was written, and may keep what was not.
-        let comparesHidden = !features.contains(.migrations)
+        let written = features.contains(.migrations) ? left.state().rows : nil
+        func isCompared(_ key: ModelKey, _ column: String, _ value: ModelValue) -> Bool {
+            guard let written else { return true }
+            return value != .null && written[key]?.cells[column] != nil
+        }
         let floors = try [left, right].map { try $0.queue.read { try StoreObservation($0).floor } }
         func state(_ replica: SimulatedReplica) throws -> (
             ModelRows, ModelRows, [ModelKey: StoreObservation.Version]
         ) {
             try replica.queue.read { db in
                 let observation = try StoreObservation(db)
-                let hidden = comparesHidden ? try observation.hiddenValues(db) : [:]
+                var hidden: ModelRows = [:]
+                for (key, values) in try observation.hiddenValues(db) {
+                    let compared = values.filter { isCompared(key, $0.key, $0.value) }
+                    if written == nil || !compared.isEmpty { hidden[key] = compared }
+                }
                 // Deletions are forgotten by one earlier than by another.
                 let versions = try observation.versions(db).filter { key, version in
                     version.life & 1 == 1 || !floors.contains { $0.contains(version.base) }
@@ -193,6 +205,7 @@ struct LostValueCheck {
         for (key, all) in Dictionary(grouping: changes, by: { world.changes[$0].key }).sorted(by: {
             $0.key < $1.key
         }) {
+            try checkIncrements(all.filter { !renamed.contains($0) }, key, state.rows[key], journal)
             for change in all.filter({ !renamed.contains($0) }).map({ world.changes[$0] }) {
                 for (column, value) in change.values.sorted(by: { $0.key < $1.key }) {
                     // What the writer of the row did not have is at its default.
@@ -221,6 +234,27 @@ struct LostValueCheck {
                     }
                 }
             }
+        }
+    }
+
+    /// What was added to a counter is counted, or somebody ended the row who knew it, or it is in a journal.
+    private func checkIncrements(
+        _ all: [Int], _ key: ModelKey, _ row: MergedState.Row?, _ journal: Set<StoreObservation.Lost>
+    ) throws {
+        let counted = Set((row?.shares.values.map(\.increments) ?? []).joined())
+        for number in all {
+            let change = world.changes[number]
+            guard case .count(let column, let share, let increments) = change.content,
+                let lost = increments.first(where: { !counted.contains($0) }),
+                !all.contains(where: {
+                    world.changes[$0].life > change.life && world.changes[$0].known.contains(number)
+                }),
+                !journal.contains(where: {
+                    $0.key == key && $0.column == share && $0.timestamp >= change.stamp.timestamp.rawValue
+                })
+            else { continue }
+            throw SimulationViolation(
+                .lostValue, "\(lost.value) was added to \(column) of \(key); it is gone without a trace")
         }
     }
 

@@ -1,4 +1,5 @@
 import CipherStore
+import SyncEngine
 
 /// The device on which an edit is made.
 public struct SimulatedDevice: Sendable {
@@ -35,40 +36,64 @@ public struct SimulatedApp: Sendable {
 
     /// The tables that are synchronized.
     public let tables: [String]
+    /// The columns that count, by table: what replicas add to them is summed up.
+    public let counters: [String: Set<String>]
     /// How many versions of the app there are. Replicas migrate one by one, at random moments.
     public let versionCount: Int
+    /// The table of which replicas hold some rows only, when they may.
+    struct RowScope: Sendable {
+        let table: String
+        let column: String
+        /// The values of the column.
+        let values: [ScopeValue]
+    }
+
     let migrate: Migration
     let edit: Edit
     /// Whether each edit is one statement, so that the log can be compared with it exactly.
     let hasSingleStatements: Bool
     /// Whether edits mean the same without recursive triggers.
     let allowsPlainTriggers: Bool
+    let rowScope: RowScope?
 
     /// Describes an app.
     ///
     /// - parameters:
     ///     - tables: The tables that are synchronized; each has one UUID column as its key.
+    ///     - counters: The columns that count, by table. They are in the first version of the schema.
     ///     - versionCount: How many versions of the schema there are.
     ///     - migrate: Brings a database to a version, from 0 to `versionCount - 1`.
     ///     - edit: Makes one random edit.
     public init(
-        tables: [String], versionCount: Int = 1, migrate: @escaping Migration, edit: @escaping Edit
+        tables: [String], counters: [String: Set<String>] = [:], versionCount: Int = 1,
+        migrate: @escaping Migration, edit: @escaping Edit
     ) {
         self.init(
-            tables: tables, versionCount: versionCount, hasSingleStatements: false,
+            tables: tables, counters: counters, versionCount: versionCount, hasSingleStatements: false,
             allowsPlainTriggers: false,
             migrate: migrate, edit: edit)
     }
 
     init(
-        tables: [String], versionCount: Int, hasSingleStatements: Bool, allowsPlainTriggers: Bool,
+        tables: [String], counters: [String: Set<String>], versionCount: Int, hasSingleStatements: Bool,
+        allowsPlainTriggers: Bool, rowScope: RowScope? = nil,
         migrate: @escaping Migration, edit: @escaping Edit
     ) {
         self.tables = tables
+        self.counters = Dictionary(
+            counters.map { ($0.lowercased(), Set($1.map { $0.lowercased() })) }, uniquingKeysWith: { $1 })
         self.versionCount = max(1, versionCount)
         self.hasSingleStatements = hasSingleStatements
         self.allowsPlainTriggers = allowsPlainTriggers
+        self.rowScope = rowScope
         self.migrate = migrate
         self.edit = edit
+    }
+
+    /// What makes the counters count.
+    var policies: [ColumnPolicy] {
+        counters.sorted { $0.key < $1.key }.flatMap { table, columns in
+            columns.sorted().map { .counter(table, $0) }
+        }
     }
 }

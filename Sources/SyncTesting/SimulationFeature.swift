@@ -28,8 +28,16 @@ public enum SimulationFeature: String, CaseIterable, Sendable {
     /// Some replicas exchange some tables only, and choose others in the middle of a run. The model
     /// of it knows no identities that change, no deletions that are forgotten and no tables that do.
     case scopes
+    /// Some columns count.
+    case counters
+    /// Some replicas hold some rows of a table only, and choose others in the middle of a run. The
+    /// model of it leaves out what that of scopes does.
+    case rowScopes = "row-scopes"
 
-    /// What a run leaves out that has scopes.
+    /// What came later, and is chosen apart, so that a seed chooses of the others what it always did.
+    static let late: Set<SimulationFeature> = [.counters, .rowScopes]
+
+    /// What a run leaves out that has scopes, of tables or rows.
     static let apartFromScopes: Set<SimulationFeature> = [
         .crashes, .copies, .restores, .compaction, .migrations,
     ]

@@ -123,7 +123,7 @@ extension SimulationRun {
 
     /// Whether two replicas know the same, of all tables and of each.
     func knowSame(_ left: SimulatedReplica, _ right: SimulatedReplica) -> Bool {
-        left.model.vector == right.model.vector
+        left.partialTable == nil && right.partialTable == nil && left.model.vector == right.model.vector
             && Set(left.model.parts.keys).union(right.model.parts.keys).allSatisfy {
                 left.model.vector(of: $0) == right.model.vector(of: $0)
             }

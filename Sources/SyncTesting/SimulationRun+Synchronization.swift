@@ -111,7 +111,14 @@ extension SimulationRun {
         if crashed != true { try local.observe(now: now, transfer: transport.pulled) }
         if crashed != false { try remote.observe(now: now, transfer: transport.pushed) }
         if crashed == nil, case .duplication = faults.pull, !transport.pulledFrames.isEmpty {
-            try local.applyAgain { try receive(transport.pulledFrames, local) }
+            try local.applyAgain {
+                do {
+                    try receive(transport.pulledFrames, local)
+                } catch let error as SyncError where features.contains(.rowScopes) {
+                    // Rows are asked for once.
+                    guard error.code == .changedMeanwhile else { throw error }
+                }
+            }
         }
         for replica in [local, remote] { try replica.markCommitted() }
         if let sabotage = simulation.sabotage { try local.sabotage(sabotage) }
@@ -127,7 +134,10 @@ extension SimulationRun {
         _ local: SimulatedReplica, _ remote: SimulatedReplica, _ direction: SyncDirection
     ) throws {
         func covers(_ one: SimulatedReplica, _ other: SimulatedReplica) throws -> Bool {
-            let tables = try local.synchronizer.scope(ofRemote: remote.name).tableNames
+            let isPartial = local.partialTable != nil || remote.partialTable != nil
+            let tables =
+                try isPartial
+                ? local.wholeTables(with: remote) : local.synchronizer.scope(ofRemote: remote.name).tableNames
             guard let tables else {
                 return one.model.vector.covers(other.model.vector)
                     && other.model.parts.allSatisfy { one.model.vector(of: $0).covers($1) }
@@ -152,7 +162,8 @@ extension SimulationRun {
     /// Delivers a bundle that was made earlier, for this replica or another one.
     func deliverLate(_ replica: SimulatedReplica, _ random: inout SimulationRandom) throws {
         guard let bundle = random.element(of: world.bundles) else { return }
-        let isDue = bundle.transfer.isDue(for: replica.model)
+        let isDue = bundle.transfer.isDue(for: replica.model, partialTable: replica.partialTable)
+        var transfer: SimulatedTransfer? = bundle.transfer
         note("replica \(replica.name) gets an old bundle\(isDue ? "" : ", which is to be refused")")
         do {
             try receive(bundle.frames, replica)
@@ -164,8 +175,9 @@ extension SimulationRun {
             }
         } catch let error as SyncError where mayRefuse(error, isDue: isDue) {
             note("  refused: \(error)")
+            if features.contains(.rowScopes) { transfer = nil }
         }
-        try replica.observe(now: world.clock.now(replica.number), transfer: bundle.transfer)
+        try replica.observe(now: world.clock.now(replica.number), transfer: transfer)
         try replica.markCommitted()
         try replica.checkAgainstModel()
     }
@@ -174,7 +186,10 @@ extension SimulationRun {
 extension SimulationRun {
     /// Whether an error says why a bundle from a file can't be applied.
     private func mayRefuse(_ error: SyncError, isDue: Bool) -> Bool {
-        switch error.code {
+        // What was sent for some rows is for one receiver, and once.
+        let isOfRows = [.invalidBundle, .changedMeanwhile, .scopeUnsupported].contains(error.code)
+        if isOfRows, features.contains(.rowScopes) { return true }
+        return switch error.code {
         case .invalidBundle: !isDue
         case .forkedReplica: world.allowsCopies
         case .resyncRequired, .retiredReplica: features.contains(.compaction)

@@ -31,7 +31,9 @@ final class SimulationRun {
         self.simulation = simulation
         var random = SimulationRandom(seed: simulation.seed, part: 0)
         var features = Set(
-            SimulationFeature.allCases.filter { simulation.features.contains($0) && !random.oneIn(4) })
+            SimulationFeature.allCases.filter {
+                !SimulationFeature.late.contains($0) && simulation.features.contains($0) && !random.oneIn(4)
+            })
         if features.contains(.scopes) {
             // Were there scopes in most runs, few would have what runs with scopes leave out.
             if simulation.features.isDisjoint(with: SimulationFeature.apartFromScopes) || random.oneIn(3) {
@@ -40,6 +42,14 @@ final class SimulationRun {
                 features.remove(.scopes)
             }
         }
+        var late = SimulationRandom(seed: simulation.seed, part: 4)
+        if !late.oneIn(3), simulation.features.contains(.counters) { features.insert(.counters) }
+        let isChosen =
+            late.oneIn(3) || simulation.features.isDisjoint(with: SimulationFeature.apartFromScopes)
+        if isChosen, simulation.features.contains(.rowScopes), !features.contains(.scopes) {
+            features.subtract(SimulationFeature.apartFromScopes)
+            features.insert(.rowScopes)
+        }
         self.features = features
         replicaCountMax = 2 + random.number(below: 5)
         topology = random.element(of: Topology.allCases) ?? .any
@@ -47,7 +57,13 @@ final class SimulationRun {
         world = SimulatedWorld(
             seed: simulation.seed, app: app, factory: factory,
             allowsCopies: !features.isDisjoint(with: [.copies, .restores, .compaction, .crashes]),
-            hasScopes: features.contains(.scopes))
+            hasScopes: !features.isDisjoint(with: [.scopes, .rowScopes]))
+        world.isKnownElsewhere = { [unowned self] replica, table, stamps in
+            replicas.contains { other in
+                other !== replica && other.partialTable == nil
+                    && stamps.allSatisfy(other.model.vector(of: table).contains)
+            }
+        }
         world.note = { [unowned self] in note("  \($0)") }
         if random.oneIn(3) || simulation.sabotage == .forgesChains { world.clock.places.blind() }
     }
@@ -90,6 +106,7 @@ final class SimulationRun {
         if features.contains(.copies), random.oneIn(20) { return try copy(replica, &random) }
         if features.contains(.compaction), random.oneIn(12) { return try compact(replica, &random) }
         if features.contains(.scopes), random.oneIn(10) { return try chooseTables(replica, &random) }
+        if features.contains(.rowScopes), random.oneIn(10) { return try chooseRows(replica, &random) }
         switch random.number(below: 100) {
         case 0..<52: try edit(replica, &random)
         case 52..<82: try synchronize(replica, &random)
@@ -192,6 +209,7 @@ final class SimulationRun {
             }
         }
         if features.contains(.scopes) { try chooseEverything() }
+        if features.contains(.rowScopes) { try endRowScopes() }
         // Forks that only third parties see take more than two rounds.
         for round in 0..<8 {
             if round >= 2, replicas.allSatisfy({ knowSame(first, $0) }) { break }

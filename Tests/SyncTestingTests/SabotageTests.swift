@@ -58,9 +58,10 @@ import Testing
     }
 
     @Test func aFailureIsShortened() throws {
-        var simulation = Simulation(seed: 1, stepCount: 40)
+        var simulation = Simulation(seed: 1, features: [.network, .clones], stepCount: 40)
         simulation.sabotage = .losesRow
         let result = try simulation.run()
+        #expect(result.violation != nil)
         let shorter = try simulation.shrink(result)
         #expect(shorter.violation?.rule == result.violation?.rule)
         #expect(shorter.stepsTaken.count < result.stepsTaken.count)

@@ -40,6 +40,25 @@ import Testing
         #expect(result.trace.contains { $0.contains("update") })
     }
 
+    @Test func countersOfAnAppAreSummedUp() throws {
+        let app = SimulatedApp(tables: ["note"], counters: ["Note": ["Stars"]]) { database, _ in
+            var migrator = DatabaseMigrator()
+            migrator.registerMigration("notes") {
+                try $0.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY, stars INTEGER)")
+            }
+            try migrator.migrate(database)
+        } edit: { db, random, _ in
+            guard let id = random.element(of: Self.ids) else { return "nothing" }
+            try db.execute(sql: "INSERT OR IGNORE INTO note VALUES (?, 0)", arguments: [id])
+            try db.execute(sql: "UPDATE note SET stars = stars + 1 WHERE id = ?", arguments: [id])
+            return "count"
+        }
+        for seed in 1...2 as ClosedRange<UInt64> {
+            let result = try Simulation(seed: seed, app: app, stepCount: 20).run()
+            #expect(result.violation == nil, "\(result)")
+        }
+    }
+
     @Test func anErrorOfAnEditEndsTheRun() throws {
         let app = Self.app(
             schema: "CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT, stars INTEGER)",

@@ -21,6 +21,27 @@ import Testing
         }
     }
 
+    /// Some rows only are held by some, and others from some moment on.
+    @Test func rowScopesHoldWhateverIsChosen() throws {
+        let features = SimulationFeature.stable.subtracting(SimulationFeature.apartFromScopes)
+        for seed in 1...3 as ClosedRange<UInt64> {
+            let result = try Simulation(
+                seed: 2000 + seed, features: features.subtracting([.scopes]), stepCount: 25
+            ).run()
+            #expect(result.violation == nil, "\(result)")
+        }
+    }
+
+    /// What is counted in copies of files, and in files that are put back, counts once.
+    @Test func countersHoldWhateverIsCopied() throws {
+        for seed in 1...5 as ClosedRange<UInt64> {
+            let result = try Simulation(
+                seed: seed, features: [.counters, .copies, .restores, .clones], stepCount: 20
+            ).run()
+            #expect(result.violation == nil, "\(result)")
+        }
+    }
+
     /// Each feature has its share of the runs, though some leave others out.
     @Test func noFeatureIsLeftOutByAnother() throws {
         let factory = try StoreFactory(in: Simulation.defaultFolder)

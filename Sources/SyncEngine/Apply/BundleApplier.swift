@@ -128,6 +128,7 @@ final class BundleApplier {
         deletions = ForgottenDeletions(
             versions: versions, journal: journal, parking: parking, settlement: settlement, resync: resync,
             end: end)
+        deletions?.counters = counters
         guard !parts.rows.isEmpty else { return }
         rows = AppliedRows(
             db, parts.rows, before.partials, versions, parking, settlement, mentioned: resync)
@@ -148,6 +149,7 @@ final class BundleApplier {
         let before = matching.columns()
         let named = try matching.learn(header)
         counters = try CounterStore.ifNeeded(db)
+        journal.counters = counters
         merges = try CustomMerges.ifNeeded(
             db, policies, own: metadata.replicaID(), now: environment.milliseconds())
         // What is learnt from one table can concern another, so all are learnt first.

@@ -146,7 +146,9 @@ struct Fold {
         _ counters: [Int64: CounterColumns], _ metadata: StoreMetadata, _ stamps: StampRule
     ) -> CounterFold? {
         guard !counters.isEmpty else { return nil }
-        return CounterFold(db: db, metadata: metadata, tables: counters, stamp: stamps.sql)
+        return CounterFold(
+            db: db, metadata: metadata, tables: counters,
+            nonce: UInt32(truncatingIfNeeded: environment.random()), stamp: stamps.sql)
     }
 
     private func newestStamp(_ metadata: StoreMetadata, upTo bound: Int64) throws -> Int64 {

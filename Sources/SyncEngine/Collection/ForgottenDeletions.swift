@@ -11,6 +11,8 @@ final class ForgottenDeletions {
     private let parking: Parking
     private let settlement: Settlement
     private let resync: Resync?
+    /// The counters, whose bases and shares are lost one by one.
+    var counters: CounterStore?
     private let end: Stamp
     /// The values that were lost with rows that went, or were not taken in.
     private(set) var conflictCount: Int64 = 0
@@ -113,16 +115,23 @@ final class ForgottenDeletions {
         var plan = MergePlan(life: local.life + 1, base: end)
         plan.lostLife = local.life
         try table.reader.load(key: key, hasParkedValues: parking.isInUse)
-        for (ordinal, column) in table.table.columns.enumerated() {
-            let stamp = local.stamp(ofColumn: column.number)
-            guard table.reader.hasValue(ordinal), !part.peer.contains(stamp) else { continue }
-            plan.conflicts.append(
-                .init(
-                    column: column.number, lost: table.reader.value(ordinal), lostStamp: stamp, winner: end,
-                    reason: .deleted))
+        var values: [Int: WireValue] = [:]
+        var owned: [OwnedValue] = []
+        for (ordinal, column) in table.table.columns.enumerated() where table.reader.hasValue(ordinal) {
+            owned.append(OwnedValue(copying: table.reader.value(ordinal)))
+            values[column.number] = owned[owned.count - 1].value
         }
-        conflictCount += try journal.append(plan, table.table.number, key, versions)
         table.reader.finish()
+        try counters?.uncover(&values, &owned, table.table.number, key)
+        for (column, value) in values.sorted(by: { $0.key < $1.key }) {
+            let stamp = local.stamp(ofColumn: column)
+            guard !part.peer.contains(stamp) else { continue }
+            plan.conflicts.append(
+                .init(column: column, lost: value, lostStamp: stamp, winner: end, reason: .deleted))
+        }
+        try withExtendedLifetime(owned) {
+            conflictCount += try journal.append(plan, table.table.number, key, versions)
+        }
         try parking.remove(table.table.number, key)
         try table.delete(key)
         try settlement.touch(table.table.number, key)

@@ -82,8 +82,9 @@ final class Resync {
 
     /// Forgets the versions of a row.
     func forgetVersions(_ row: Int64) throws {
-        try db.execute(sql: "DELETE FROM _sync_cell WHERE r = ?", arguments: [row])
-        try db.execute(sql: "DELETE FROM _sync_row WHERE r = ?", arguments: [row])
+        for table in ["_sync_cell", "_sync_part", "_sync_row"] {
+            try db.execute(sql: "DELETE FROM \(table) WHERE r = ?", arguments: [row])
+        }
     }
 
     /// Forgets the versions of a row, and what is parked of it.

@@ -11,6 +11,9 @@ extension Synchronizer {
     ///
     /// Each synchronization compares versions. This compares values too, which finds what a
     /// program changed in the file while nothing tracked it; it reads all rows of both sides.
+    /// Rows that came to this store without being tracked count as differing; when they are repaired,
+    /// they count as inserted now, and the two stores are synchronized first.
+    ///
     /// Values are compared of columns that both sides have, in the tables that are exchanged with
     /// the remote (see ``setScope(_:ofRemote:)``), but for those of which one side holds some rows
     /// only. It blocks its thread.
@@ -24,6 +27,14 @@ extension Synchronizer {
     ///   changes, which a synchronization brings about, or the remote's program can't compare;
     ///   `changedMeanwhile` when somebody writes to one of them; else as ``sync(with:)``.
     public func compare(with transport: any Transport, repairing: Bool = false) throws -> Divergence? {
+        let untracked = try database.write { db in
+            let rows = UntrackedRows(db: db, environment: environment)
+            let found = try rows.find()
+            if repairing, !found.isEmpty { try rows.adopt() }
+            return found
+        }
+        // The remote has to know what is compared.
+        if repairing, !untracked.isEmpty { _ = try run(.both, transport) }
         let remote = try transport.connect(environment)
         defer { remote.close() }
         let local = peer
@@ -39,12 +50,13 @@ extension Synchronizer {
         let repair = DivergenceRepair(
             local: local, remote: remote, tables: tables, excluded: RowExchange.uncomparable(own, other),
             isDeep: true)
-        let divergence: Divergence
+        var divergence: Divergence
         if repairing {
             divergence = try repair.run(.both)
         } else {
             divergence = Divergence(tables: try repair.find().tables)
         }
+        divergence.add(untracked)
         guard !divergence.tables.isEmpty || divergence.failure != nil else { return nil }
         environment.log(
             .diverged(

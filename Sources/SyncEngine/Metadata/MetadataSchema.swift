@@ -142,6 +142,7 @@ enum MetadataSchema {
         try db.execute(sql: addedInVersion3)
         try ConstraintSchema.adoptParkedRows(db)
         try db.execute(sql: "UPDATE _sync_state SET format = ?", arguments: [version])
+        try OutlivedCells(db: db).remove()
     }
 
     /// Creates the metadata of a new store.

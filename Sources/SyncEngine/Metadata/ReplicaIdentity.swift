@@ -62,8 +62,11 @@ enum ReplicaIdentity {
         let coverage = try Coverage.load(db, metadata)
         let floors = [coverage.whole.floor] + coverage.parts.values.map(\.floor)
         let hasForgotten = forks.contains { fork in floors.contains { $0[fork.replica] > fork.common } }
+        let shares = ShareRenewal(
+            db: db, replica: try StoreMetadata.require(db).replicaID(), sid: new, sequence: number)
         for fork in forks {
             let sid = try register.number(of: fork.replica, at: now)
+            try shares.move(fork, number: sid)
             for table in ["_sync_row", "_sync_cell"] {
                 try db.execute(
                     sql: "UPDATE \(table) SET sid = ?, oseq = ?, hlc = hlc + 1 WHERE sid = ? AND oseq > ?",
@@ -81,13 +84,15 @@ enum ReplicaIdentity {
             try db.execute(
                 sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
         }
-        // A column that was written after the whole row stays so.
+        // A column that was written after the whole row stays so. Shares have nothing to do with that.
         try db.execute(
             sql: """
                 UPDATE _sync_cell SET sid = ?1, oseq = ?2,
                     hlc = 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
                 WHERE r IN (SELECT r FROM _sync_row WHERE sid = ?1 AND oseq = ?2)
                 AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
+                AND col NOT IN (
+                    SELECT h.col FROM _sync_share AS h JOIN _sync_row AS b ON b.tbl = h.tbl WHERE b.r = _sync_cell.r)
                 """, arguments: [new, number])
         try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
         try Coverage.normalize(db)

@@ -10,6 +10,8 @@ struct CounterFold {
     let db: Database
     let metadata: StoreMetadata
     let tables: [Int64: CounterColumns]
+    /// A random number, which tells this fold from one of a copy of the file.
+    let nonce: UInt32
     /// The stamp of a time, as SQL.
     let stamp: (String) -> String
 
@@ -93,26 +95,48 @@ struct CounterFold {
         defer { withExtendedLifetime(owned) {} }
         let key = RowKey(owned.key.value)
         let parts = try store.values(table.number, key)
-        let own = try CounterStore.shareColumn(
-            db, of: column, in: table.number, replica: metadata.replicaID())
-        let shares = tables[table.number]?.shares[column.number] ?? []
-        let others = shares.filter { $0 != own }.reduce(Int64(0)) {
-            $0 &+ CounterStore.integer(parts[$1]?.value)
-        }
-        let before = CounterStore.integer(parts[own]?.value)
+        defer { withExtendedLifetime(parts) {} }
+        let counted = CounterStore.total(
+            (tables[table.number]?.shares[column.number] ?? []).map { parts[$0]?.value })
         // A migration writes the same on each replica, and must not count on each.
         if !write.isRewrite, case .integer(let shown) = owned.shown.value,
             case .integer(let base)? = parts[column.number]?.value
         {
-            let share = shown &- base &- others
-            guard share != before else { return }
-            try store.write(.integer(share), column: own, table.number, key)
-            return try setVersion(write, column: own)
+            let added = shown &- base &- counted
+            guard added != 0 else { return }
+            return try add(added, write, column, table.number, key, parts, store)
         }
         var base = owned.shown.value
-        if case .integer(let shown) = base { base = .integer(shown &- others &- before) }
+        if case .integer(let shown) = base { base = .integer(shown &- counted) }
         try store.write(base, column: column.number, table.number, key)
         try setVersion(write, column: column.number)
+    }
+
+    /// Adds to the share of this replica.
+    private func add(
+        _ number: Int64, _ write: Write, _ column: SyncedTable.Column, _ table: Int64, _ key: RowKey,
+        _ parts: [Int: OwnedValue], _ store: CounterStore
+    ) throws {
+        let replica = try metadata.replicaID()
+        let own = try CounterStore.shareColumn(db, of: column, in: table, replica: replica)
+        var share = CounterShare(parts[own]?.value) ?? CounterShare(origin: replica)
+        if case .integer(let sum)? = parts[own]?.value, let (timestamp, sequence) = try version(write, own) {
+            // Counted by an older program.
+            share.append(.init(sequence: sequence, timestamp: timestamp, nonce: 0, sum: sum))
+        }
+        try setVersion(write, column: own)
+        guard let (timestamp, sequence) = try version(write, own) else { return }
+        share.append(
+            .init(sequence: sequence, timestamp: timestamp, nonce: nonce, sum: share.sum &+ number))
+        try share.bytes.withUnsafeBytes { try store.write(.blob($0), column: own, table, key) }
+    }
+
+    /// When a column of a row was written.
+    private func version(_ write: Write, _ column: Int) throws -> (timestamp: Int64, sequence: Int64)? {
+        let row = try Row.fetchOne(
+            db, sql: "SELECT hlc, oseq FROM _sync_cell WHERE r = ? AND col = ?",
+            arguments: [write.row, column])
+        return try row.map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1)) }
     }
 
     private func setVersion(_ write: Write, column: Int) throws {

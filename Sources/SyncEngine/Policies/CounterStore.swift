@@ -117,8 +117,8 @@ final class CounterStore {
         }
         let parts = try self.values(table, key)
         for counter in Set(own.keys.compactMap { columns.counter(of: $0) }) {
-            let sum = Self.sum(
-                base: parts[counter]?.value, (columns.shares[counter] ?? []).map { parts[$0]?.value })
+            let shares = (columns.shares[counter] ?? []).map { parts[$0]?.value }
+            let sum = withExtendedLifetime(parts) { Self.sum(base: parts[counter]?.value, shares) }
             switch sum {
             // What is no number is the base itself, and shown already unless it is new.
             case .text, .blob: values[counter] = own[counter]
@@ -136,12 +136,25 @@ final class CounterStore {
         case .integer(let number): start = number
         case .some(let other): return other
         }
-        return .integer(shares.reduce(start) { $0 &+ integer($1) })
+        return .integer(start &+ total(shares))
     }
 
-    /// A share; what is no integer adds nothing.
-    static func integer(_ value: WireValue?) -> Int64 {
-        if case .integer(let number) = value { number } else { 0 }
+    /// What shares add up to, in whatever order they are.
+    static func total(_ shares: [WireValue?]) -> Int64 {
+        var total = CounterTotal()
+        total.add(shares)
+        return total.sum
+    }
+
+    /// Conflicts as the journal tells them: of a share, what it adds to those before it.
+    func told(_ conflicts: [MergePlan.Conflict], of table: Int64) -> [MergePlan.Conflict] {
+        guard let columns = tables[table] else { return conflicts }
+        var totals: [Int: CounterTotal] = [:]
+        return conflicts.map { conflict in
+            guard columns.owners[conflict.column] != nil, let counter = columns.counter(of: conflict.column)
+            else { return conflict }
+            return conflict.losing(.integer(totals[counter, default: CounterTotal()].add(conflict.lost)))
+        }
     }
 
     /// Puts base and shares of each counter in the place of what it shows.

@@ -96,6 +96,17 @@ struct PolicyStore {
                 use another column
                 """)
         }
+        let isChosenBy = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_partial WHERE tbl = ? AND col = ?)",
+            arguments: [table.number, column.number])
+        guard isChosenBy != true || policy.kind == .lastWriter else {
+            throw SyncError(
+                .unsuitablePolicy,
+                """
+                rows of table \(policy.table) are chosen by column \(policy.column), which can have no policy of its \
+                own; use another column
+                """)
+        }
         let metadata = try StoreMetadata.require(db)
         let stamp = max(
             metadata.clock.next.rawValue, environment.milliseconds() << 16, (present?.timestamp ?? 0) + 1)

@@ -104,7 +104,7 @@ struct Coverage {
                 names: [table.name] + aliases.names(ofTable: table.number), since: partial.since,
                 own: partial.own, dropped: partial.dropped)
             facts.isWhole = partial.isWhole
-            facts.isDue = partial.isDue
+            facts.isDue = try partial.isDue || partial.hasMovedRows(db)
             facts.wantsEverything = partial.wantsEverything
             return facts
         }

@@ -8,7 +8,9 @@ import SyncWire
 /// 2. the last write of the whole row is its base;
 /// 3. each column has the value that was written last, by the base and by later writes of the column:
 ///    one that the base's writer does not have is at its default until it is written;
-/// 4. later means a greater (timestamp, replica).
+/// 4. later means a greater (timestamp, replica);
+/// 5. a counter shows that value, and if it is an integer, every increment of this life on top of it,
+///    once, modulo 2⁶⁴.
 struct MergedState {
     /// A write that somebody made.
     struct Change {
@@ -17,8 +19,17 @@ struct MergedState {
             case row([String: ModelValue])
             /// One column.
             case column(String, ModelValue)
+            /// What a counter was counted on by, in the share of a replica. A file that goes on under
+            /// another identity tells of its increments again.
+            case count(String, share: String, [Increment])
             /// The end of the life.
             case deletion
+        }
+
+        /// What somebody added to a counter, once and for all.
+        struct Increment: Hashable {
+            let number: Int
+            let value: Int64
         }
 
         let key: ModelKey
@@ -33,7 +44,7 @@ struct MergedState {
             switch content {
             case .row(let values): values[column]
             case .column(let name, let value): name == column ? value : nil
-            case .deletion: nil
+            case .deletion, .count: nil
             }
         }
 
@@ -42,13 +53,15 @@ struct MergedState {
             switch content {
             case .row(let values): values
             case .column(let name, let value): [name: value]
-            case .deletion: [:]
+            case .deletion, .count: [:]
             }
         }
 
         var isWhole: Bool {
-            if case .column = content { return false }
-            return true
+            switch content {
+            case .row, .deletion: true
+            case .column, .count: false
+            }
         }
     }
 
@@ -58,16 +71,47 @@ struct MergedState {
         var value: ModelValue
     }
 
+    /// What a replica has added to a counter.
+    struct Share: Equatable {
+        let column: String
+        var stamp: Stamp
+        var increments: Set<Change.Increment> = []
+    }
+
     /// A row, or the grave of one.
     struct Row: Equatable {
         var life: Int64
         var base: Stamp
+        /// The values, those of counters without what was added.
         var cells: [String: Cell] = [:]
+        /// The shares of counters, by the names of their columns.
+        var shares: [String: Share] = [:]
 
         var isAlive: Bool { life & 1 == 1 }
 
         /// The stamps that say everything of it: its base, and what was written later.
-        var stamps: Set<Stamp> { Set(cells.values.map(\.stamp)).union([base]) }
+        var stamps: Set<Stamp> {
+            Set(cells.values.map(\.stamp)).union(shares.values.map(\.stamp)).union([base])
+        }
+
+        /// What was added to a counter.
+        func count(_ column: String) -> Int64 {
+            let increments = shares.values.filter { $0.column == column }.reduce(into: Set()) {
+                $0.formUnion($1.increments)
+            }
+            return increments.reduce(0) { $0 &+ $1.value }
+        }
+
+        /// The values as a table shows them.
+        var shown: [String: ModelValue] {
+            var shown = cells.mapValues(\.value)
+            for column in Set(shares.values.map(\.column)) {
+                if case .integer(let number) = shown[column] ?? .integer(0) {
+                    shown[column] = .integer(number &+ count(column))
+                }
+            }
+            return shown
+        }
     }
 
     private(set) var rows: [ModelKey: Row] = [:]
@@ -86,6 +130,13 @@ struct MergedState {
                     if let other = row.cells[column], !change.stamp.isNewer(than: other.stamp) { continue }
                     row.cells[column] = Cell(stamp: change.stamp, value: value)
                 }
+            }
+            for change in latest {
+                guard case .count(let column, let name, let increments) = change.content else { continue }
+                var share = row.shares[name] ?? Share(column: column, stamp: change.stamp)
+                if change.stamp.isNewer(than: share.stamp) { share.stamp = change.stamp }
+                share.increments.formUnion(increments)
+                row.shares[name] = share
             }
             rows[key] = row
         }

@@ -33,10 +33,22 @@ struct ModelReplica {
         var isTurn: Bool { operation == .insert || operation == .delete }
     }
 
+    /// What it holds of a table of which it holds some rows only.
+    struct Partial {
+        /// The values of the rows that it wants; nil for all.
+        let wanted: Set<ModelValue>?
+        /// How often it asked for something else, or got it.
+        var revision: Int64
+        /// The rows that left by what others wrote, and wait until somebody has what was written here.
+        var left: Set<ModelKey> = []
+    }
+
     private(set) var id: ReplicaID
     var vector: VersionVector
     /// What it knows of single tables beyond that.
     var parts: [String: VersionVector] = [:]
+    /// The rows that it holds, when these are not all.
+    var partial: Partial?
     private(set) var clock: Int64
     /// The last log entry that is part of the vector.
     private(set) var folded: Int64
@@ -81,10 +93,13 @@ struct ModelReplica {
     ///     - state: What the replica knew.
     ///     - rows: The values of its tables.
     ///     - columns: The columns of its tables.
+    ///     - counters: Those that count.
+    ///     - increment: Makes an increment.
     ///     - now: The time of the program that folds.
     /// - returns: The changes.
     mutating func fold(
-        _ state: MergedState, _ rows: ModelRows, columns: [String: Set<String>], now: Int64
+        _ state: MergedState, _ rows: ModelRows, columns: [String: Set<String>],
+        counters: [String: Set<String>], now: Int64, increment: (Int64) -> MergedState.Change.Increment
     ) -> [MergedState.Change] {
         guard let last = pending.last else { return [] }
         let floor = clock + 1
@@ -126,12 +141,28 @@ struct ModelReplica {
                 for name in entry.operation.columns { writes[name] = entry }
             }
             for (name, entry) in writes.sorted(by: { $0.key < $1.key }) {
-                let replaced =
-                    max(row.base.timestamp.rawValue, row.cells[name]?.stamp.timestamp.rawValue ?? 0) + 1
-                let value = rows[key]?[name] ?? .null
                 let isRewrite = entry.operation == .rewrite(entry.operation.columns)
-                let time = isRewrite ? replaced : max(timestamp(entry), replaced)
-                add(key, row.life, time, entry.sequence, .column(name, value))
+                func time(replacing stamp: Stamp?) -> Int64 {
+                    let replaced = max(row.base.timestamp.rawValue, stamp?.timestamp.rawValue ?? 0) + 1
+                    return isRewrite ? replaced : max(timestamp(entry), replaced)
+                }
+                var value = rows[key]?[name] ?? .null
+                if counters[key.table]?.contains(name) == true, case .integer(let shown) = value {
+                    let added = shown &- row.count(name)
+                    if !isRewrite, case .integer(let base)? = row.cells[name]?.value {
+                        guard added != base else { continue }
+                        let share = "\(name)+\(id)"
+                        add(
+                            key, row.life, time(replacing: row.shares[share]?.stamp), entry.sequence,
+                            .count(name, share: share, [increment(added &- base)]))
+                        continue
+                    }
+                    // What replaces no number is written, not added.
+                    value = .integer(added)
+                }
+                add(
+                    key, row.life, time(replacing: row.cells[name]?.stamp), entry.sequence,
+                    .column(name, value))
             }
         }
         let newest = pending.map(\.milliseconds).max() ?? 0

@@ -62,9 +62,9 @@ final class SchemaOracle {
     private func insert(_ db: Database, _ key: ModelKey, _ row: MergedState.Row) throws -> Bool {
         guard let table = tables[key.table] else { return false }
         let own = Set(columns[key.table] ?? [])
-        let cells = row.cells.filter { own.contains($0.key) }.sorted { $0.key < $1.key }
+        let cells = row.shown.filter { own.contains($0.key) }.sorted { $0.key < $1.key }
         let names = ([table.key] + cells.map(\.key)).map(\.quotedDatabaseIdentifier)
-        let values = [key.key.databaseValue] + cells.map(\.value.value.databaseValue)
+        let values = [key.key.databaseValue] + cells.map(\.value.databaseValue)
         do {
             try db.execute(
                 sql: """

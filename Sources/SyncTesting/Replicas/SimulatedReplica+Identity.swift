@@ -64,6 +64,17 @@ extension SimulatedReplica {
                 if isOvertaken { time = base.timestamp.rawValue + 1 }
                 if isOvertaken || isMoved(cell.stamp) { add(stamp(time), .column(name, cell.value)) }
             }
+            for (name, share) in row.shares where isMoved(share.stamp) {
+                // Of its own share a file makes one that the other file has no part in.
+                let isOwn = name == "\(share.column)+\(share.stamp.replica)"
+                var hash = ChainHash(after: share.stamp.replica)
+                hash.add(replica.bytes)
+                add(
+                    stamp(share.stamp.timestamp.rawValue + 1),
+                    .count(
+                        share.column, share: isOwn ? "\(share.column)+\(hash.value)" : name,
+                        Array(share.increments)))
+            }
         }
         for index in known.numbers
         where isMoved(world.changes[index].stamp) && !model.forgotten.contains(index) {

@@ -22,7 +22,8 @@ extension SimulatedReplica {
                 )
             }
         }
-        if !observation.knowsSame(as: model) {
+        let isWhole = becomesWhole(observation)
+        if isWhole || !observation.knowsSame(as: model) {
             guard let transfer else {
                 throw SimulationViolation(
                     .progress,
@@ -35,6 +36,7 @@ extension SimulatedReplica {
             // when it came first.
             adopt(transfer, now: now)
         }
+        try followRows(observation, transfer)
         forgetDeletions(observation.floor)
         guard observation.clock == model.clock else {
             throw SimulationViolation(
@@ -67,13 +69,13 @@ extension SimulatedReplica {
                 "replica \(name) counts \(observation.vector.text) as known, and the bundle brought \(joined.text)"
             )
         }
-        let known = world.restrict(transfer.known, to: transfer.tables)
+        let known = world.restrict(transfer.known, to: tables(of: transfer))
         let sender = world.state(of: known.subtracting(transfer.forgotten))
         adopt(transfer, now: now)
         forgetDeletions(transfer.floor)
         if !model.vector.covers(transfer.floor) { takeOut(transfer, sender) }
         model.vector = joined
-        for (table, part) in transfer.parts {
+        for (table, part) in transfer.parts where table != partialTable {
             model.parts[table, default: VersionVector()].join(part.target)
         }
         guard observation.knowsSame(as: model) else {
@@ -83,7 +85,19 @@ extension SimulatedReplica {
         model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
         model.forgotten.formUnion(replacedBefore(known.subtracting(model.known), sender, transfer))
         model.known.formUnion(known)
-        model.known.formUnion(world.claimed(transfer))
+        model.known.formUnion(world.claimed(transfer, partialTable: partialTable))
+        guard let table = transfer.partialTable, transfer.tables?.contains(table) == true else { return }
+        // What the sender took out again is known here, or it would not have sent anything.
+        for (number, change) in world.changes.enumerated()
+        where change.key.table == table && model.vector(of: table).contains(change.stamp) {
+            model.known.insert(number)
+        }
+    }
+
+    /// The tables of a bundle of which all rows are held here; nil for all.
+    private func tables(of transfer: SimulatedTransfer) -> Set<String>? {
+        guard let partialTable else { return transfer.tables }
+        return (transfer.tables ?? Set(world.app.tables)).subtracting([partialTable])
     }
 
     /// Of changes that are new here, those that the sender does not tell, because a deletion replaced
@@ -113,7 +127,7 @@ extension SimulatedReplica {
 
     /// Moves the clock by what is in a bundle.
     private func adopt(_ transfer: SimulatedTransfer, now: Int64) {
-        let known = world.restrict(transfer.known, to: transfer.tables)
+        let known = world.restrict(transfer.known, to: tables(of: transfer))
         let bound = (now + ModelReplica.skewMillisecondsMax) << 16
         model.adopt(
             world.state(of: known.subtracting(transfer.forgotten))
@@ -155,9 +169,10 @@ extension SimulatedReplica {
 
     /// The log gets versions.
     func fold(now: Int64) {
-        for number in world.add(model.fold(state(), rows, columns: columns, now: now)) {
-            model.known.insert(number)
-        }
+        let changes = model.fold(
+            state(), rows, columns: columns, counters: world.app.counters, now: now,
+            increment: world.increment)
+        for number in world.add(changes) { model.known.insert(number) }
     }
 
     /// Of a row whose deletion lies below the floor, nobody remembers anything.

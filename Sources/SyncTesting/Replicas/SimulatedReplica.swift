@@ -34,6 +34,7 @@ final class SimulatedReplica {
         if number == 0 { try world.app.migrate(queue, 0) }
         synchronizer = try Synchronizer(queue, tables: tables, environment: clock)
         oracle = try SchemaOracle(schema: [], tables: [])
+        if source == nil { try synchronizer.setPolicies(world.app.policies) }
         let observation = try queue.read { try StoreObservation($0) }
         model = ModelReplica(
             id: observation.replica, vector: observation.vector, clock: observation.clock,
@@ -41,6 +42,7 @@ final class SimulatedReplica {
         committed = (StoreFiles.Mark(), model, [:])
         if let source {
             model.parts = source.parts
+            model.partial = source.partial
             model.known = source.known
             model.forgotten = source.forgotten
         }

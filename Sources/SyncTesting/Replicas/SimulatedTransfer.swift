@@ -19,6 +19,8 @@ struct SimulatedTransfer: Equatable {
     let floor: VersionVector
     /// What the sender knew.
     let known: ChangeSet
+    /// The table of which the sender holds some rows only, and sends its own changes.
+    let partialTable: String?
     /// What of it belongs to rows whose deletion was forgotten.
     let forgotten: ChangeSet
 
@@ -26,7 +28,8 @@ struct SimulatedTransfer: Equatable {
     ///     - frames: The bundle; its header says what it builds on, which can be less than what was
     ///       asked for.
     ///     - hasScopes: Whether it may bring some tables only.
-    init(_ frames: [[UInt8]], from sender: ModelReplica, hasScopes: Bool) throws {
+    ///     - partialTable: The table of which the sender holds some rows only.
+    init(_ frames: [[UInt8]], from sender: ModelReplica, hasScopes: Bool, partialTable: String?) throws {
         guard let first = frames.first else {
             throw SimulationViolation(.progress, "a bundle has no header")
         }
@@ -35,6 +38,7 @@ struct SimulatedTransfer: Equatable {
         floor = header.facts.floor
         target = hasScopes ? header.target : sender.vector
         known = sender.known
+        self.partialTable = partialTable
         forgotten = sender.forgotten
         parts = Dictionary(
             header.facts.parts.flatMap { part in
@@ -46,7 +50,8 @@ struct SimulatedTransfer: Equatable {
         }
         let names = header.tables.map { $0.name.lowercased() }.filter { !$0.hasPrefix("_sync_") }
         tables = Set(names)
-        for name in names where (parts[name]?.target ?? target) != sender.vector(of: name) {
+        for name in names
+        where name != partialTable && (parts[name]?.target ?? target) != sender.vector(of: name) {
             throw SimulationViolation(
                 .progress, "a bundle says of table \(name) what its sender does not know")
         }
@@ -56,7 +61,10 @@ struct SimulatedTransfer: Equatable {
     func base(of table: String) -> VersionVector { parts[table]?.base ?? base }
 
     /// Whether a replica knows what the bundle builds on.
-    func isDue(for model: ModelReplica) -> Bool {
-        model.vectorAfterFold.covers(base) && parts.allSatisfy { model.vector(of: $0).covers($1.base) }
+    ///
+    /// - parameter partialTable: The table of which it holds some rows only.
+    func isDue(for model: ModelReplica, partialTable: String?) -> Bool {
+        model.vectorAfterFold.covers(base)
+            && parts.allSatisfy { $0 == partialTable || model.vector(of: $0).covers($1.base) }
     }
 }

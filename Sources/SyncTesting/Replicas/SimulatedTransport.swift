@@ -99,7 +99,8 @@ private final class SimulatedPeer: SyncPeer {
         try way.remote.observe(now: now)
         try way.remote.markCommitted()
         let transfer = try SimulatedTransfer(
-            frames, from: way.remote.model, hasScopes: way.local.world.hasScopes)
+            frames, from: way.remote.model, hasScopes: way.local.world.hasScopes,
+            partialTable: way.remote.partialTable)
         way.local.world.bundles.append(SimulatedBundle(frames: frames, transfer: transfer))
         way.pulled = transfer
         way.pulledFrames = frames
@@ -119,7 +120,8 @@ private final class SimulatedPeer: SyncPeer {
         try observeLocal()
         try way.local.markCommitted()
         let transfer = try SimulatedTransfer(
-            taken, from: way.local.model, hasScopes: way.local.world.hasScopes)
+            taken, from: way.local.model, hasScopes: way.local.world.hasScopes,
+            partialTable: way.local.partialTable)
         way.local.world.bundles.append(SimulatedBundle(frames: taken, transfer: transfer))
         way.pushed = transfer
         let summary = try inner.receive { sink in

@@ -19,8 +19,12 @@ final class SimulatedWorld {
     let allowsCopies: Bool
     /// Whether some tables only are exchanged by some.
     let hasScopes: Bool
+    /// How many increments of counters there were.
+    private var incrementCount = 0
     /// How many files came and went.
     var passingCount = 0
+    /// Whether a replica that holds all rows of a table, and is not a given one, knows some changes of it.
+    var isKnownElsewhere: (SimulatedReplica, String, Set<Stamp>) -> Bool = { _, _, _ in false }
     /// Takes down what happens.
     var note: (String) -> Void = { _ in }
     /// The bundles that were sent, to be delivered late.
@@ -53,14 +57,23 @@ final class SimulatedWorld {
 
     /// What a bundle claims of tables that it does not bring: changes that others replaced, by
     /// writes that the receiver knows. Were there more, its rows would differ from the model's.
-    func claimed(_ transfer: SimulatedTransfer) -> ChangeSet {
+    ///
+    /// - parameter partialTable: The table of which the receiver holds some rows only.
+    func claimed(_ transfer: SimulatedTransfer, partialTable: String?) -> ChangeSet {
         var claimed = ChangeSet()
         guard let tables = transfer.tables else { return claimed }
         for number in transfer.known.numbers
-        where !tables.contains(changes[number].key.table) && transfer.target.contains(changes[number].stamp) {
+        where !tables.contains(changes[number].key.table) && transfer.target.contains(changes[number].stamp)
+            && changes[number].key.table != partialTable
+        {
             claimed.insert(number)
         }
         return claimed
+    }
+
+    /// The greatest timestamp of some changes.
+    func newestTimestamp(of known: ChangeSet) -> Int64 {
+        known.numbers.map { changes[$0].stamp.timestamp.rawValue }.max() ?? 0
     }
 
     /// Notes changes.
@@ -69,6 +82,12 @@ final class SimulatedWorld {
     func add(_ new: [MergedState.Change]) -> Range<Int> {
         changes += new
         return (changes.count - new.count)..<changes.count
+    }
+
+    /// Something that is added to a counter.
+    func increment(_ value: Int64) -> MergedState.Change.Increment {
+        incrementCount += 1
+        return .init(number: incrementCount, value: value)
     }
 
     func oracle(schema: [String], tables: [SchemaOracle.Table]) throws -> SchemaOracle {

@@ -24,6 +24,8 @@ struct StoreObservation {
     let vector: VersionVector
     /// What is known of single tables beyond that.
     private let parts: [String: VersionVector]
+    /// The tables of which some rows only are held, with the revisions of what is asked for.
+    let partials: [String: Int64]
     let clock: Int64
     let folded: Int64
     /// Deletions up to here are forgotten.
@@ -80,12 +82,23 @@ struct StoreObservation {
             parts[table, default: VersionVector()][id] = row[2]
         }
         self.parts = parts
+        var partials: [String: Int64] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT tbl, revision FROM _sync_partial") {
+            guard let table = tables[row[0]] else {
+                throw SimulationViolation(.integrity, "a choice of rows names no table")
+            }
+            partials[table] = row[1]
+        }
+        self.partials = partials
     }
+
+    /// What is known of a table beyond what is known of all.
+    func part(of table: String) -> VersionVector? { parts[table] }
 
     /// Whether the store knows what the model expects, of all tables and of each.
     func knowsSame(as model: ModelReplica) -> Bool {
         guard vector == model.vector else { return false }
-        return Set(parts.keys).union(model.parts.keys).allSatisfy { table in
+        return Set(parts.keys).union(model.parts.keys).subtracting(partials.keys).allSatisfy { table in
             var known = vector
             known.join(parts[table] ?? VersionVector())
             return known == model.vector(of: table)

@@ -1,5 +1,6 @@
 import CipherStore
 import Foundation
+import SyncWire
 
 /// Random statements on the tables of a ``BuiltInSchema``, each an edit of its own.
 struct BuiltInEdits: Sendable {
@@ -14,6 +15,8 @@ struct BuiltInEdits: Sendable {
 
     func run(_ db: Database, _ random: inout SimulationRandom) throws -> String {
         guard let table = random.element(of: schema.tables) else { return "nothing" }
+        if table.isChosenFrom { return try editChosen(db, table, &random) }
+        if let counter = table.counter, random.oneIn(3) { return try count(db, table, counter, &random) }
         switch random.number(below: 20) {
         case 0..<7: return try insert(db, table, &random, "INSERT")
         case 7, 8: return try insert(db, table, &random, replacement(db))
@@ -123,6 +126,17 @@ struct BuiltInEdits: Sendable {
         return try execute(db, "UPDATE \(table.name) SET \(sql) WHERE id = ?", values + [key(table, &random)])
     }
 
+    /// Adds to a counter, of one row or of all.
+    private func count(
+        _ db: Database, _ table: BuiltInSchema.Table, _ counter: String, _ random: inout SimulationRandom
+    ) throws -> String {
+        let steps: [Int64] = [1, 1, 1, 5, -2, 1000, .max]
+        let step = (random.element(of: steps) ?? 1).databaseValue
+        let sql = "UPDATE \(table.name) SET \(counter) = \(counter) + ?"
+        if random.oneIn(4) { return try execute(db, sql, [step]) }
+        return try execute(db, "\(sql) WHERE id = ?", [step, key(table, &random)])
+    }
+
     private func updateAll(
         _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
     ) throws -> String {
@@ -154,6 +168,38 @@ struct BuiltInEdits: Sendable {
     }
 }
 
+extension BuiltInEdits {
+    /// Edits a table of which replicas hold some rows: rows that are here, and new ones.
+    private func editChosen(
+        _ db: Database, _ table: BuiltInSchema.Table, _ random: inout SimulationRandom
+    ) throws -> String {
+        let keys = try DatabaseValue.fetchAll(db, sql: "SELECT id FROM \(table.name) ORDER BY id")
+        let room = ModelValue(random.element(of: BuiltInSchema.rooms) ?? .null).databaseValue
+        let name = RandomValues.text(&random)
+        guard let key = random.element(of: keys), !random.oneIn(4) else {
+            var bytes = (0..<16).map { _ in UInt8(random.number(below: 256)) }
+            // A key of chance, or one that two replicas could have made.
+            if random.oneIn(2) { (bytes[6], bytes[8]) = (bytes[6] & 0x0F | 0x40, bytes[8] & 0x3F | 0x80) }
+            return try execute(
+                db, "INSERT INTO \(table.name) (id, room, name) VALUES (?, ?, ?)",
+                [Data(bytes).databaseValue, room, name])
+        }
+        switch random.number(below: 10) {
+        case 0: return try execute(db, "DELETE FROM \(table.name) WHERE id = ?", [key])
+        case 1:
+            return try execute(
+                db, "INSERT OR REPLACE INTO \(table.name) (id, room, name) VALUES (?, ?, ?)",
+                [key, room, name])
+        case 2...4: return try execute(db, "UPDATE \(table.name) SET room = ? WHERE id = ?", [room, key])
+        case 5:
+            return try execute(
+                db, "UPDATE \(table.name) SET room = ?, name = ? WHERE id = ?", [room, name, key])
+        case 6, 7: return try execute(db, "UPDATE \(table.name) SET name = ? WHERE id = ?", [name, key])
+        default: return try execute(db, "UPDATE \(table.name) SET size = size + 1 WHERE id = ?", [key])
+        }
+    }
+}
+
 extension SimulatedApp {
     /// The app that a seed makes up, of tables that allow what the features need.
     static func builtIn(_ features: Set<SimulationFeature>, seed: UInt64) -> SimulatedApp {
@@ -163,8 +209,11 @@ extension SimulatedApp {
         let edits = BuiltInEdits(
             schema: schema, keyCount: 3 + random.number(below: 5), hasOwners: isMigrated)
         return SimulatedApp(
-            tables: schema.tables.map(\.name), versionCount: isMigrated ? BuiltInSchema.versionCount : 1,
+            tables: schema.tables.map(\.name), counters: schema.counters,
+            versionCount: isMigrated ? BuiltInSchema.versionCount : 1,
             hasSingleStatements: true, allowsPlainTriggers: true,
+            rowScope: features.contains(.rowScopes)
+                ? .init(table: "member", column: "room", values: BuiltInSchema.rooms) : nil,
             migrate: { try schema.migrate($0, to: $1) },
             edit: { db, random, device in
                 var edits = edits

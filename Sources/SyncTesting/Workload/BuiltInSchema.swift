@@ -1,3 +1,5 @@
+import SyncWire
+
 /// The schema that a seed chooses.
 struct BuiltInSchema: Sendable {
     enum Content: Sendable {
@@ -24,6 +26,10 @@ struct BuiltInSchema: Sendable {
         let columns: [Column]
         let sql: String
         var indexes: [String] = []
+        /// A column that counts.
+        var counter: String?
+        /// Whether replicas may hold some of its rows only.
+        var isChosenFrom = false
 
         /// The columns that a version of the app has.
         func columns(version: Int) -> [Column] { columns.filter { $0.versions.contains(version) } }
@@ -39,15 +45,24 @@ struct BuiltInSchema: Sendable {
     /// Chooses a schema.
     init(_ features: Set<SimulationFeature>, _ random: inout SimulationRandom) {
         tables = [Self.note]
+        let isCounted = features.contains(.counters)
+        if isCounted { tables[0].counter = "stars" }
         let isUnique = features.contains(.uniques) && !random.oneIn(3)
         hasUniqueColumns = isUnique
-        tables.append(Self.tag(isUnique: isUnique, withoutRowID: random.oneIn(2)))
+        tables.append(Self.tag(isUnique: isUnique, withoutRowID: random.oneIn(2), isCounted: isCounted))
         if isUnique, random.oneIn(2) { tables.append(Self.link) }
         if features.contains(.foreignKeys), !random.oneIn(3) {
             tables.append(Self.folder(&random, isUnique: isUnique && random.oneIn(2)))
             tables.append(Self.item(&random))
         }
         if features.contains(.checks), !random.oneIn(3) { tables.append(Self.range) }
+        if features.contains(.rowScopes) { tables.append(Self.member(isCounted: isCounted)) }
+    }
+
+    /// The columns that count, by table.
+    var counters: [String: Set<String>] {
+        Dictionary(
+            uniqueKeysWithValues: tables.compactMap { table in table.counter.map { (table.name, [$0]) } })
     }
 
     private static let note = Table(
@@ -63,18 +78,37 @@ struct BuiltInSchema: Sendable {
                 id BLOB PRIMARY KEY, title TEXT COLLATE NOCASE, body, stars INTEGER DEFAULT 0, score REAL DEFAULT 0.5)
             """)
 
-    private static func tag(isUnique: Bool, withoutRowID: Bool) -> Table {
-        Table(
+    private static func tag(isUnique: Bool, withoutRowID: Bool, isCounted: Bool) -> Table {
+        var table = Table(
             name: "tag", hasTextKey: true,
             columns: [
                 Column(name: "name", content: .name), Column(name: "color", content: .any),
                 Column(name: "weight", content: .integer, versions: 1...2),
-            ],
+            ] + (isCounted ? [Column(name: "uses", content: .integer)] : []),
             sql: """
                 CREATE TABLE tag (
-                    id TEXT PRIMARY KEY, name TEXT COLLATE NOCASE\(isUnique ? " UNIQUE" : ""), color NUMERIC\
+                    id TEXT PRIMARY KEY, name TEXT COLLATE NOCASE\(isUnique ? " UNIQUE" : ""), color NUMERIC\(isCounted ? ", uses INTEGER" : "")\
                 )\(withoutRowID ? " WITHOUT ROWID" : "")
                 """)
+        if isCounted { table.counter = "uses" }
+        return table
+    }
+
+    /// The values of the column by which rows of a table are chosen.
+    static let rooms: [ScopeValue] = ["a", "b", "c", nil, 1]
+
+    /// The table of which rows are chosen. Each key is inserted once, as those of rows are that are made
+    /// apart: of two rows with one key, who holds some rows may have the one that lost.
+    private static func member(isCounted: Bool) -> Table {
+        Table(
+            name: "member", hasTextKey: false,
+            columns: [
+                Column(name: "room", content: .any), Column(name: "name", content: .text),
+                Column(name: "size", content: .integer),
+            ],
+            sql:
+                "CREATE TABLE member (id BLOB PRIMARY KEY, room, name TEXT, size INTEGER NOT NULL DEFAULT 0)",
+            counter: isCounted ? "size" : nil, isChosenFrom: true)
     }
 
     private static let link = Table(

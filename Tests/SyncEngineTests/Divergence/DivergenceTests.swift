@@ -106,6 +106,30 @@ import Testing
         }
     }
 
+    /// Such rows have no versions, so nothing that compares those sees them.
+    @Test func rowsThatCameUntrackedAreFoundAndSent() throws {
+        let stores = try TestStores()
+        let (first, second) = try pair(stores)
+        try damage(
+            first,
+            """
+            INSERT INTO note (id, title, stars) VALUES (x'63636363636363636363636363636363', 'extra', 7);
+            INSERT INTO note (id, title) VALUES (x'14141414141414141414141414141414', 'deleted once');
+            INSERT INTO tag VALUES ('0000000b-0000-4000-8000-000000000000', 'blue');
+            """)
+        #expect(try first.sync(second).divergence == nil)
+        let found = try first.synchronizer.compare(with: second.transport)
+        #expect(found?.rowCount == 3 && found?.tables.map(\.name) == ["note", "tag"])
+        #expect(found?.isRepaired == false)
+        let repaired = try first.synchronizer.compare(with: second.transport, repairing: true)
+        #expect(repaired?.rowCount == 3 && repaired?.isRepaired == true)
+        #expect(
+            try second.value("SELECT stars FROM note WHERE title = 'extra'", as: Int.self) == 7)
+        #expect(try first.dump() == second.dump())
+        try requireEqual(first, second)
+        #expect(try first.synchronizer.compare(with: second.transport) == nil)
+    }
+
     @Test func aValueThatLosesIsInTheJournal() throws {
         let stores = try TestStores()
         let (first, second) = try pair(stores)

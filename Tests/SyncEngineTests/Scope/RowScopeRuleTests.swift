@@ -178,4 +178,17 @@ import Testing
                 == 76)
         for store in [hub, leaf, copy] { #expect(try store.problems() == []) }
     }
+
+    @Test func aColumnByWhichRowsAreChosenGetsNoPolicy() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try leaf.choose(["a"], of: hub)
+        for policy in [ColumnPolicy.counter("item", "scope"), .custom("Item", "Scope", merge: "lines")] {
+            let error = #expect(throws: SyncError.self) { try leaf.synchronizer.setPolicies([policy]) }
+            #expect(error?.code == .unsuitablePolicy)
+        }
+        try leaf.synchronizer.setPolicies([.lastWriter("item", "scope"), .counter("item", "x")])
+        #expect(try leaf.synchronizer.policies().map(\.column) == ["x"])
+    }
 }

@@ -51,6 +51,21 @@ import Testing
         #expect(try hub.numbers() == [1, 3])
     }
 
+    /// Nothing new comes of a row that is outside, and it is here until somebody has what was written to it.
+    @Test func aRowThatIsMovedBackBeforeItWentIsBroughtUpToDate() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.add(1, "b")
+        try leaf.share(hub)
+        try leaf.choose(["a"], of: hub)
+        try hub.set(1, x: 7)
+        try leaf.move(1, "a")
+        for _ in 0..<2 { try leaf.share(hub) }
+        #expect(try leaf.items() == hub.items(["a"]))
+        #expect(try leaf.value("SELECT x FROM item", as: Int.self) == 7)
+        let again = try leaf.share(hub)
+        #expect(again.pulled == nil && again.pushed == nil)
+    }
+
     @Test func aRowThatLeavesIsTakenOutAndDeletedNowhere() throws {
         let (hub, leaf) = try hubAndLeaf()
         for number in 1...3 { try hub.add(number, "a") }

@@ -151,6 +151,23 @@ struct PartialTable {
         (since, seen, own, dropped) = (vectors[0], vectors[1], vectors[2], vectors[3])
     }
 
+    /// Whether rows were moved here, by changes that no answer has taken into account. Such a row may have
+    /// been outside, where nothing new of it came, so it has to come whole.
+    func hasMovedRows(_ db: Database) throws -> Bool {
+        for replica in try StoreMetadata.require(db).replicas
+        where own[replica.id] > since[replica.id] {
+            let isMoved = try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS(
+                        SELECT 1 FROM _sync_cell AS c CROSS JOIN _sync_row AS s ON s.r = c.r
+                        WHERE c.sid = ?1 AND c.oseq > ?2 AND c.col = ?3 AND s.tbl = ?4)
+                    """, arguments: [replica.sid, since[replica.id], column, number])
+            if isMoved == true { return true }
+        }
+        return false
+    }
+
     // MARK: Writing
 
     /// Raises what is known. The replicas have numbers.

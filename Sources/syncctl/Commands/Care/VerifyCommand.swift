@@ -17,7 +17,8 @@ struct VerifyCommand: ParsableCommand {
 
             --remote compares the store with another one that knows the same changes, row by row and \
             value by value, and lists the rows that differ. That finds what a program changed while \
-            nothing tracked it. --repair merges these rows; values that lose are kept as conflicts.
+            nothing tracked it. --repair merges these rows; values that lose are kept as conflicts, and \
+            rows that came that way to this store count as inserted now.
 
             A file whose name ends in .csa is checked as an archive, all of it.
 

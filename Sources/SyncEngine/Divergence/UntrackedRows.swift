@@ -1,0 +1,69 @@
+import CipherStore
+import SyncWire
+
+/// Rows that came into tracked tables while nothing tracked them, so that they have no versions: nobody
+/// is sent them, and nothing that compares versions sees them.
+struct UntrackedRows {
+    let db: Database
+    let environment: SyncEnvironment
+
+    /// The rows that are without a version though the log has none of them.
+    func find() throws -> [Divergence.Table] {
+        try prepare()
+        return try tables().compactMap { table in
+            let key = table.key.quotedDatabaseIdentifier
+            let keys = try DatabaseValue.fetchAll(
+                db, sql: "SELECT \(key) FROM \(table.qualifiedName) WHERE \(condition(table)) ORDER BY 1")
+            let found = keys.compactMap { key -> StateRowKey? in
+                switch key.storage {
+                case .string(let text): StateRowKey(bytes: Array(text.utf8), isText: true)
+                case .blob(let data): StateRowKey(bytes: Array(data), isText: false)
+                default: nil
+                }
+            }
+            return found.isEmpty ? nil : Divergence.Table(name: table.name, keys: found)
+        }
+    }
+
+    /// Takes them for inserted now.
+    func adopt() throws {
+        try prepare()
+        let tracking = TableTracking(db: db, environment: environment)
+        for table in try tables() {
+            try tracking.log(table, CaptureTriggers.Operation.insert, mask: 0, where: condition(table))
+        }
+        try Fold(db: db, environment: environment).run()
+    }
+
+    /// Gives versions to what the log has.
+    private func prepare() throws {
+        try TableTracking(db: db, environment: environment).refresh()
+        try Fold(db: db, environment: environment).run()
+    }
+
+    private func tables() throws -> [SyncedTable] {
+        try SyncedTable.loadAll(db).filter { try $0.isTracked && db.tableExists($0.name) }
+    }
+
+    private func condition(_ table: SyncedTable) -> String {
+        let key = table.key.quotedDatabaseIdentifier
+        return """
+            \(TableDefinition.isUUID(key)) AND NOT EXISTS (
+                SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = \(key) AND r.cl & 1)
+            """
+    }
+}
+
+extension Divergence {
+    /// Adds rows that were found in another way.
+    mutating func add(_ found: [Table]) {
+        for table in found {
+            guard let index = tables.firstIndex(where: { $0.name == table.name }) else {
+                tables.append(table)
+                continue
+            }
+            let keys = Set(tables[index].keys).union(table.keys).sorted()
+            tables[index] = Table(name: table.name, keys: keys)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import CipherStore
+import Foundation
+import SyncWire
+
+/// What becomes of shares when two files counted under one identity (see ``ReplicaIdentity``).
+///
+/// What was counted here beyond the last common change moves to a column of its own, as a whole, so
+/// that the other file's share has its column to itself. What both hold counts once, because the
+/// entries say so (see ``CounterTotal``), whoever moves it, and however often.
+struct ShareRenewal {
+    let db: Database
+    /// The new identity, its number here, and the number of the change that moves everything.
+    let replica: ReplicaID
+    let sid: Int64
+    let sequence: Int64
+
+    /// Moves what was counted under a forked identity.
+    ///
+    /// - parameter number: The number of that identity.
+    func move(_ fork: Fork, number: Int64) throws {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT c.r, s.tbl, h.counter, c.col, p.val FROM _sync_cell AS c CROSS JOIN _sync_row AS s ON s.r = c.r
+                JOIN _sync_share AS h ON h.tbl = s.tbl AND h.col = c.col
+                JOIN _sync_part AS p ON p.r = c.r AND p.col = c.col
+                WHERE c.sid = ? AND c.oseq > ? AND h.rid = ? ORDER BY c.r, c.col
+                """, arguments: [number, fork.common, fork.replica.data])
+        let branch = CounterShare.branch(of: fork.replica, by: replica)
+        for row in rows {
+            let value = OwnedValue.make(try row.decode(atIndex: 4))
+            guard let share = withExtendedLifetime(value, { CounterShare(value.value) }) else { continue }
+            let (r, table): (Int64, Int64) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
+            let (counter, column): (Int, Int) = (try row.decode(atIndex: 2), try row.decode(atIndex: 3))
+            let known = try SyncedTable.load(db, number: table).columns.first { $0.number == counter }
+            guard let known else { continue }
+            let target = try CounterStore.shareColumn(db, of: known, in: table, replica: branch)
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
+                    SELECT r, ?1, hlc + 1, ?2, ?3 FROM _sync_cell WHERE r = ?4 AND col = ?5;
+                    """, arguments: [target, sid, sequence, r, column])
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO _sync_part (r, col, val)
+                    SELECT r, ?1, val FROM _sync_part WHERE r = ?2 AND col = ?3
+                    """, arguments: [target, r, column])
+            try setBack(share.upTo(fork.common), r, column)
+        }
+    }
+
+    /// A share is again what it was at the common change.
+    private func setBack(_ share: CounterShare?, _ row: Int64, _ column: Int) throws {
+        guard let share, let last = share.entries.last else {
+            for table in ["_sync_cell", "_sync_part"] {
+                try db.execute(
+                    sql: "DELETE FROM \(table) WHERE r = ? AND col = ?", arguments: [row, column])
+            }
+            return
+        }
+        try db.execute(
+            sql: "UPDATE _sync_cell SET hlc = ?, oseq = ? WHERE r = ? AND col = ?",
+            arguments: [last.timestamp, last.sequence, row, column])
+        try db.execute(
+            sql: "UPDATE _sync_part SET val = ? WHERE r = ? AND col = ?",
+            arguments: [Data(share.bytes), row, column])
+    }
+}

@@ -1,0 +1,163 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+/// What files counted under one identity counts once, whoever finds out that they are two.
+@Suite struct ForkedCounterTests {
+    private func stars(_ replica: TestReplica) throws -> Int? {
+        try replica.value("SELECT stars FROM note", as: Int.self)
+    }
+
+    private func add(_ number: Int, _ replica: TestReplica) throws {
+        try replica.execute("UPDATE note SET stars = stars + \(number)")
+    }
+
+    /// A store in which something was counted, two others that know it, and a copy that nobody notices.
+    private func duplicate(
+        _ stores: TestStores
+    ) throws -> (a: TestReplica, copy: TestReplica, b: TestReplica, c: TestReplica) {
+        let a = try stores.create()
+        try a.synchronizer.setPolicies([.counter("note", "stars")])
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        let c = try stores.clone(a, as: "c.db")
+        for number in 1...3 {
+            try add(number, a)
+            try a.meet(b)
+        }
+        try a.meet(c)
+        try a.queue.close()
+        try stores.copy("a.db", to: "copy.db")
+        return (try stores.open("a.db"), try stores.open("copy.db", copyOf: "a.db"), b, c)
+    }
+
+    @Test(arguments: 0..<6) func whatACopyAndItsOriginalCountIsSummedUp(order: Int) throws {
+        let stores = try TestStores(seed: UInt64(order) + 1)
+        let (a, copy, b, c) = try duplicate(stores)
+        // The same at the same time: only who did it differs.
+        let now = stores.clock.environment.milliseconds() + 10
+        for replica in [a, copy] {
+            try add(10, replica)
+            try replica.queue.write {
+                try $0.execute(sql: "UPDATE _sync_log SET ms = ? WHERE op <> 0", arguments: [now])
+            }
+        }
+        switch order {
+        case 0: try a.meet(copy)
+        case 1:
+            try a.meet(b)
+            try copy.meet(b)
+        case 2:
+            try a.meet(b)
+            try copy.meet(c)
+        case 3:
+            try a.meet(b)
+            try copy.meet(c)
+            // Neither of the two is there when the fork is found.
+            try b.meet(c)
+        case 4:
+            try copy.meet(b)
+            try c.meet(b)
+            try a.meet(c)
+        default:
+            try a.meet(b)
+            try copy.meet(c)
+            try b.meet(c)
+            // The same is moved again, with more.
+            try add(100, a)
+            try a.meet(c)
+        }
+        for replica in [a, copy, b, c] { try add(1000, replica) }
+        try expectEqual([a, copy, b, c])
+        let sum = 6 + 20 + (order == 5 ? 100 : 0) + 4000
+        for replica in [a, copy, b, c] { #expect(try stars(replica) == sum) }
+        #expect(try a.value("SELECT count(*) FROM _sync_conflict", as: Int.self) == 0)
+    }
+
+    /// The newer file is gone: what others got of it counts, and what was counted after the restore.
+    @Test(arguments: [false, true]) func aBackupThatCountsOnLosesNothing(isRow: Bool) throws {
+        let stores = try TestStores()
+        let (a, copy, b, _) = try duplicate(stores)
+        try copy.queue.close()
+        if isRow { try a.execute("UPDATE note SET title = 'before it'") }
+        try add(10, a)
+        try a.meet(b)
+        try a.queue.close()
+        try stores.copy("copy.db", to: "a.db")
+        let restored = try stores.open("a.db")
+        try add(100, restored)
+        try restored.meet(b)
+        try add(1000, restored)
+        try expectEqual([restored, b])
+        #expect(try stars(b) == 1116)
+    }
+
+    @Test func aShareOfManyFoldsIsThinnedAndStaysWhole() throws {
+        let origin = ReplicaID(high: 1, low: 2)
+        var share = CounterShare(origin: origin)
+        for number in 1...1000 as ClosedRange<Int64> {
+            share.append(
+                .init(sequence: number, timestamp: number << 20, nonce: UInt32(number), sum: number * 2))
+        }
+        #expect(share.entries.count <= CounterShare.entryCountMax)
+        #expect(share.entries.last?.sum == 2000)
+        let copy = share.bytes.withUnsafeBytes { CounterShare(.blob($0)) }
+        #expect(copy == share)
+        // A copy that went on after the last entry but a few.
+        var other = try #require(share.upTo(990))
+        other.append(.init(sequence: 991, timestamp: 5000 << 20, nonce: 7, sum: other.sum + 5))
+        for pair in [[share, other], [other, share]] {
+            var total = CounterTotal()
+            for share in pair { share.bytes.withUnsafeBytes { _ = total.add(.blob($0)) } }
+            #expect(total.sum == 2005)
+        }
+        #expect(share.upTo(0) == nil)
+    }
+
+    @Test func whatIsNoShareAddsNothing() throws {
+        var total = CounterTotal()
+        let share = CounterShare(
+            origin: ReplicaID(high: 1, low: 2),
+            entries: [.init(sequence: .max, timestamp: .min, nonce: 1, sum: .min)])
+        for count in 0..<share.bytes.count {
+            share.bytes.prefix(count).withUnsafeBufferPointer {
+                _ = total.add(.blob(UnsafeRawBufferPointer($0)))
+            }
+        }
+        for value: WireValue? in [nil, .null, .real(1), .integer(7)] { total.add(value) }
+        #expect(total.sum == 7)
+        share.bytes.withUnsafeBytes { _ = total.add(.blob($0)) }
+        #expect(total.sum == .min + 7)
+    }
+
+    /// Whoever was away while deletions were forgotten takes rows out, and what was counted in them
+    /// must not be left for another row.
+    @Test func whatWasCountedInARowThatIsTakenOutIsInTheJournal() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.synchronizer.setPolicies([.counter("note", "stars")])
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        let away = try stores.clone(a, as: "away.db")
+        try a.meet(b)
+        try away.meet(a)
+        try add(5, away)
+        try a.execute("DELETE FROM note")
+        try a.meet(b)
+        stores.clock.advance(milliseconds: 365 * 24 * 60 * 60 * 1000)
+        for (number, replica) in [(2, a), (3, b)] {
+            try replica.insert(UInt8(number), "later")
+            try a.meet(b)
+        }
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try away.meet(a)
+        #expect(
+            try away.value("SELECT count(*) FROM _sync_part WHERE r NOT IN (SELECT r FROM _sync_row)") == 0)
+        let lost = try away.synchronizer.conflicts().filter { $0.column == "stars" }.map(\.lost)
+        #expect(lost == [5.databaseValue])
+        try expectEqual([a, b, away])
+    }
+}
