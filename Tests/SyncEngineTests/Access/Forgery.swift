@@ -64,7 +64,10 @@ extension TestReplica {
     /// Applies a bundle of a device that has bounds; nil for one that has none.
     @discardableResult
     func take(_ forgery: Forgery, within bounds: AccessBounds?) throws -> ApplySummary {
-        let frames = try forgery.frames()
+        try take(forgery.frames(), within: bounds)
+    }
+
+    func take(_ frames: [[UInt8]], within bounds: AccessBounds?) throws -> ApplySummary {
         func handOut(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
             for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
         }

@@ -287,6 +287,36 @@ import Testing
         #expect(counts == [0, 0])
     }
 
+    @Test func aDeviceGoesOnWithCountersAndAfterARenaming() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.synchronizer.setPolicies([.counter("item", "x")])
+        for number in 1...2 { try hub.add(number, number == 1 ? "a" : "c", x: 10) }
+        let bounds = try #require(
+            try hub.synchronizer.bounds(of: .rows(of: "item", where: "scope", in: ["a", "b"])))
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try leaf.choose(["a", "b"], of: hub)
+        try leaf.share(hub)
+        func push() throws {
+            stores.clock.advance(milliseconds: 10)
+            _ = try leaf.peer.greet()
+            let frames = try leaf.bundle(TransferRequest(base: hub.peer.greet().vector))
+            _ = try hub.take(frames, within: bounds)
+        }
+        try leaf.execute("UPDATE item SET x = x + 5 WHERE scope = 'a'")
+        try push()
+        try hub.execute("UPDATE item SET x = x + 1")
+        try leaf.execute("UPDATE item SET x = x + 5, scope = 'b' WHERE scope = 'a'")
+        try hub.execute("ALTER TABLE item RENAME TO thing")
+        try push()
+        let sums = try hub.queue.read {
+            try String.fetchAll($0, sql: "SELECT scope || x FROM thing ORDER BY id")
+        }
+        #expect(sums == ["b21", "c11"])
+        try leaf.execute("UPDATE item SET scope = 'c'")
+        #expect(throws: SyncError.self) { try push() }
+    }
+
     @Test func boundsThatNobodyCanTellLetNothingThrough() throws {
         let stores = try TestStores()
         let (hub, bounds) = try hub(stores)
