@@ -303,7 +303,8 @@ CREATE TABLE _sync_remote (
     port INTEGER NOT NULL,
     trust INTEGER NOT NULL,                -- 0 this certificate only, 1 the system's roots, 2 no TLS (loopback)
     certificate BLOB,                      -- DER, for trust 0
-    readonly INTEGER NOT NULL              -- whether the server takes no changes from here
+    readonly INTEGER NOT NULL,             -- whether the server takes no changes from here
+    scope TEXT                             -- what it said last that it exchanges with this file, JSON; NULL for everything
 );
 
 -- This file as a server.
@@ -322,11 +323,13 @@ CREATE TABLE _sync_device (
     key BLOB NOT NULL UNIQUE,              -- Ed25519, public, 32 bytes
     label TEXT NOT NULL,
     readonly INTEGER NOT NULL,             -- 1: its changes are refused
-    scope TEXT,                            -- what it may exchange: {"tables":[1,4]}; NULL for everything
+    scope TEXT,                            -- what it may exchange, NULL for everything:
+                                           -- {"rows":[{"column":2,"table":1,"values":[{"text":"a"}]}],"tables":[1,4]}
     replica BLOB,                          -- which replica it is, once it said so
     at INTEGER NOT NULL,                   -- when it was enrolled, Unix milliseconds
     seen INTEGER,                          -- when it was last here
-    revoked INTEGER                        -- since when it is refused
+    revoked INTEGER,                       -- since when it is refused
+    revision INTEGER NOT NULL DEFAULT 0    -- how often what it may exchange was changed
 );
 
 -- Invitations: whoever knows the secret enrols one device.

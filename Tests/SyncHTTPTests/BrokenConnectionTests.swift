@@ -32,7 +32,7 @@ import Testing
                 remote: Remote(
                     name: "proxy",
                     address: try ServerAddress(host: "127.0.0.1", port: proxy.port, trust: server.trust),
-                    isReadOnly: false, certificate: remote.certificate),
+                    certificate: remote.certificate),
                 store: try hub.identity().store, key: try book.deviceKey(), folder: stores.folder,
                 options: .hasty)
             let report = try await phone.sync(with: transport)

@@ -159,7 +159,7 @@ final class LogLines: LogHandler, Sendable {
             let address = try ServerAddress(host: "127.0.0.1", port: proxy.port, trust: remote.address.trust)
             try RemoteBook(phone).save(
                 Remote(
-                    name: "twice", address: address, isReadOnly: false, certificate: remote.certificate))
+                    name: "twice", address: address, certificate: remote.certificate))
             let transport = try RemoteBook(phone).transport("twice", options: .hasty)
             for round in 0..<3 {
                 try phone.insert(2, "phone \(round)")

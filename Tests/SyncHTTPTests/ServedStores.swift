@@ -136,11 +136,11 @@ struct RunningServer: Sendable {
 
     func invite(
         _ label: String = "phone", isReadOnly: Bool = false, milliseconds: Int64 = 900_000,
-        tables: [String]? = nil
+        tables: [String]? = nil, scope: SyncScope? = nil
     ) throws -> InviteLink {
         try register.invite(
-            label: label, expiresAfter: milliseconds, isReadOnly: isReadOnly, tables: tables, address: address
-        )
+            label: label, expiresAfter: milliseconds, isReadOnly: isReadOnly,
+            scope: scope ?? tables.map { .tables($0) } ?? .everything, address: address)
     }
 
     /// Runs a server for as long as the body runs.

@@ -22,7 +22,7 @@ import Testing
             remote: Remote(
                 name: "proxy",
                 address: try ServerAddress(host: "127.0.0.1", port: proxy.port, trust: server.trust),
-                isReadOnly: false, certificate: try book.remote().certificate),
+                certificate: try book.remote().certificate),
             store: try server.hub.identity().store, key: try book.deviceKey(), folder: stores.folder,
             options: options)
     }
@@ -99,7 +99,7 @@ import Testing
             try phone.insertLarge(Self.rowCount, byteCount: Self.rowByteCount)
             let proxy = CuttingProxy(to: server.port)
             let transport = try Self.transport(phone, server, proxy, stores)
-            let error = await #expect(throws: RemoteError.self) { try await phone.sync(with: transport) }
+            let error = await #expect(throws: RemoteError.self) { try await phone.push(to: transport) }
             #expect(error?.code == .readOnlyDevice)
             #expect(try hub.rows().isEmpty)
             proxy.close()

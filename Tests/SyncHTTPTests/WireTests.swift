@@ -22,7 +22,8 @@ import X509
         try await RunningServer.serving(hub, tls: tls) { server in
             let proxy = CuttingProxy(to: server.port, cuts: [])
             let address = try ServerAddress(host: "127.0.0.1", port: proxy.port, trust: server.trust)
-            let link = try server.register.invite(label: "label of a phone", address: address)
+            let link = try server.register.invite(
+                label: "label of a phone", scope: .tables(["note"]), address: address)
             let phone = try await stores.join(link, "phone.db")
             try phone.insert(20, Self.marker)
             _ = try await phone.sync(with: RemoteBook(phone).transport(options: .hasty))
@@ -39,7 +40,10 @@ import X509
     }
 
     @Test func nothingReadablePasses() async throws {
-        let secrets = [Self.marker, "note", "title", "label of a phone", "/v1/", "challenge", "cipherstore"]
+        let secrets = [
+            Self.marker, "note", "title", "label of a phone", "CREATE TABLE", "/v1/", "challenge",
+            "cipherstore",
+        ]
         let encrypted = Data(try await record(tls: .selfSigned))
         #expect(encrypted.count > 10_000)
         for secret in secrets { #expect(encrypted.range(of: Data(secret.utf8)) == nil, "\(secret)") }
@@ -94,7 +98,9 @@ import X509
 
     /// Makes an authority, and a certificate of it for 127.0.0.1; returns the paths of the authority's
     /// certificate, of the chain and of the key.
-    private func makeChain(_ stores: ServedStores) throws -> (root: String, chain: String, key: String) {
+    private func makeChain(
+        _ stores: ServedStores, daysAgo days: Double = 0, address: [UInt8] = [127, 0, 0, 1]
+    ) throws -> (root: String, chain: String, key: String) {
         let (rootKey, key) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
         let (issuer, issued) = (Certificate.PrivateKey(rootKey), Certificate.PrivateKey(key))
         let now = Date()
@@ -109,12 +115,13 @@ import X509
             }, issuerPrivateKey: issuer)
         let leaf = try Certificate(
             version: .v3, serialNumber: .init(), publicKey: issued.publicKey,
-            notValidBefore: now - 86_400, notValidAfter: now + 86_400, issuer: rootName,
-            subject: try DistinguishedName { CommonName("hub") }, signatureAlgorithm: .ecdsaWithSHA256,
+            notValidBefore: now - (days + 1) * 86_400, notValidAfter: now - (days - 1) * 86_400,
+            issuer: rootName, subject: try DistinguishedName { CommonName("hub") },
+            signatureAlgorithm: .ecdsaWithSHA256,
             extensions: try Certificate.Extensions {
                 Critical(BasicConstraints.notCertificateAuthority)
                 SubjectAlternativeNames([
-                    .ipAddress(.init(contentBytes: [127, 0, 0, 1])), .dnsName("localhost"),
+                    .ipAddress(.init(contentBytes: address[...])), .dnsName("localhost"),
                 ])
             }, issuerPrivateKey: issuer)
         let paths = (stores.path("root.pem"), stores.path("chain.pem"), stores.path("key.pem"))
@@ -149,11 +156,38 @@ import X509
         }
     }
 
+    @Test(
+        arguments: [(2, [127, 0, 0, 1]), (-2, [127, 0, 0, 1]), (0, [127, 0, 0, 2])] as [(Double, [UInt8])])
+    func aCertificateThatIsNotValidNowOrNotForTheServerIsRefused(days: Double, address: [UInt8]) async throws
+    {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db", rows: 5)
+        let (root, chain, key) = try makeChain(stores, daysAgo: days, address: address)
+        let server = try HubServer([hub], options: .init(tls: .files(certificate: chain, key: key)))
+        #expect(server.certificateValidity?.contains(Date()) == (days == 0))
+        try await RunningServer.serving(hub, tls: .files(certificate: chain, key: key)) { server in
+            var options = HTTPTransport.Options.hasty
+            options.trustRootsFile = root
+            do {
+                _ = try await stores.join(try server.invite(), "phone.db", options: options)
+                Issue.record("the certificate was taken")
+            } catch let error as RemoteError {
+                #expect(error.code == .wrongCertificate && error.message.contains("expired"))
+            }
+            #expect(!FileManager.default.fileExists(atPath: stores.path("phone.db")))
+        }
+    }
+
     @Test func filesThatAreNoCertificateOrKeyAreNamed() throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db")
         let (_, chain, key) = try makeChain(stores)
-        for (certificate, key) in [(key, key), (chain, chain), (chain, stores.path("none.pem"))] {
+        let other = stores.path("other.pem")
+        try P256.Signing.PrivateKey().pemRepresentation.write(
+            toFile: other, atomically: true, encoding: .utf8)
+        for (certificate, key) in [
+            (key, key), (chain, chain), (chain, stores.path("none.pem")), (chain, other),
+        ] {
             #expect(throws: RemoteError.self) {
                 _ = try HubServer([hub], options: .init(tls: .files(certificate: certificate, key: key)))
             }

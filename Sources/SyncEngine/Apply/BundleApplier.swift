@@ -31,6 +31,8 @@ final class BundleApplier {
     private var before: Coverage?
     private var deletions: ForgottenDeletions?
     private var rows: AppliedRows?
+    private let access: DeviceAccess?
+    private let uploads: UploadedRows?
     /// Whether the header asks for a new identity that the bundle does not fit. Only its end shows
     /// whether it is what the sender wrote, so it is read that far.
     private var needsRenewal = false
@@ -43,15 +45,19 @@ final class BundleApplier {
 
     /// Prepares the application. The log is folded first, so that local edits
     /// have versions to be merged with.
+    ///
+    /// - parameter bounds: What the sender may bring; nil for everything.
     init(
         _ db: Database, _ environment: SyncEnvironment, limits: WireLimits = WireLimits(),
-        policies: MergePolicies? = nil
+        policies: MergePolicies? = nil, bounds: AccessBounds? = nil
     ) throws {
         self.db = db
         self.policies = policies
         self.environment = environment
         try TableTracking(db: db, environment: environment).refresh()
         try Fold(db: db, environment: environment).run()
+        access = try bounds.map { try DeviceAccess(db, $0) }
+        uploads = try access.map { try UploadedRows(db, $0) }
         metadata = try StoreMetadata.require(db)
         versions = try VersionTable(db)
         journal = try ConflictJournal(db, at: environment.milliseconds())
@@ -77,12 +83,18 @@ final class BundleApplier {
         guard header.store == metadata.store else {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
+        var header = header
+        if let access {
+            try access.check(header, Coverage.load(db, metadata))
+            header = access.restricted(header)
+        }
         metadata = try admit(header)
         try records.begin(header, metadata, db)
         versions.replicas = Dictionary(
             (metadata.replicas.map { ($0.sid, $0.id) } + records.replicas.map { ($0.number, $0.id) }),
             uniquingKeysWith: { first, _ in first })
         try match(header)
+        try uploads?.begin(versions)
         settlement = try Settlement(db, environment, parking)
         try divide(header)
         versions.digests = try digests()
@@ -165,6 +177,7 @@ final class BundleApplier {
             }
             return try rows.leave(table, key)
         }
+        try uploads?.before(table, key)
         try settlement?.touch(table.table.number, key)
         if part.isRestricted { try rows?.mention(table.table.number, key) }
         if part.isResync { try deletions?.mention(table.table.number, key) }
@@ -175,6 +188,7 @@ final class BundleApplier {
         } else {
             try merge(record, table, part, key)
         }
+        try uploads?.after(table, key)
     }
 
     /// The fast way for a row that was never seen: what ``Merge`` plans for it,
@@ -220,6 +234,7 @@ final class BundleApplier {
             let isForgotten =
                 local.map { deletions.isForgotten(change, beside: $0.version, part) }
                 ?? record.base.map(part.forgotten.covers) ?? part.forgotten.exist
+            if isForgotten { try uploads?.check(nil, beside: local?.version, table) }
             if isForgotten { return try deletions.discard(change, part, table, key) }
         }
         var owned: [OwnedValue] = []
@@ -244,6 +259,7 @@ final class BundleApplier {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
         }
+        try uploads?.check(plan, beside: local?.version, table)
         try withExtendedLifetime(owned) {
             try versions.store(
                 plan, row: local?.row, replacing: local?.version, table.table.number, key)

@@ -155,13 +155,22 @@ public struct BundleInbox: Sendable {
     ///
     /// - throws: ``WireError``, ``SyncError``, ``DatabaseError``.
     public func apply(_ identifier: [UInt8]) throws -> ApplySummary {
+        try apply(identifier) { _ in nil }
+    }
+
+    /// The same for a bundle of a device.
+    ///
+    /// - parameter bounds: Says in the bundle's transaction what its device may bring; nil for everything. It may throw.
+    package func apply(
+        _ identifier: [UInt8], within bounds: (Database) throws -> AccessBounds?
+    ) throws -> ApplySummary {
         let isComplete = try database.read { db in
             try Self.find(db, identifier).map { try Self.state(db, $0, identifier).isComplete } ?? false
         }
         guard isComplete else { throw SyncError(.invalidBundle, "the bundle is not complete yet") }
         let peer = synchronizer.peer
         do {
-            return try peer.receiveStored { db, sink in
+            return try peer.receiveStored(within: bounds) { db, sink in
                 guard let id = try Self.find(db, identifier) else {
                     throw SyncError(.invalidBundle, "the bundle was not begun, or waited too long")
                 }
@@ -169,27 +178,12 @@ public struct BundleInbox: Sendable {
                 try Self.remove(db, "id = ?", [id])
             }
         } catch {
-            let isUnusable = error is WireError || (error as? SyncError)?.code == .invalidBundle
+            let code = (error as? SyncError)?.code
+            // What was refused may be sent anew with other rows under the same header.
+            let isUnusable = error is WireError || code == .invalidBundle || code == .outsideScope
             if isUnusable { try forget(identifier) }
             throw error
         }
-    }
-
-    /// The frame of the header of a bundle that was begun.
-    ///
-    /// - throws: ``SyncError`` of code `invalidBundle` when there is none.
-    public func headerFrame(of identifier: [UInt8]) throws -> [UInt8] {
-        let frame = try database.read { db in
-            try Self.find(db, identifier).flatMap { id in
-                try Data.fetchOne(
-                    db, sql: "SELECT frame FROM _sync_inbox_part WHERE id = ?",
-                    arguments: [id << Self.shift + Self.headerPosition])
-            }
-        }
-        guard let frame else {
-            throw SyncError(.invalidBundle, "the bundle was not begun, or waited too long")
-        }
-        return Array(frame)
     }
 
     /// Forgets a bundle.

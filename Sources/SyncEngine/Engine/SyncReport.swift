@@ -43,6 +43,10 @@ public struct SyncReport: Equatable, Sendable {
     /// were exchanged; nil when it was.
     public internal(set) var unrecordedReason: String?
 
+    /// Why the remote did not take what was changed here, which is outside of what this device may write; nil when it
+    /// did. Nothing of it was applied there: it stays to be sent.
+    public internal(set) var refusal: SyncError?
+
     /// Tables of which some rows are held that could not be exchanged with this remote now, and why.
     public internal(set) var waitingTables: [WaitingTable] = []
 

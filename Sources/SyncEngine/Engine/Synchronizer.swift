@@ -125,6 +125,7 @@ public final class Synchronizer: Sendable {
         try SyncObservation(synchronizer: self, direction: direction, remote: transport.name).run {
             let remote = try transport.connect(environment)
             defer { remote.close() }
+            let direction = try remote.adapt(self, direction)
             let tables = try database.read { try ScopeStore(db: $0).tableNames(of: transport.name) }
             return try SessionDriver(
                 local: peer, remote: remote, remoteName: transport.name, tables: tables, progress: progress
@@ -150,6 +151,7 @@ struct SessionDriver {
         var pushed: SyncReport.Transfer?
         var renewed: [SyncSession.Side] = []
         var divergence: Divergence?
+        var refusal: SyncError?
         while true {
             switch action {
             case .greet:
@@ -169,8 +171,14 @@ struct SessionDriver {
             case .push(let vector):
                 var request = request(since: vector, greetings?.remote)
                 request.leftOut = session.rows?.remoteTables ?? []
-                pushed = try transfer(.push, from: local, to: remote, request)
-                action = session.handle(.pushed)
+                do {
+                    pushed = try transfer(.push, from: local, to: remote, request)
+                    action = session.handle(.pushed)
+                } catch let error as SyncError where error.code == .outsideScope && direction == .both {
+                    // What came is here, which must not read as a failure. What did not go, goes the next time.
+                    refusal = error
+                    action = .finish
+                }
             case .compare:
                 action = session.handle(
                     .compared(local: try local.state(.kept), remote: try remote.state(.kept)))
@@ -186,6 +194,7 @@ struct SessionDriver {
                     local: greetings.local.replica, remote: greetings.remote.replica, pulled: pulled,
                     pushed: pushed)
                 report.divergence = divergence
+                report.refusal = refusal
                 report.waitingTables = try takeOutRows(session.rows, greetings, pushed: pushed != nil)
                 report.renewedReplicas = newReplicas(renewed, greetings)
                 do {

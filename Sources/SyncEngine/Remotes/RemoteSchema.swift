@@ -21,7 +21,8 @@ enum RemoteSchema {
             port INTEGER NOT NULL,
             trust INTEGER NOT NULL,
             certificate BLOB,
-            readonly INTEGER NOT NULL
+            readonly INTEGER NOT NULL,
+            scope TEXT
         );
         CREATE TABLE _sync_server (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -40,7 +41,8 @@ enum RemoteSchema {
             replica BLOB,
             at INTEGER NOT NULL,
             seen INTEGER,
-            revoked INTEGER
+            revoked INTEGER,
+            revision INTEGER NOT NULL DEFAULT 0
         );
         CREATE TABLE _sync_invite (
             id INTEGER PRIMARY KEY,

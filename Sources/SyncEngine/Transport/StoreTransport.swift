@@ -139,6 +139,19 @@ final class StorePeer: SyncPeer {
         try export { try BundleExporter($0, request).write(progress: progress, to: sink) }
     }
 
+    /// The same for a device.
+    ///
+    /// - parameter bounds: Says in the snapshot that is sent what the device may get; nil for everything. It may throw.
+    func send(
+        _ request: TransferRequest, within bounds: (Database) throws -> AccessBounds?,
+        progress: SyncProgressHandler?, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try export { db in
+            if let bounds = try bounds(db) { try DeviceAccess(db, bounds).check(request) }
+            return try BundleExporter(db, request).write(progress: progress, to: sink)
+        }
+    }
+
     func send(
         rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
@@ -189,7 +202,10 @@ final class StorePeer: SyncPeer {
     }
 
     /// Applies the frames that `frames` hands out, which may read them from the store itself.
+    ///
+    /// - parameter bounds: Says in the transaction what the sender may bring; nil for everything.
     func receiveStored(
+        within bounds: (Database) throws -> AccessBounds? = { _ in nil },
         _ frames: (Database, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
         try database.writeWithoutTransaction { db in
@@ -198,7 +214,8 @@ final class StorePeer: SyncPeer {
             do {
                 try db.withoutForeignKeys {
                     try db.inTransaction(.immediate) {
-                        let current = try BundleApplier(db, environment, policies: policies)
+                        let current = try BundleApplier(
+                            db, environment, policies: policies, bounds: bounds(db))
                         applier = current
                         try frames(db) { try current.consume($0) }
                         summary = try current.finish()

@@ -79,11 +79,22 @@ public protocol SyncPeer: AnyObject {
     /// - parameter acknowledged: What the remote knows of tables that are held in part, by their names.
     func takeOutRows(acknowledged: [(names: [String], known: VersionVector)]) throws
 
+    /// Called before a store is synchronized with this peer. One that says what the store may exchange with it
+    /// adapts the store's choice.
+    ///
+    /// - returns: The direction, or the only one that the peer allows of both.
+    func adapt(_ synchronizer: Synchronizer, _ direction: SyncDirection) throws -> SyncDirection
+
     /// Ends the connection.
     func close()
 }
 
 extension SyncPeer {
+    /// Leaves the choice as it is.
+    public func adapt(_ synchronizer: Synchronizer, _ direction: SyncDirection) throws -> SyncDirection {
+        direction
+    }
+
     /// Asks for nothing: all rows are here.
     public func rowRequests() throws -> [RowRequest] { [] }
 

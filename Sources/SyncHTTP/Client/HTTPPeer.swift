@@ -38,6 +38,30 @@ final class HTTPPeer: SyncPeer {
         if !keepsConnection { connection.close() }
     }
 
+    /// Adapts the store's choice to what the server says when it opens a session.
+    func adapt(_ synchronizer: Synchronizer, _ direction: SyncDirection) throws -> SyncDirection {
+        if connection.session == nil {
+            try options.onRequest?()
+            try connection.open()
+        }
+        guard let terms = connection.terms else { return direction }
+        if !connection.isAdapted {
+            try adapt(synchronizer, to: terms)
+            connection.isAdapted = true
+        }
+        return terms.isReadOnly && direction == .both ? .pull : direction
+    }
+
+    private func adapt(_ synchronizer: Synchronizer, to terms: DeviceTerms) throws {
+        let book = try RemoteBook(synchronizer)
+        for remote in try book.remotes() where remote.address == connection.address {
+            try ScopeAdoption(book: book, remote: remote).adopt(terms) {
+                let answer = try connection.send(.init(method: "GET", path: base + "/definitions"))
+                return try JSONDocument.decode(Message.Definitions.self, from: answer).tables
+            }
+        }
+    }
+
     // MARK: Greetings
 
     func greet() throws -> Greeting {

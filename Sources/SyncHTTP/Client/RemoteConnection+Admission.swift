@@ -50,7 +50,8 @@ extension RemoteConnection {
         call.isRepeatable = false
         let answer = try JSONDocument.decode(Message.Session.self, from: try send(call))
         session = (try Message.bytes(answer.session, count: SessionBook.tokenByteCount, "the session"), 0)
-        isReadOnly = answer.readOnly
+        terms = DeviceTerms(scope: answer.scope, isReadOnly: answer.readOnly)
+        isAdapted = false
     }
 
     /// Throws when the server does not speak this version of the protocol.

@@ -13,6 +13,14 @@ extension RemoteConnection {
             throw error
         } catch {
             if Self.isAboutCertificate(error) {
+                guard case .fingerprint = address.trust else {
+                    throw RemoteError(
+                        .wrongCertificate,
+                        """
+                        the certificate of \(address.authority) can't be relied on: it has expired, is for another name, or \
+                        comes from an authority that is not known here
+                        """)
+                }
                 throw RemoteError(
                     .wrongCertificate,
                     "\(address.authority) shows another certificate than the one that was pinned")
@@ -23,7 +31,8 @@ extension RemoteConnection {
 
     private static func isAboutCertificate(_ error: any Error) -> Bool {
         let text = "\(error)"
-        return text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("unableToValidateCertificate")
+        return ["CERTIFICATE_VERIFY_FAILED", "unableToValidateCertificate", "failedToValidateHostname"]
+            .contains(where: text.contains)
     }
 
     /// An error of the network in few words.

@@ -31,8 +31,10 @@ final class RemoteConnection {
     private let environment: SyncEnvironment
     private let client: HTTPClient
     var session: (token: [UInt8], number: UInt64)?
-    /// Whether the server takes no changes from this device; known once a session is open.
-    var isReadOnly = false
+    /// What the server said of this device when it opened the session.
+    var terms: DeviceTerms?
+    /// Whether the store has adapted to that.
+    var isAdapted = false
 
     /// - parameter certificate: The certificate to pin, in DER, for an address that needs one.
     init(

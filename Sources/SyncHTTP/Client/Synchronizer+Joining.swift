@@ -6,7 +6,7 @@ import SyncWire
 extension Synchronizer {
     /// Makes a replica of a database that a server invites to: enrols a new device key, fetches a snapshot,
     /// and remembers the server as the remote `default`. What came after the snapshot comes with the
-    /// first synchronization. A device that may exchange some tables only begins with these tables, without
+    /// first synchronization. A device that may exchange some tables or rows only begins with its tables, without
     /// rows: all of them come with the first synchronization.
     ///
     /// - parameters:
@@ -26,9 +26,10 @@ extension Synchronizer {
         let key = DeviceKey()
         let enrolment = try Enrolment(invite, key: key, options: options, environment: environment)
         defer { enrolment.connection.close() }
-        let (remote, tables) = try enrolment.run(name: RemoteBook.defaultName)
+        let remote = try enrolment.run(name: RemoteBook.defaultName)
+        let isWhole = remote.terms.scope == nil
         let secret = passphrase.copy()
-        if tables == nil {
+        if isWhole {
             let snapshot =
                 path + ".snapshot-" + ByteText.hex(withUnsafeBytes(of: environment.random()) { Array($0) })
             let identityPath = snapshot + ".key"
@@ -42,10 +43,10 @@ extension Synchronizer {
         do {
             var configuration = Configuration()
             configuration.encryption = .required
-            configuration.requiresExistingFile = tables == nil
+            configuration.requiresExistingFile = isWhole
             let held = HeldPassphrase(secret)
             configuration.prepareDatabase { try $0.usePassphrase(held.copy()) }
-            let definitions = try tables.map { _ in try enrolment.definitions() }
+            let definitions = isWhole ? nil : try enrolment.definitions()
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let synchronizer: Synchronizer
             if let definitions {
@@ -56,7 +57,7 @@ extension Synchronizer {
             }
             let book = try RemoteBook(synchronizer)
             try book.save(remote, key: key)
-            try book.adoptScope(tables, of: remote)
+            try enrolment.adopt(remote, in: book)
             enrolment.confirm(synchronizer)
             try queue.close()
         } catch {
@@ -71,7 +72,7 @@ extension Synchronizer {
     ///     - invite: The invitation. It is used up.
     ///     - name: The name of the remote; one of the same name is replaced.
     /// - throws: ``RemoteError``; ``SyncError`` of code `otherStore` before the invitation is used, and
-    ///   `noSuchTable` when the invitation is for tables that are not tracked here.
+    ///   `noSuchTable` or `unsuitableScope` when the invitation is for tables or rows that can't be chosen here.
     @discardableResult
     public func enrol(
         _ invite: InviteLink, as name: String = RemoteBook.defaultName,
@@ -84,9 +85,8 @@ extension Synchronizer {
         let enrolment = try Enrolment(
             invite, key: book.deviceKey(), options: options, environment: surroundings)
         defer { enrolment.connection.close() }
-        let (remote, tables) = try enrolment.run(name: name)
-        try book.adoptScope(tables, of: remote)
-        try book.save(remote)
+        let remote = try enrolment.run(name: name)
+        try enrolment.adopt(remote, in: book)
         enrolment.confirm(self)
         return remote
     }
@@ -114,16 +114,15 @@ private struct Enrolment {
 
     /// Enrols the device. A try whose answer was lost is repeated: the invitation knows its device.
     ///
-    /// - returns: The server, and the tables that it exchanges with the device; nil for all.
-    func run(name: String) throws -> (remote: Remote, tables: [String]?) {
+    /// - returns: The server, with what it exchanges with the device.
+    func run(name: String) throws -> Remote {
         var attempts = 0
         while true {
             do {
                 let answer = try connection.enrol(secret: invite.secret)
-                let remote = Remote(
-                    name: name, address: invite.address, isReadOnly: answer.readOnly, certificate: certificate
-                )
-                return (remote, answer.tables)
+                return Remote(
+                    name: name, address: invite.address, certificate: certificate,
+                    terms: DeviceTerms(scope: answer.scope, isReadOnly: answer.readOnly))
             } catch let error as RemoteError
                 where [.unreachable, .busy, .sessionEnded].contains(error.code)
                 && attempts < connection.options.repetitionCountMax
@@ -132,6 +131,13 @@ private struct Enrolment {
                 connection.pause(attempts)
             }
         }
+    }
+
+    /// Chooses what the server exchanges with the device, and remembers the server.
+    func adopt(_ remote: Remote, in book: RemoteBook) throws {
+        var former = remote
+        former.terms = DeviceTerms(isReadOnly: !remote.isReadOnly)
+        try ScopeAdoption(book: book, remote: former).adopt(remote.terms) { try definitions() }
     }
 
     /// Says which replica the device is, which uses the invitation up. If it fails, the first synchronization

@@ -23,6 +23,8 @@ struct ConsoleDocument: Encodable, Sendable {
         let readOnly: Bool
         /// The tables that it may exchange; nothing when those are all.
         let tables: [String]?
+        /// The tables of which it may exchange some rows only, with their scope columns.
+        let rows: [String]?
         let enrolled: Int64
         let seen: Int64?
         let synced: Int64?

@@ -41,10 +41,11 @@ final class ConsoleReader: Sendable {
             let names = Self.names(registered, contacts)
             let devices = try registered.prefix(Self.deviceCountMax).map { device in
                 let replica = device.revokedMilliseconds == nil ? device.replica : nil
+                let rows = device.scope.rows.map { "\($0.table).\($0.column)" }
                 return ConsoleDocument.Device(
                     device: device.id, label: device.label, replica: device.replica?.shortDescription,
-                    readOnly: device.isReadOnly, tables: device.tables, enrolled: device.enrolledMilliseconds,
-                    seen: device.lastSeenMilliseconds,
+                    readOnly: device.isReadOnly, tables: device.tables, rows: rows.isEmpty ? nil : rows,
+                    enrolled: device.enrolledMilliseconds, seen: device.lastSeenMilliseconds,
                     synced: device.replica.flatMap { contacts[$0]?.at }, revoked: device.revokedMilliseconds,
                     streams: streams[device.id] ?? 0,
                     lag: try replica.map {

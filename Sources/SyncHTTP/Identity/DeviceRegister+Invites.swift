@@ -12,15 +12,16 @@ extension DeviceRegister {
     ///     - label: What people call the device; no other device that is not revoked may have it.
     ///     - milliseconds: After how long it expires; up to a year.
     ///     - isReadOnly: Whether the device's changes are refused.
-    ///     - tables: The tables that the device may exchange, by name; nil for all. It hears nothing of others, and
-    ///       what it sends for others is refused.
+    ///     - scope: What the device may exchange: all tables or some, and of some of them some rows. It hears nothing
+    ///       of others, and what it sends for others is refused.
     ///     - address: Where the device reaches the server.
     /// - throws: ``RemoteError`` of code `malformed`, for a label that is too long, empty, taken or has
     ///   control characters, and for an expiry out of range; `busy` when too many invitations are open.
-    ///   ``SyncError`` of code `noSuchTable` for a table that is not tracked.
+    ///   ``SyncError``: `noSuchTable` for a table that is not tracked, `unsuitableScope` for a column or values that
+    ///   rows can't be chosen by.
     public func invite(
         label: String, expiresAfter milliseconds: Int64 = 900_000, isReadOnly: Bool = false,
-        tables: [String]? = nil, address: ServerAddress
+        scope: SyncScope = .everything, address: ServerAddress
     ) throws -> InviteLink {
         guard !label.isEmpty, label.utf8.count <= Self.labelByteCountMax,
             !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
@@ -33,7 +34,7 @@ extension DeviceRegister {
         }
         let secret = Array(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
         let store = try synchronizer.identity().store
-        let scope = try tables.map { try DeviceScope(tables: synchronizer.tableNumbers($0)).text }
+        let bounds = try synchronizer.bounds(of: scope).map { try DeviceScope($0).text }
         let now = now
         try synchronizer.writer.write { db in
             let isTaken = try Bool.fetchOne(
@@ -51,7 +52,7 @@ extension DeviceRegister {
             try db.execute(
                 sql:
                     "INSERT INTO _sync_invite (hash, label, readonly, scope, expires) VALUES (?, ?, ?, ?, ?)",
-                arguments: [Data(Self.hash(secret)), label, isReadOnly, scope, now + milliseconds])
+                arguments: [Data(Self.hash(secret)), label, isReadOnly, bounds, now + milliseconds])
         }
         return InviteLink(address: address, store: store, secret: secret)
     }

@@ -12,8 +12,10 @@ public struct Device: Equatable, Sendable {
     public let label: String
     /// Whether its changes are refused.
     public let isReadOnly: Bool
+    /// What it may exchange, by the names that tables and columns have now.
+    public var scope: SyncScope { names?.scope ?? .everything }
     /// The tables that it may exchange, by name; nil for all.
-    public let tables: [String]?
+    public var tables: [String]? { scope.tableNames }
     /// Which replica it is; nil when it has not said so yet.
     public let replica: ReplicaID?
     /// When it was enrolled, in milliseconds of Unix time.
@@ -25,8 +27,12 @@ public struct Device: Equatable, Sendable {
     /// The SHA-256 of its public key, in part, for people to compare.
     public let keyFingerprint: String
 
-    /// The tables that it may exchange.
-    let scope: DeviceScope?
+    /// What it may exchange; nil for everything.
+    let bounds: AccessBounds?
+    /// The same by names.
+    let names: AccessNames?
+    /// How often that was changed.
+    let revision: Int64
 }
 
 /// Who may synchronize with a store as their server.
@@ -101,7 +107,7 @@ public struct DeviceRegister: Sendable {
 
     // MARK: Devices
 
-    private static let columns = "id, label, readonly, replica, at, seen, revoked, key, scope"
+    private static let columns = "id, label, readonly, replica, at, seen, revoked, key, scope, revision"
 
     /// The devices, the last one first. Revoked ones are among them.
     public func devices() throws -> [Device] {
@@ -112,22 +118,23 @@ public struct DeviceRegister: Sendable {
     }
 
     private static func device(_ db: Database, _ row: Row) throws -> Device {
-        let scope = try DeviceScope.read(row.decodeIfPresent(atIndex: 8))
-        let tables = try scope.map { scope in
-            let numbers = scope.tables.map(String.init).joined(separator: ", ")
-            return try String.fetchAll(
-                db, sql: "SELECT name FROM _sync_table WHERE tbl IN (\(numbers)) ORDER BY name")
-        }
+        let bounds = try DeviceScope.read(row.decodeIfPresent(atIndex: 8))?.bounds
         let replica = try row.decodeIfPresent(Data.self, atIndex: 3)
         let key = try row.decode(Data.self, atIndex: 7)
         return Device(
             id: try row.decode(atIndex: 0), label: try row.decode(atIndex: 1),
-            isReadOnly: try row.decode(atIndex: 2), tables: tables,
+            isReadOnly: try row.decode(atIndex: 2),
             replica: replica.flatMap { $0.withUnsafeBytes { ReplicaID(bytes: $0) } },
             enrolledMilliseconds: try row.decode(atIndex: 4),
             lastSeenMilliseconds: try row.decodeIfPresent(atIndex: 5),
             revokedMilliseconds: try row.decodeIfPresent(atIndex: 6),
-            keyFingerprint: ByteText.hex(SHA256.hash(data: key).prefix(8)), scope: scope)
+            keyFingerprint: ByteText.hex(SHA256.hash(data: key).prefix(8)), bounds: bounds,
+            names: try bounds.map { try AccessNames(db, $0) }, revision: try row.decode(atIndex: 9))
+    }
+
+    static func device(_ db: Database, id: Int64) throws -> Device? {
+        try Row.fetchOne(db, sql: "SELECT \(columns) FROM _sync_device WHERE id = ?", arguments: [id])
+            .map { try device(db, $0) }
     }
 
     static func device(_ db: Database, key: [UInt8]) throws -> Device? {
@@ -150,12 +157,19 @@ public struct DeviceRegister: Sendable {
         return device
     }
 
-    /// Those of some devices that are revoked.
-    func revoked(among devices: Set<Int64>) throws -> Set<Int64> {
-        let revoked = try synchronizer.writer.read {
-            try Int64.fetchAll($0, sql: "SELECT id FROM main._sync_device WHERE revoked IS NOT NULL")
+    /// The devices that were revoked, or whose scope was changed: how often; nil of one that is revoked.
+    func changed() throws -> [Int64: Int64?] {
+        let rows = try synchronizer.writer.read {
+            try Row.fetchAll(
+                $0,
+                sql: """
+                    SELECT id, CASE WHEN revoked IS NULL THEN revision END FROM main._sync_device
+                    WHERE revoked IS NOT NULL OR revision > 0
+                    """)
         }
-        return devices.intersection(revoked)
+        var changed: [Int64: Int64?] = [:]
+        for row in rows { changed[try row.decode(atIndex: 0)] = .some(try row.decodeIfPresent(atIndex: 1)) }
+        return changed
     }
 
     /// Notes that a device opened a session.
@@ -201,19 +215,49 @@ public struct DeviceRegister: Sendable {
     public func revoke(_ name: String) throws -> Device {
         let now = now
         return try synchronizer.writer.write { db in
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT \(Self.columns) FROM _sync_device WHERE revoked IS NULL AND (label = ?1 OR id = ?2)
-                    ORDER BY label <> ?1 LIMIT 1
-                    """, arguments: [name, Int64(name)])
-            guard let row = rows.first else {
-                throw RemoteError(.unknownDevice, "there is no device \(name.debugDescription)")
-            }
-            let device = try Self.device(db, row)
+            let device = try Self.device(db, named: name)
             try db.execute(
                 sql: "UPDATE _sync_device SET revoked = ? WHERE id = ?", arguments: [now, device.id])
             return device
         }
+    }
+
+    /// Changes what a device may exchange, from its next request on and for what it has open. What it has received
+    /// stays on it; it learns of the change when it opens a session, and adapts its own choice.
+    ///
+    /// - parameters:
+    ///     - name: Its label, or its number.
+    ///     - scope: What it may exchange from now on; nil to leave that as it is.
+    ///     - isReadOnly: Whether its changes are refused from now on; nil to leave that as it is.
+    /// - returns: The device as it is now.
+    /// - throws: ``RemoteError`` of code `unknownDevice` when there is none that is not revoked; ``SyncError``:
+    ///   `noSuchTable`, `unsuitableScope`. Nothing changes then.
+    @discardableResult
+    public func change(_ name: String, scope: SyncScope? = nil, isReadOnly: Bool? = nil) throws -> Device {
+        let bounds = try scope.map { try synchronizer.bounds(of: $0) }
+        return try synchronizer.writer.write { db in
+            let device = try Self.device(db, named: name)
+            let kept = bounds ?? device.bounds
+            try db.execute(
+                sql: "UPDATE _sync_device SET scope = ?, readonly = ?, revision = revision + 1 WHERE id = ?",
+                arguments: [
+                    try kept.map { try DeviceScope($0).text }, isReadOnly ?? device.isReadOnly, device.id,
+                ])
+            return try Self.device(db, named: String(device.id))
+        }
+    }
+
+    /// A device that is not revoked, by its label or its number.
+    private static func device(_ db: Database, named name: String) throws -> Device {
+        let row = try Row.fetchOne(
+            db,
+            sql: """
+                SELECT \(columns) FROM _sync_device WHERE revoked IS NULL AND (label = ?1 OR id = ?2)
+                ORDER BY label <> ?1 LIMIT 1
+                """, arguments: [name, Int64(name)])
+        guard let row else {
+            throw RemoteError(.unknownDevice, "there is no device \(name.debugDescription)")
+        }
+        return try device(db, row)
     }
 }

@@ -11,9 +11,11 @@ public struct Remote: Equatable, Sendable {
     /// Where it is.
     public let address: ServerAddress
     /// Whether it takes no changes from this store.
-    public let isReadOnly: Bool
+    public var isReadOnly: Bool { terms.isReadOnly }
     /// The certificate that was pinned, in DER.
     let certificate: [UInt8]?
+    /// What it said last of this store as its device.
+    var terms = DeviceTerms(isReadOnly: false)
 }
 
 /// The servers that a store knows. They are in the store itself.
@@ -34,7 +36,9 @@ public struct RemoteBook: Sendable {
         try synchronizer.writer.read { db in
             try Row.fetchAll(
                 db,
-                sql: "SELECT name, host, port, trust, certificate, readonly FROM _sync_remote ORDER BY name"
+                sql: """
+                    SELECT name, host, port, trust, certificate, readonly, scope FROM _sync_remote ORDER BY name
+                    """
             ).map(Self.remote)
         }
     }
@@ -71,24 +75,21 @@ public struct RemoteBook: Sendable {
             case .systemRoots: (1, nil)
             case .loopback: (2, nil)
             }
+        let scope = try remote.terms.scope.map {
+            String(decoding: try JSONDocument.encode($0), as: UTF8.self)
+        }
         try synchronizer.writer.write { db in
             try key?.save(db)
             try db.execute(
                 sql: """
-                    INSERT OR REPLACE INTO _sync_remote (name, host, port, trust, certificate, readonly)
-                    VALUES (?, ?, ?, ?, ?, ?)
+                    INSERT OR REPLACE INTO _sync_remote (name, host, port, trust, certificate, readonly, scope)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
                     """,
                 arguments: [
                     remote.name, remote.address.host, remote.address.port, trust, certificate,
-                    remote.isReadOnly,
+                    remote.isReadOnly, scope,
                 ])
         }
-    }
-
-    /// Chooses the tables that a remote exchanges with this store, if these are not all.
-    func adoptScope(_ tables: [String]?, of remote: Remote) throws {
-        guard let tables else { return }
-        try synchronizer.setScope(.tables(tables), ofRemote: remote.address.url)
     }
 
     /// Forgets a remote.
@@ -123,6 +124,11 @@ public struct RemoteBook: Sendable {
             name: try row.decode(atIndex: 0),
             address: try ServerAddress(
                 host: row.decode(atIndex: 1), port: row.decode(atIndex: 2), trust: trust),
-            isReadOnly: try row.decode(atIndex: 5), certificate: certificate)
+            certificate: certificate,
+            terms: DeviceTerms(
+                scope: try row.decodeIfPresent(String.self, atIndex: 6).flatMap {
+                    // One that can't be read is as none: what the server says next is adopted.
+                    try? JSONDocument.decode(Message.Scope.self, from: Array($0.utf8))
+                }, isReadOnly: try row.decode(atIndex: 5)))
     }
 }

@@ -14,6 +14,8 @@ struct ServerCertificate: Sendable {
     let key: NIOSSLPrivateKey
     /// Whether it vouches for itself, so that clients have to know its fingerprint.
     let isSelfSigned: Bool
+    /// When it is valid; nil when that can't be read.
+    var validity: ClosedRange<Date>?
 
     /// The SHA-256 of a certificate in DER.
     static func fingerprint(_ certificate: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: certificate)) }
@@ -90,9 +92,19 @@ struct ServerCertificate: Sendable {
                 .cannotServe, "\(key): no private key without a passphrase could be read in PEM")
         }
         let parsed = try? Certificate(derEncoded: first)
-        return ServerCertificate(
+        var result = ServerCertificate(
             chain: try chain.map { try $0.toDERBytes() }, key: privateKey,
             isSelfSigned: parsed.map { $0.issuer == $0.subject } ?? false)
+        if let parsed, parsed.notValidBefore <= parsed.notValidAfter {
+            result.validity = parsed.notValidBefore...parsed.notValidAfter
+        }
+        do {
+            _ = try NIOSSLContext(configuration: result.configuration())
+        } catch {
+            throw RemoteError(
+                .cannotServe, "\(key): this is not the private key of the certificate in \(certificate)")
+        }
+        return result
     }
 
     /// The server's side of TLS.

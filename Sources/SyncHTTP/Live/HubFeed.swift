@@ -21,6 +21,8 @@ final class HubFeed: Sendable {
 
     private struct Stream {
         let device: Int64
+        /// The device's scope when the stream was opened.
+        let revision: Int64
         let continuation: AsyncStream<Signal>.Continuation
     }
 
@@ -76,7 +78,8 @@ final class HubFeed: Sendable {
                 throw RemoteError(.busy, "\(state.streams.count) streams are open, and no more may be")
             }
             state.lastNumber += 1
-            state.streams[state.lastNumber] = Stream(device: device.id, continuation: continuation)
+            state.streams[state.lastNumber] = Stream(
+                device: device.id, revision: device.revision, continuation: continuation)
             // Its first look tells the position.
             if state.watcher == nil {
                 state.isStarting = true
@@ -131,7 +134,7 @@ final class HubFeed: Sendable {
 
     private func changed() {
         do {
-            try endRevoked()
+            try endChanged()
             let now = try synchronizer.foldedReach()
             let isNew = state.withLock { state in
                 let isNew = state.isStarting || !state.position.covers(now)
@@ -145,14 +148,19 @@ final class HubFeed: Sendable {
         }
     }
 
-    /// Ends the streams of devices that were revoked, by whatever process.
-    private func endRevoked() throws {
-        let devices = state.withLock { Set($0.streams.values.map(\.device)) }
-        let revoked = try register.revoked(among: devices)
-        guard !revoked.isEmpty else { return }
+    /// Ends the streams of devices that were revoked, or may exchange something else now, by whatever process: these
+    /// open a session anew, and learn of it.
+    private func endChanged() throws {
+        let changed = try register.changed()
+        guard !changed.isEmpty else { return }
         state.withLock { state in
-            for (number, stream) in state.streams where revoked.contains(stream.device) {
-                Self.end(&state, number, RemoteError(.revokedDevice, "the device was revoked"))
+            for (number, stream) in state.streams {
+                guard let revision = changed[stream.device], revision != stream.revision else { continue }
+                let error =
+                    revision == nil
+                    ? RemoteError(.revokedDevice, "the device was revoked")
+                    : RemoteError(.sessionEnded, "what the device may exchange was changed")
+                Self.end(&state, number, error)
             }
         }
     }

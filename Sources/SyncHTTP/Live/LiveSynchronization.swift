@@ -154,7 +154,6 @@ public final class LiveSynchronization: Sendable {
         defer { stream.close() }
         let kept = KeptTransport(try transport.connection(environment), transport)
         defer { kept.connection.close() }
-        let direction: SyncDirection = try book.remote(remote).isReadOnly ? .pull : .both
         var isFirst = true
         var seen = VersionVector()
         var sent: Int64 = -1
@@ -162,15 +161,19 @@ public final class LiveSynchronization: Sendable {
             if let position = try stream.position() {
                 if isFirst { try tell(onEvent, .connected(remote: transport.name)) }
                 let here = try synchronizer.reach()
+                // The first synchronization hears what the server takes.
+                let direction: SyncDirection = try book.remote(remote).isReadOnly ? .pull : .both
                 let isSent = direction == .pull || here.lastEntry <= sent
                 // What was seen and did not come is not for this device.
                 let isNew = position.sequences.contains { $0.value > max(here.known[$0.key], seen[$0.key]) }
                 if isFirst || !isSent || isNew {
                     let report = try synchronizer.run(direction, kept)
                     seen.join(position)
-                    sent = here.lastEntry
+                    if direction == .both { sent = here.lastEntry }
                     onSuccess()
-                    if report.pulled != nil || report.pushed != nil || report.divergence != nil {
+                    if report.pulled != nil || report.pushed != nil || report.divergence != nil
+                        || report.refusal != nil
+                    {
                         try tell(onEvent, .synchronized(report))
                     }
                     isFirst = false

@@ -25,11 +25,11 @@ enum Message {
     struct Enrolment: Codable {
         let label: String
         let readOnly: Bool
-        /// The tables that the device may exchange; nothing when those are all.
-        let tables: [String]?
+        /// What the device may exchange; nothing when that is everything.
+        let scope: Scope?
 
         init(_ device: Device) {
-            (label, readOnly, tables) = (device.label, device.isReadOnly, device.tables)
+            (label, readOnly, scope) = (device.label, device.isReadOnly, device.names.map(Scope.init))
         }
     }
 
@@ -43,7 +43,7 @@ enum Message {
         let session: String
         let label: String
         let readOnly: Bool
-        let tables: [String]?
+        let scope: Scope?
     }
 
     struct Forks: Codable {

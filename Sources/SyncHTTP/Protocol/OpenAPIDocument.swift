@@ -79,7 +79,7 @@ paths:
         the server's certificate, or nothing when it is not pinned.
       requestBody: { content: { application/json: { schema: { type: object, required: [invite, key, challenge, signature], properties: { invite: { type: string }, key: { type: string }, challenge: { type: string }, signature: { type: string } } } } } }
       responses:
-        "201": { description: Enrolled., content: { application/json: { schema: { type: object, required: [label, readOnly], properties: { label: { type: string }, readOnly: { type: boolean }, tables: { $ref: "#/components/schemas/Tables" } } } } } }
+        "201": { description: Enrolled., content: { application/json: { schema: { type: object, required: [label, readOnly], properties: { label: { type: string }, readOnly: { type: boolean }, scope: { $ref: "#/components/schemas/Scope" } } } } } }
         default: { $ref: "#/components/responses/Problem" }
   /v1/stores/{store}/sessions:
     parameters: [{ $ref: "#/components/parameters/store" }]
@@ -88,7 +88,7 @@ paths:
       description: As for devices, over "cipherstore session 1", a zero byte, challenge, key, store, certificate.
       requestBody: { content: { application/json: { schema: { type: object, required: [key, challenge, signature], properties: { key: { type: string }, challenge: { type: string }, signature: { type: string } } } } } }
       responses:
-        "201": { description: A session. It ends after 15 minutes without a request., content: { application/json: { schema: { type: object, required: [session, label, readOnly], properties: { session: { type: string }, label: { type: string }, readOnly: { type: boolean }, tables: { $ref: "#/components/schemas/Tables" } } } } } }
+        "201": { description: A session. It ends after 15 minutes without a request., content: { application/json: { schema: { type: object, required: [session, label, readOnly], properties: { session: { type: string }, label: { type: string }, readOnly: { type: boolean }, scope: { $ref: "#/components/schemas/Scope" } } } } } }
         default: { $ref: "#/components/responses/Problem" }
   /v1/stores/{store}/greeting:
     parameters: [{ $ref: "#/components/parameters/store" }]
@@ -111,7 +111,7 @@ paths:
     parameters: [{ $ref: "#/components/parameters/store" }]
     get:
       security: [{ device: [] }]
-      summary: A stream of positions, which ends when the device is revoked or the server ends.
+      summary: A stream of positions, which ends when the device is revoked, its scope changes, or the server ends.
       description: >
         Each line is a document. The first one has the position of the store, for each replica the number of its last change; the next
         ones what is new. A line without anything says every 15 seconds that the stream is alive, and the last one why it ends. A device
@@ -218,7 +218,14 @@ components:
   schemas:
     ConsoleStore: { type: object, required: [store, name], properties: { store: { type: string }, name: { description: The name of its file., type: string } } }
     Vector: { type: object, required: [vector], properties: { vector: { type: object, additionalProperties: { type: integer, minimum: 1 } } } }
-    Tables: { description: The tables that the device may exchange; absent for all., type: array, items: { type: string } }
+    Scope:
+      description: >
+        What the device may exchange; absent for everything. The tables, absent for all, and those of which it may exchange the rows
+        with some values in a column; tables and columns each by the name and the other names that the server knows.
+      type: object
+      properties:
+        tables: { type: array, items: { type: array, minItems: 1, items: { type: string } } }
+        rows: { type: array, items: { type: object, required: [table, column, values], properties: { table: { type: array, items: { type: string } }, column: { type: array, items: { type: string } }, values: { type: array, items: { $ref: "#/components/schemas/Value" } } } } }
     Transfer:
       description: >
         What the device knows of all tables; what it knows beyond that of some; the tables that it wants, each by its name and its

@@ -3,7 +3,7 @@ import SyncWire
 
 extension Message {
     /// A value by which rows are chosen: an object with one member, which says its type.
-    struct Value: Codable {
+    struct Value: Codable, Equatable {
         private enum Key: String, CodingKey { case null, integer, text, blob }
 
         let value: ScopeValue

@@ -140,6 +140,9 @@ public struct HubServer: Sendable {
         return certificate.isSelfSigned ? .fingerprint(certificate.fingerprint) : .systemRoots
     }
 
+    /// When the certificate of files is valid; nil for others. Devices refuse it at other times.
+    public var certificateValidity: ClosedRange<Date>? { certificate?.validity }
+
     /// Listens and serves. Returns when it was asked to end and what was running is finished.
     ///
     /// - parameters:

@@ -20,9 +20,10 @@ extension HubStore {
         try noteOffer(request, to: device)
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
         let rows = RowCounts()
+        let bounds = bounds(of: device, isWriting: false)
         _ = BackgroundWork { [synchronizer, metrics] in
             do {
-                let summary = try synchronizer.localPeer.send(request, progress: rows.note) {
+                let summary = try synchronizer.sendChanges(request, within: bounds, progress: rows.note) {
                     try spool.append($0)
                 }
                 try rows.note(summary.rowCount, summary.rowCount)
@@ -62,7 +63,7 @@ extension HubStore {
     /// Puts all of some rows, which repair a divergence, where they wait to be fetched.
     func prepareRows(_ body: [UInt8], for device: Device) throws -> Message.Download {
         let rows = try body.withUnsafeBytes { try StateRows.decode($0) }
-        if let access = try access(device) { for table in rows { try access.require(table.table) } }
+        if let access = try access(device) { for table in rows { try access.requireAllRows(table.table) } }
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
         let summary = try synchronizer.localPeer.send(rows: rows) { try spool.append($0) }
         try spool.finish()
@@ -72,9 +73,10 @@ extension HubStore {
 
     /// Puts an archive of the store, sealed for a recipient, where it waits to be fetched.
     func prepareSnapshot(for recipient: String, _ device: Device) throws -> Message.Download {
-        guard device.scope == nil else {
+        guard device.bounds == nil else {
             throw SyncError(
-                .outsideScope, "a snapshot has all tables, and this device may have some of them only")
+                .outsideScope,
+                "a snapshot has all rows of all tables, and this device may have some of them only")
         }
         guard let recipient = ArchiveRecipient(recipient) else {
             throw RemoteError(.malformed, "that is no recipient of archives")
@@ -120,7 +122,8 @@ extension HubStore {
         var offer = offer
         offer.download = ByteText.hex(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
         let now = now
-        let download = Download(id: offer.download, spool: spool, usedMilliseconds: now)
+        let download = Download(
+            id: offer.download, spool: spool, revision: device.revision, usedMilliseconds: now)
         let replaced = state.withLock { state in
             let old = state.downloads.filter {
                 $0.key == device.id || now - $0.value.usedMilliseconds >= Self.downloadMilliseconds
@@ -142,7 +145,9 @@ extension HubStore {
     func download(_ id: String, of device: Device) throws -> ByteSpool {
         let now = now
         return try state.withLock { state in
-            guard let download = state.downloads[device.id], download.id == id else {
+            guard let download = state.downloads[device.id], download.id == id,
+                download.revision == device.revision
+            else {
                 throw RemoteError(.notFound, "there is no such download, or it waited too long")
             }
             state.downloads[device.id]?.usedMilliseconds = now

@@ -16,7 +16,7 @@ extension HubStore {
     func beginUpload(
         _ body: [UInt8], applies: Bool = false, from device: Device
     ) throws -> Message.Upload {
-        try requireWriting(device)
+        try Self.requireWriting(device)
         let frames = try Self.frames(body)
         guard let first = frames.first else { throw WireError(.truncated, "there is no header") }
         let header = try first.withUnsafeBytes { try BundleParts.header(of: $0) }
@@ -36,32 +36,43 @@ extension HubStore {
             let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
             return Message.Upload(
                 bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true,
-                application: summary(of: identifier))
+                application: summary(of: identifier, for: device))
         }
         if applies, let last = frames.last,
             case .end = try last.withUnsafeBytes({ try BundleParts.part(of: $0) })
         {
-            return try apply(frames)
+            return try apply(frames, from: device)
         }
         let state = try first.withUnsafeBytes { try inbox.begin($0) }
         return Self.message(try inbox.add(frames.dropFirst(), to: state.identifier))
     }
 
     /// Applies a bundle that came in one request. It needs not wait in the store first.
-    private func apply(_ frames: [[UInt8]]) throws -> Message.Upload {
+    private func apply(_ frames: [[UInt8]], from device: Device) throws -> Message.Upload {
         let identifier = Array(SHA256.hash(data: frames[0].dropFirst(5)))
-        let summary = try synchronizer.localPeer.receive { sink in
+        let summary = try synchronizer.applyUpload(within: bounds(of: device, isWriting: true)) { sink in
             for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
         }
         note(summary, of: identifier, byteCount: frames.reduce(0) { $0 + $1.count })
         return Message.Upload(
             bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true,
-            application: Message.Application(summary))
+            application: Self.answer(summary, for: device))
     }
 
     /// What the application of a bundle did a short time ago.
-    private func summary(of bundle: [UInt8]) -> Message.Application? {
-        state.withLock { $0.applied.first { $0.bundle == bundle }?.summary }.map(Message.Application.init)
+    private func summary(of bundle: [UInt8], for device: Device) -> Message.Application? {
+        state.withLock { $0.applied.first { $0.bundle == bundle }?.summary }
+            .map { Self.answer($0, for: device) }
+    }
+
+    /// What a device hears of the application of its bundle. Whether rows could be shown depends on rows that it may not
+    /// see: it could try out which values these have.
+    private static func answer(_ summary: ApplySummary, for device: Device) -> Message.Application {
+        var told = ApplySummary()
+        told.rowCount = summary.rowCount
+        told.conflictCount = summary.conflictCount
+        told.skewMilliseconds = summary.skewMilliseconds
+        return Message.Application(device.bounds?.rows.isEmpty == false ? told : summary)
     }
 
     private func note(_ summary: ApplySummary, of bundle: [UInt8], byteCount: Int) {
@@ -75,16 +86,11 @@ extension HubStore {
         }
     }
 
-    /// Throws when a bundle brings what its device may not bring.
+    /// Throws when a bundle brings what its device may not bring, as far as its header says it: the rest is found when
+    /// it is applied.
     private func check(_ header: BundleHeader, from device: Device) throws {
-        guard let access = try access(device) else { return }
-        try access.check(header, knowing: synchronizer.identity().vector)
-    }
-
-    /// The header of an upload. What its device may bring can have changed since it began.
-    private func header(of bundle: [UInt8]) throws -> BundleHeader {
-        let frame = try inbox.headerFrame(of: bundle)
-        return try frame.withUnsafeBytes { try BundleParts.header(of: $0) }
+        guard let bounds = device.bounds else { return }
+        try synchronizer.check(header, within: bounds)
     }
 
     /// Adds parts to an upload.
@@ -110,7 +116,7 @@ extension HubStore {
     }
 
     private func requireOwn(_ bundle: [UInt8], _ device: Device) throws {
-        try requireWriting(device)
+        try Self.requireWriting(device)
         let sender = try synchronizer.writer.read { db in
             try Data.fetchOne(
                 db, sql: "SELECT sender FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
@@ -122,15 +128,14 @@ extension HubStore {
 
     /// Applies an upload that is complete.
     func applyUpload(_ bundle: [UInt8], from device: Device) throws -> Message.Application {
-        if let done = summary(of: bundle) { return done }
+        if let done = summary(of: bundle, for: device) { return done }
         try requireOwn(bundle, device)
-        if device.scope != nil { try check(header(of: bundle), from: device) }
         let byteCount = try synchronizer.writer.read { db in
             try Int.fetchOne(
                 db, sql: "SELECT bytes FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
         }
-        let summary = try inbox.apply(bundle)
+        let summary = try inbox.apply(bundle, within: bounds(of: device, isWriting: true))
         note(summary, of: bundle, byteCount: byteCount ?? 0)
-        return Message.Application(summary)
+        return Self.answer(summary, for: device)
     }
 }

@@ -11,6 +11,8 @@ final class HubStore: Sendable {
     struct Download {
         let id: String
         let spool: ByteSpool
+        /// The device's scope that it was made for.
+        let revision: Int64
         var usedMilliseconds: Int64
     }
 
@@ -88,9 +90,21 @@ final class HubStore: Sendable {
 
     // MARK: Greetings
 
-    /// The tables that a device may exchange; nil for all.
-    func access(_ device: Device) throws -> TableAccess? {
-        try device.scope.map { try synchronizer.access(toTables: $0.tables) }
+    /// What a device may exchange; nil for everything.
+    func access(_ device: Device) throws -> DeviceAccess? {
+        try device.bounds.map { try synchronizer.access(within: $0) }
+    }
+
+    /// What a device may exchange, as of the transaction that asks: it may have changed since the request was let in.
+    func bounds(of device: Device, isWriting: Bool) -> @Sendable (Database) throws -> AccessBounds? {
+        { db in
+            let now = try DeviceRegister.device(db, id: device.id)
+            guard let now, now.revokedMilliseconds == nil else {
+                throw RemoteError(.revokedDevice, "the device \(device.label.debugDescription) was revoked")
+            }
+            if isWriting { try Self.requireWriting(now) }
+            return now.bounds
+        }
     }
 
     func greeting(for device: Device) throws -> [UInt8] {
@@ -100,7 +114,7 @@ final class HubStore: Sendable {
 
     /// How the tables are made that a device may exchange.
     func definitions(for device: Device) throws -> [SharedTable] {
-        try synchronizer.definitions(ofTables: device.scope?.tables)
+        try synchronizer.definitions(ofTables: device.bounds?.tables)
     }
 
     /// Takes in what a device says of itself.
@@ -113,7 +127,7 @@ final class HubStore: Sendable {
         if !device.isReadOnly {
             let shown = try synchronizer.forks(in: greeting)
             state.withLock { $0.shown[device.id] = shown }
-            if device.scope == nil { return try synchronizer.localPeer.meet(greeting) }
+            if device.bounds == nil { return try synchronizer.localPeer.meet(greeting) }
         }
         // What it says of others would change what is known here about them.
         var facts = ReplicaFacts()
@@ -129,7 +143,7 @@ final class HubStore: Sendable {
     /// Gives this replica a new identity, because it was copied: only when the device's last greeting shows that
     /// here too. A request that comes again does nothing.
     func renew(_ renewal: Message.Renewal, for device: Device) throws {
-        try requireWriting(device)
+        try Self.requireWriting(device)
         guard renewal.forks.count <= 1000 else { throw RemoteError(.tooLarge, "there are over 1000 forks") }
         _ = try Message.identifier(renewal.request)
         let forks = try Message.Forks(items: renewal.forks).values()
@@ -167,7 +181,7 @@ final class HubStore: Sendable {
         noteTaken(by: device)
     }
 
-    func requireWriting(_ device: Device) throws {
+    static func requireWriting(_ device: Device) throws {
         guard !device.isReadOnly else {
             throw RemoteError(
                 .readOnlyDevice, "the device \(device.label.debugDescription) may not send changes")
@@ -186,7 +200,7 @@ final class HubStore: Sendable {
     /// Answers a question about rows.
     func answer(_ body: [UInt8], for device: Device) throws -> [UInt8] {
         let question = try body.withUnsafeBytes { try StateQuestion(bytes: $0) }
-        try access(device)?.require(question.table)
+        try access(device)?.requireAllRows(question.table)
         return try comparing { try synchronizer.localPeer.answer(question).encode() }
     }
 

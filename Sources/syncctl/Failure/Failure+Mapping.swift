@@ -130,7 +130,8 @@ extension Failure {
             self.init(
                 error.message,
                 hints: [
-                    "choose tables with: syncctl sync <store> --tables <table>,…; which ones a device may have is decided by its invitation"
+                    "choose what it may have: syncctl sync <store> --tables <table>,… or --rows <table>.<column>=<value>,…",
+                    "what a device may have is decided at the server: syncctl device scope <store> <device>",
                 ],
                 status: .remoteRefused)
         case .snapshotMissing:

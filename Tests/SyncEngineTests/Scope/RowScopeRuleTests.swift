@@ -179,36 +179,6 @@ import Testing
         for store in [hub, leaf, copy] { #expect(try store.problems() == []) }
     }
 
-    @Test func aServerCanHoldADeviceToItsScope() throws {
-        let (hub, leaf) = try pair()
-        let scope = SyncScope.rows(of: "item", where: "scope", in: ["a", "b"])
-        let whole = TransferRequest(base: VersionVector())
-        #expect(code { _ = try scope.restricting(whole) } == .scopeUnsupported)
-        try leaf.choose(["a"], of: hub)
-        var request = whole
-        request.rows = try leaf.peer.rowRequests()
-        #expect(try scope.restricting(request) == request)
-        try leaf.choose(["a", "c"], of: hub)
-        request.rows = try leaf.peer.rowRequests()
-        #expect(code { _ = try scope.restricting(request) } == .scopeUnsupported)
-        let tables = SyncScope.tables(["other"])
-        #expect(try tables.restricting(whole).tables == [["other"]])
-        #expect(try tables.restricting(request).rows == [])
-        // Rows of a bundle.
-        for (number, value) in (["a", "c", nil] as [ScopeValue]).enumerated() { try leaf.add(number, value) }
-        let frames = try leaf.bundle(TransferRequest(base: hub.vector()))
-        var answers: [Bool?] = []
-        var reader = BundleReader()
-        let header = try frames[0].withUnsafeBytes { try BundleParts.header(of: $0) }
-        for frame in frames {
-            try frame.withUnsafeBytes { bytes in
-                try reader.consume(
-                    bytes, onHeader: { _ in }, onRow: { answers.append(scope.permits($0, of: header)) })
-            }
-        }
-        #expect(answers == [true, false, false])
-    }
-
     @Test func aColumnByWhichRowsAreChosenGetsNoPolicy() throws {
         let stores = try TestStores()
         let hub = try stores.createWithScopes()

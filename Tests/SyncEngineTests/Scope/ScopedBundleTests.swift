@@ -68,17 +68,6 @@ import Testing
         #expect(try third.contents() == ["apple 1=1 2=2"])
     }
 
-    @Test func whatAScopePermitsIsSeenInTheHeader() throws {
-        let (hub, leaf) = try hubAndLeaf()
-        try hub.put("apple", 1, 1)
-        for (tables, isPermitted) in [([["apple"]], true), ([["apple"], ["birch"]], false), (nil, false)] {
-            let frames = try hub.bundle(TransferRequest(base: leaf.vector(), tables: tables))
-            let header = try frames[0].withUnsafeBytes { try BundleParts.header(of: $0) }
-            #expect(SyncScope.tables(["Apple", "cedar"]).permits(header) == isPermitted)
-            #expect(SyncScope.everything.permits(header))
-        }
-    }
-
     @Test func theCheckFindsWhatCanNotBeKnown() throws {
         let (hub, leaf) = try hubAndLeaf()
         try hub.put("apple", 1, 1)

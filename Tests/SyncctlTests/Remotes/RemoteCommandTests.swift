@@ -158,6 +158,49 @@
             #expect(push.status == 14 && push.errors.contains("may not send changes"))
         }
 
+        @Test func aDeviceOfSomeRowsStaysWithinThem() throws {
+            let place = try Workplace()
+            try place.makeStore("hub.db", "a")
+            let server = try ServerProcess(place, ["hub.db"], "a", ["--plaintext-on-loopback"])
+            _ = try #require(server.port, "\(server.errors)")
+            let hub = Self.passphrase(place, "a")
+            let rows = "person.name='name of 1','name of 2'"
+            let invited = try place.succeed(
+                ["invite", place.path("hub.db"), "--label", "phone", "--rows", rows, "--json"] + hub
+            ).document()
+            #expect(invited["rows"] as? [String] == [rows])
+            try Self.join(place, "phone.db", try #require(invited["link"] as? String))
+            #expect(try place.rows("phone.db", "b").count == 2)
+            let queue = try place.open("phone.db", "b")
+            try queue.write { try $0.execute(sql: "UPDATE person SET name = 'elsewhere' WHERE stars = 1") }
+            try queue.close()
+            let sync = ["sync", place.path("phone.db")] + Self.passphrase(place, "b")
+            let refused = try place.run(sync)
+            #expect(refused.status == 3 && refused.errors.contains("stays here to be sent"))
+            #expect(refused.errors.contains("table person") && refused.errors.contains("column name"))
+            let document = try place.run(sync + ["--json"]).document()
+            #expect((document["refused"] as? String)?.contains("person") == true)
+            #expect(try place.run(["push"] + sync.dropFirst()).status == 14)
+            #expect(try place.rows("hub.db", "a").allSatisfy { !$0.contains("elsewhere") })
+            let scope = ["device", "scope", place.path("hub.db")]
+            let changed = try place.succeed(scope + ["phone", "--everything", "--json"] + hub).document()
+            #expect(changed["label"] as? String == "phone" && changed["rows"] == nil)
+            try place.succeed(sync)
+            #expect(try place.rows("phone.db", "b") == place.rows("hub.db", "a"))
+            #expect(try place.rows("hub.db", "a").contains { $0.contains("elsewhere") })
+            for (arguments, status) in [
+                (["phone"], 64), (["phone", "--everything", "--rows", rows], 64),
+                (["phone", "--rows", "person"], 64),
+                (["phone", "--read-only", "--read-write"], 64),
+                (["phone", "--rows", rows, "--rows", rows], 64),
+                (["nobody", "--everything"], 14), (["phone", "--tables", "nothing"], 1),
+            ] as [([String], Int32)] {
+                #expect(try place.run(scope + arguments + hub).status == status, "\(arguments)")
+            }
+            let list = try place.succeed(["device", "list", place.path("hub.db")] + hub)
+            #expect(list.output.contains("everything"))
+        }
+
         @Test func whatCanNotBeServedIsSaid() throws {
             let place = try Workplace()
             try place.makeStore("hub.db", "a")

@@ -32,8 +32,11 @@ struct ExportedRows {
     private let own: [Int64: Int64]
 
     /// - parameter base: What the receiver has taken into account; nothing when it gets all rows.
-    init(_ table: SyncedTable, _ request: RowRequest, _ metadata: StoreMetadata, base: VersionVector) throws {
-        let found = StateReader.find(request.columns, in: table.columns, name: \.name)
+    init(
+        _ table: SyncedTable, _ aliases: NameAliases, _ request: RowRequest, _ metadata: StoreMetadata,
+        base: VersionVector
+    ) throws {
+        let found = Self.column(request.columns, of: table, aliases)
         guard let name = found?.name ?? request.columns.first else {
             throw SyncError(.scopeUnsupported, "rows of table \(table.name) are asked for by no column")
         }
@@ -53,6 +56,15 @@ struct ExportedRows {
         }
         self.since = since
         self.own = own
+    }
+
+    /// The scope column that a request means: by a name that a column has here, else by one that it had.
+    static func column(
+        _ names: [String], of table: SyncedTable, _ aliases: NameAliases
+    ) -> SyncedTable.Column? {
+        if let column = StateReader.find(names, in: table.columns, name: \.name) { return column }
+        let numbers = names.compactMap { aliases.column(named: $0, in: table.number) }
+        return table.columns.first { $0.number == numbers.first }
     }
 
     /// Whether rows are sent that did not change, because their value was not wanted before.

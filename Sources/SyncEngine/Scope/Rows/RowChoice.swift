@@ -65,7 +65,9 @@ struct RowChoice {
     }
 
     /// The number of a scope column.
-    private func column(_ rows: SyncScope.Rows, _ table: SyncedTable) throws -> Int {
+    ///
+    /// - throws: ``SyncError`` of code `unsuitableScope` for a column or values that rows can't be chosen by.
+    func column(_ rows: SyncScope.Rows, _ table: SyncedTable) throws -> Int {
         let name = "\(table.name).\(rows.column)"
         guard rows.column.lowercased() != table.key.lowercased() else {
             throw SyncError(

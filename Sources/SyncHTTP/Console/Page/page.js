@@ -174,7 +174,8 @@
         deviceState(device),
         [time(device.synced || device.seen) || 'never'],
         behind(device.lag, share(device.lag, most)),
-        [device.tables ? foreign(device.tables.join(', ')) : 'all tables', device.readOnly ? sub('read-only') : null],
+        [device.tables ? foreign(device.tables.join(', ')) : 'all tables',
+          device.rows ? sub('rows by ', foreign(device.rows.join(', '))) : null, device.readOnly ? sub('read-only') : null],
         [time(device.enrolled)],
       ],
     })))

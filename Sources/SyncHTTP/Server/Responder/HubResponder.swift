@@ -179,7 +179,7 @@ struct HubResponder: HTTPResponder {
         return try document(
             Message.Session(
                 session: ByteText.base64(session.token), label: device.label, readOnly: device.isReadOnly,
-                tables: device.tables),
+                scope: device.names.map(Message.Scope.init)),
             .created)
     }
 

@@ -8,13 +8,14 @@ import SyncHTTP
 struct DeviceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
-        abstract: "List the devices of a store that is served, and revoke them.",
+        abstract: "List the devices of a store that is served, and say what each may exchange.",
         discussion: """
             EXAMPLES:
               syncctl device list hub.db
+              syncctl device scope hub.db phone --rows note.team=red
               syncctl device revoke hub.db phone
             """,
-        subcommands: [DeviceListCommand.self, DeviceRevokeCommand.self])
+        subcommands: [DeviceListCommand.self, DeviceScopeCommand.self, DeviceRevokeCommand.self])
 }
 
 /// Lists the devices of a store.
@@ -32,6 +33,7 @@ struct DeviceListCommand: ParsableCommand {
             let label: String
             let readOnly: Bool
             let tables: [String]?
+            let rows: [String]?
             let replica: String?
             let key: String
             let enrolled: String
@@ -48,6 +50,7 @@ struct DeviceListCommand: ParsableCommand {
             let items = devices.map {
                 Document.Item(
                     device: $0.id, label: $0.label, readOnly: $0.isReadOnly, tables: $0.tables,
+                    rows: $0.scope.rows.isEmpty ? nil : $0.scope.rows.map(RowList.text),
                     replica: $0.replica?.description, key: $0.keyFingerprint,
                     enrolled: HumanFormat.timestamp($0.enrolledMilliseconds),
                     lastSeen: $0.lastSeenMilliseconds.map { HumanFormat.timestamp($0) },
@@ -67,7 +70,7 @@ struct DeviceListCommand: ParsableCommand {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         var table = Table([
             .number("DEVICE"), .text("LABEL"), .text("REPLICA"), .text("LAST SEEN"), .text("STATE"),
-            .text("TABLES"), .text("KEY"),
+            .text("SCOPE"), .text("KEY"),
         ])
         for device in devices {
             let state =
@@ -76,7 +79,7 @@ struct DeviceListCommand: ParsableCommand {
                 .init(String(device.id)), .init(device.label),
                 .init(device.replica?.shortDescription ?? "-"),
                 .init(device.lastSeenMilliseconds.map { HumanFormat.age(of: $0, now: now) } ?? "never"),
-                .init(state), .init(device.tables?.joined(separator: ", ") ?? "all"),
+                .init(state), .init(DeviceScopeText.text(device.scope)),
                 .init(device.keyFingerprint),
             ])
         }

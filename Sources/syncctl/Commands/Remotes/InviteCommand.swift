@@ -15,13 +15,17 @@ struct InviteCommand: ParsableCommand {
             enrols one device. Whoever has the link first gets in, so send it a way that others do not see.
 
             With --tables, the server exchanges these tables only with the device: it sends nothing of \
-            others, not even their names, and refuses what the device sends for others. The device begins \
-            without a snapshot, with these tables as they are here.
+            others, not even their names, and refuses what the device sends for others. With --rows, it \
+            exchanges of a table only the rows that have one of some values in a column, and refuses a \
+            write to any other, and a write that moves a row elsewhere. Such a device begins without a \
+            snapshot, with its tables as they are here. What a device may exchange is changed with: \
+            syncctl device scope.
 
             EXAMPLES:
               syncctl invite hub.db --label phone
               syncctl invite hub.db --label kiosk --read-only --expires 2h
               syncctl invite hub.db --label till --tables sale,article
+              syncctl invite hub.db --label phone --rows note.team=red,blue
             """)
 
     @OptionGroup var options: StoreOptions
@@ -35,8 +39,7 @@ struct InviteCommand: ParsableCommand {
     @Flag(help: "Refuse changes of the device.")
     var readOnly = false
 
-    @Option(help: ArgumentHelp("Exchange these tables only with the device.", valueName: "table,…"))
-    var tables: TableList?
+    @OptionGroup var scope: DeviceScopeOptions
 
     @Option(
         help: ArgumentHelp(
@@ -62,6 +65,7 @@ struct InviteCommand: ParsableCommand {
         let expires: String
         let readOnly: Bool
         let tables: [String]?
+        let rows: [String]?
     }
 
     func run() throws {
@@ -75,13 +79,14 @@ struct InviteCommand: ParsableCommand {
             }
             let time = Self.milliseconds(expires) ?? 900_000
             let link = try register.invite(
-                label: label, expiresAfter: time, isReadOnly: readOnly, tables: tables?.names,
+                label: label, expiresAfter: time, isReadOnly: readOnly, scope: scope.scope,
                 address: address)
             let end = Int64(Date().timeIntervalSince1970 * 1000) + time
             try context.print(
                 Document(
                     store: options.store, label: label, link: link.description,
-                    expires: HumanFormat.timestamp(end), readOnly: readOnly, tables: tables?.names),
+                    expires: HumanFormat.timestamp(end), readOnly: readOnly, tables: scope.tables?.names,
+                    rows: scope.rows.isEmpty ? nil : scope.scope.rows.map(RowList.text)),
                 text: link.description)
             context.note(
                 "valid for one device until \(HumanFormat.timestamp(end, style: .minute)); on it, run:")

@@ -118,6 +118,7 @@ struct ServeCommand: ParsableCommand {
             let synchronizers = try pools.map { try Synchronizer(existing: $0, environment: environment) }
             Self.allowManyConnections()
             let server = try HubServer(synchronizers, options: serverOptions(), logger: logger)
+            try requireValid(server)
             let registers = try synchronizers.map { try DeviceRegister($0) }
             let failure = Mutex<(any Error)?>(nil)
             try server.runAndWait(endsBySignal: true) { listening in
@@ -146,6 +147,19 @@ struct ServeCommand: ParsableCommand {
         guard getrlimit(resource, &limit) == 0 else { return }
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         _ = setrlimit(resource, &limit)
+    }
+
+    /// Devices refuse a certificate that is not valid now, and would not say more than that.
+    private func requireValid(_ server: HubServer) throws {
+        guard let tlsCert, let validity = server.certificateValidity, !validity.contains(Date()) else {
+            return
+        }
+        func text(_ date: Date) -> String {
+            HumanFormat.timestamp(Int64(date.timeIntervalSince1970 * 1000), style: .minute)
+        }
+        throw Failure(
+            "\(tlsCert): the certificate is valid from \(text(validity.lowerBound)) to \(text(validity.upperBound)), and not now",
+            hints: ["have it renewed; or leave --tls-cert out, and the server makes one that devices pin"])
     }
 
     private func serverOptions() throws -> HubServer.Options {

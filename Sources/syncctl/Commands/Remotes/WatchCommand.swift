@@ -37,6 +37,7 @@ struct WatchCommand: ParsableCommand {
         var pushed: Int64?
         var conflicts: Int64?
         var parked: Int64?
+        var refused: String?
         var reason: String?
         var retrySeconds: Double?
 
@@ -76,7 +77,11 @@ struct WatchCommand: ParsableCommand {
             document.pushed = report.pushed?.rowCount ?? 0
             document.conflicts = report.conflictCount
             document.parked = report.parkedCount
-            let parts = ExchangeText(direction: .both, pulled: report.pulled, pushed: report.pushed).parts
+            document.refused = report.refusal?.message
+            var parts = ExchangeText(direction: .both, pulled: report.pulled, pushed: report.pushed).parts
+            if let refusal = report.refusal {
+                parts.append("changes of here were not taken: \(refusal.message)")
+            }
             try context.print(document, text: line(parts.joined(separator: ", ")))
         case .disconnected(let error, let milliseconds):
             let reason = Failure(explaining: error).message

@@ -38,6 +38,7 @@ struct Exchange {
         let tables: [String]?
         let rows: [String]?
         let waiting: [Waiting]?
+        let refused: String?
         let seconds: Double
     }
 
@@ -101,16 +102,17 @@ struct Exchange {
         let book = try RemoteBook(synchronizer)
         let known = try ServerArgument.remote(remote.remote, in: book, isGiven: remote.given != nil)
         let transport = try book.transport(known.name, options: InviteArgument.options())
-        guard known.isReadOnly && direction == .both else {
-            return try run(direction, synchronizer, transport, context)
+        return try run(direction, synchronizer, transport, context) {
+            // The server has said by now whether it takes changes.
+            guard try direction == .both && book.remote(known.name).isReadOnly else { return direction }
+            context.note("\(known.name) takes no changes from this device: pulled only")
+            return .pull
         }
-        context.note("\(known.name) takes no changes from this device: pulling only")
-        return try run(.pull, synchronizer, transport, context)
     }
 
     private func run(
         _ direction: SyncDirection, _ synchronizer: Synchronizer, _ transport: some Transport,
-        _ context: CommandContext
+        _ context: CommandContext, way: (() throws -> SyncDirection)? = nil
     ) throws -> ExitStatus {
         try choose(synchronizer, transport.name, context)
         let start = ContinuousClock.now
@@ -125,8 +127,9 @@ struct Exchange {
             tables: scope.tableNames, rows: scope.rows.isEmpty ? nil : scope.rows.map(RowList.text),
             waiting: report.waitingTables.isEmpty
                 ? nil : report.waitingTables.map { .init(table: $0.name, reason: $0.reason) },
-            seconds: (seconds * 1000).rounded() / 1000)
-        try context.print(document, text: text(direction, report))
+            refused: report.refusal?.message, seconds: (seconds * 1000).rounded() / 1000)
+        let shown = if let way { try way() } else { direction }
+        try context.print(document, text: text(shown, report))
         return try remarks(report, context)
     }
 
@@ -172,6 +175,12 @@ struct Exchange {
         if let reason = report.unrecordedReason {
             context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
         }
+        if let refusal = report.refusal {
+            context.note("what was changed here was not taken, and stays here to be sent: \(refusal.message)")
+            context.note(
+                "it goes when it was put back, or when this device may write that: syncctl device scope <store> <device>, there"
+            )
+        }
         for table in report.waitingTables {
             context.note(
                 "table \(table.name) waits: \(table.reason); synchronize with a store that holds all of it, or let the remote do so first"
@@ -182,7 +191,8 @@ struct Exchange {
         }
         let status = context.divergenceRemark(report.divergence, options.store, remote.remote)
         guard status == .success else { return status }
-        let waits = report.parkedCount > 0 || !report.waitingTables.isEmpty
+        let waits =
+            report.parkedCount > 0 || !report.waitingTables.isEmpty || report.refusal != nil
         return waits || report.unrecordedReason != nil ? .attention : .success
     }
 }

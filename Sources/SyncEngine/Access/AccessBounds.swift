@@ -1,0 +1,190 @@
+import CipherStore
+import SyncWire
+
+/// What a device may exchange with a store that serves it, in the numbers of that store: so it survives that tables
+/// and columns are renamed.
+package struct AccessBounds: Equatable, Sendable {
+    /// The rows of a table that a device may exchange.
+    package struct Rows: Equatable, Sendable {
+        /// The table's number.
+        package let table: Int64
+        /// The scope column's number.
+        package let column: Int
+        /// The values of the column whose rows are exchanged.
+        package let values: [ScopeValue]
+
+        /// Makes the bounds of a table.
+        package init(table: Int64, column: Int, values: [ScopeValue]) {
+            (self.table, self.column, self.values) = (table, column, values)
+        }
+    }
+
+    /// The tables; nil for all.
+    package let tables: [Int64]?
+    /// The tables of which some rows only are exchanged.
+    package let rows: [Rows]
+
+    /// Makes bounds.
+    package init(tables: [Int64]?, rows: [Rows] = []) {
+        (self.tables, self.rows) = (tables, rows)
+    }
+}
+
+/// What a device may exchange, with all names that the server knows, for the device to find its own tables by.
+package struct AccessNames: Equatable, Sendable {
+    /// The rows of a table.
+    package struct Rows: Equatable, Sendable {
+        /// The table, by its name and its other names.
+        package let table: [String]
+        /// The scope column, by its name and its other names; none when it is gone.
+        package let column: [String]
+        /// The values of the column whose rows are exchanged.
+        package let values: [ScopeValue]
+
+        /// Makes the names of a table's bounds.
+        package init(table: [String], column: [String], values: [ScopeValue]) {
+            (self.table, self.column, self.values) = (table, column, values)
+        }
+    }
+
+    /// The tables, each by its name and its other names; nil for all.
+    package let tables: [[String]]?
+    /// The tables of which some rows only are exchanged.
+    package let rows: [Rows]
+
+    /// Makes names.
+    package init(tables: [[String]]?, rows: [Rows]) { (self.tables, self.rows) = (tables, rows) }
+
+    /// Finds the names of what bounds speak of.
+    package init(_ db: Database, _ bounds: AccessBounds) throws {
+        let all = try SyncedTable.loadAll(db)
+        let aliases = try NameAliases(db)
+        func names(_ number: Int64) -> [String] {
+            guard let table = all.first(where: { $0.number == number }) else { return [] }
+            return [table.name] + aliases.names(ofTable: number)
+        }
+        tables = bounds.tables?.map(names).filter { !$0.isEmpty }.sorted { $0[0] < $1[0] }
+        rows = bounds.rows.map { rows in
+            let columns = all.first { $0.number == rows.table }?.columns ?? []
+            let name = columns.first { $0.number == rows.column }?.name
+            return Rows(
+                table: names(rows.table),
+                column: name.map { [$0] + aliases.names(ofColumn: rows.column, in: rows.table) } ?? [],
+                values: rows.values)
+        }
+    }
+
+    /// The same as a choice, with the names that the server uses.
+    package var scope: SyncScope {
+        var scope = SyncScope(tableNames: tables?.compactMap(\.first))
+        for rows in rows {
+            scope = scope.rows(
+                of: rows.table.first ?? "", where: rows.column.first ?? "", in: rows.values)
+        }
+        return scope
+    }
+}
+
+extension Synchronizer {
+    /// The bounds that a choice means, made of what this store has now.
+    ///
+    /// - returns: nil for everything.
+    /// - throws: ``SyncError``: `noSuchTable`; `unsuitableScope` for a column or values that rows can't be chosen by.
+    package func bounds(of scope: SyncScope) throws -> AccessBounds? {
+        guard scope != .everything else { return nil }
+        return try database.read { db in
+            let store = ScopeStore(db: db)
+            let tables = try scope.tableNames.map { Set(try store.resolve($0).map(\.number)).sorted() }
+            let rows = try scope.rows.map { rows in
+                let table = try store.resolve([rows.table])[0]
+                guard tables?.contains(table.number) != false else {
+                    throw SyncError(
+                        .unsuitableScope,
+                        "rows of table \(rows.table) were chosen, and the table itself was not")
+                }
+                let column = try RowChoice(db: db).column(rows, table)
+                return AccessBounds.Rows(
+                    table: table.number, column: column, values: Array(Set(rows.values)).sorted())
+            }
+            guard Set(rows.map(\.table)).count == rows.count else {
+                throw SyncError(.unsuitableScope, "rows of one table were chosen twice")
+            }
+            return AccessBounds(tables: tables, rows: rows)
+        }
+    }
+
+    /// What a server says that this store may exchange with it, by the names that this store uses.
+    ///
+    /// - returns: The scope, without tables that are not tracked here; and those that are not known here.
+    package func ownScope(_ names: AccessNames) throws -> (found: SyncScope, missing: [[String]]) {
+        try database.read { db in
+            let all = try SyncedTable.loadAll(db)
+            let aliases = try NameAliases(db)
+            let known = TableNames(all, aliases)
+            func table(_ names: [String]) -> SyncedTable? {
+                let number = known.number(of: names)
+                return all.first { $0.number == number && $0.place != .dropped }
+            }
+            var missing: [[String]] = []
+            var scope = SyncScope.everything
+            if let tables = names.tables {
+                missing = tables.filter { table($0) == nil }
+                scope = .tables(tables.compactMap { table($0)?.name })
+            }
+            for rows in names.rows {
+                guard let table = table(rows.table) else {
+                    if names.tables == nil { missing.append(rows.table) }
+                    continue
+                }
+                let column = ExportedRows.column(rows.column, of: table, aliases)
+                scope = scope.rows(
+                    of: table.name, where: column?.name ?? rows.column.first ?? "", in: rows.values)
+            }
+            return (scope, missing)
+        }
+    }
+
+    /// Makes tables that are not here, and tracks them.
+    package func make(_ tables: [SharedTable]) throws {
+        guard !tables.isEmpty else { return }
+        try database.write { db in
+            let missing = try tables.filter { try !db.tableExists($0.name) }
+            for table in missing { try table.create(db) }
+            try TableTracking(db: db, environment: environment).track(missing.map(\.name))
+        }
+    }
+
+    /// What a device may exchange that has bounds.
+    package func access(within bounds: AccessBounds) throws -> DeviceAccess {
+        try database.read { try DeviceAccess($0, bounds) }
+    }
+
+    /// Throws when a bundle brings, or claims, what its device may not.
+    ///
+    /// - throws: ``SyncError`` of code `outsideScope`.
+    package func check(_ header: BundleHeader, within bounds: AccessBounds) throws {
+        try database.read { db in
+            try DeviceAccess(db, bounds).check(header, Coverage.load(db, StoreMetadata.require(db)))
+        }
+    }
+
+    /// Writes what lies beyond what a device knows, as far as the device may have it.
+    ///
+    /// - parameter bounds: Says in the snapshot that is sent what the device may get; nil for everything. It may throw.
+    package func sendChanges(
+        _ request: TransferRequest, within bounds: (Database) throws -> AccessBounds?,
+        progress: SyncProgressHandler? = nil, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try peer.send(request, within: bounds, progress: progress, to: sink)
+    }
+
+    /// Applies a bundle of a device: all of it, or nothing.
+    ///
+    /// - parameter bounds: Says in the bundle's transaction what its device may bring; nil for everything. It may throw.
+    package func applyUpload(
+        within bounds: (Database) throws -> AccessBounds?,
+        _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> ApplySummary {
+        try peer.receiveStored(within: bounds) { _, sink in try frames(sink) }
+    }
+}

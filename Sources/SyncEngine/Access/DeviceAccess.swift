@@ -1,0 +1,216 @@
+import CipherStore
+import SyncWire
+
+/// What a device may exchange with this store: what the side that serves decides, whatever the device's program does.
+///
+/// Tables keep their place here when they are renamed, and so do scope columns. Whatever names a table that is not
+/// among them, or that nobody knows, is refused. Of a table of which the device may have some rows, it is sent what it
+/// would get if it had chosen them, and no more; ``UploadedRows`` looks at what it brings.
+package struct DeviceAccess {
+    /// The rows of a table that a device may exchange.
+    struct Rows {
+        let table: SyncedTable
+        let column: SyncedTable.Column
+        let values: Set<ScopeValue>
+    }
+
+    /// The rows, by the number of the table.
+    let rows: [Int64: Rows]
+    let names: TableNames
+    /// The tables by number; nil for all.
+    private let numbers: Set<Int64>?
+    private let aliases: NameAliases
+    private let ownNames: [String]
+
+    /// Finds what bounds speak of.
+    ///
+    /// - throws: ``SyncError`` of code `unsuitableScope` when a scope column is gone, or merged by a policy of its own:
+    ///   then nobody can say which rows are the device's.
+    init(_ db: Database, _ bounds: AccessBounds) throws {
+        let all = try SyncedTable.loadAll(db)
+        aliases = try NameAliases(db)
+        names = TableNames(all, aliases)
+        numbers = bounds.tables.map { Set($0) }
+        ownNames = all.filter { bounds.tables?.contains($0.number) == true }.map(\.name).sorted()
+        let policies = bounds.rows.isEmpty ? [] : try PolicyStore.loadAll(db)
+        var rows: [Int64: Rows] = [:]
+        for bound in bounds.rows {
+            let table = all.first { $0.number == bound.table && $0.isTracked }
+            let column = table?.columns.first { $0.number == bound.column && $0.isPresent }
+            let isMerged = policies.contains {
+                $0.table == bound.table && $0.column == bound.column && $0.policy.kind != .lastWriter
+            }
+            guard let table, let column, !isMerged, rows[bound.table] == nil else {
+                throw SyncError(
+                    .unsuitableScope,
+                    """
+                    the column is gone, or has a merge policy, by which the rows of a table are told that this device \
+                    may exchange; the device needs another scope
+                    """)
+            }
+            rows[bound.table] = Rows(table: table, column: column, values: Set(bound.values))
+        }
+        self.rows = rows
+    }
+
+    // MARK: Tables
+
+    /// Whether a table is one of the device's.
+    func permits(_ table: [String]) -> Bool {
+        guard let numbers else { return true }
+        return names.number(of: table).map(numbers.contains) ?? false
+    }
+
+    /// Whether the device may have all rows of a table.
+    private func permitsAllRows(_ table: [String]) -> Bool {
+        permits(table) && names.number(of: table).flatMap { rows[$0] } == nil
+    }
+
+    /// Throws unless the device may have all rows of a table: others can't be compared.
+    ///
+    /// - throws: ``SyncError`` of code `outsideScope`.
+    package func requireAllRows(_ table: [String]) throws {
+        try require(table)
+        if let number = names.number(of: table), let bound = rows[number] { throw Self.refusal(bound) }
+    }
+
+    private func require(_ table: [String]) throws {
+        guard permits(table) else { throw refusal("table \((table.first ?? "").debugDescription) is not") }
+    }
+
+    private func refusal(_ what: String) -> SyncError {
+        SyncError(
+            .outsideScope,
+            "\(what) among the tables that are exchanged with this device, which are: \(ownNames.joined(separator: ", "))"
+        )
+    }
+
+    private static func refusal(_ bound: Rows) -> SyncError {
+        SyncError(
+            .outsideScope,
+            """
+            of table \(bound.table.name), only the rows with some values of column \(bound.column.name) are exchanged \
+            with this device
+            """)
+    }
+
+    // MARK: What a device asks for
+
+    /// Throws when a request asks for anything else.
+    ///
+    /// - throws: ``SyncError`` of code `outsideScope`.
+    package func check(_ request: TransferRequest) throws {
+        if numbers != nil {
+            guard let wanted = request.tables else { throw refusal("not all tables are") }
+            for table in wanted + request.rows.map(\.partial.names) { try require(table) }
+        }
+        for (number, bound) in rows {
+            // The same names as where the bundle is made: what is not asked for, or is left out, does not come.
+            let isAsked = request.tables?.contains { names.number(of: $0) == number } != false
+            guard isAsked, !request.leftOut.contains(where: { names.number(of: $0) == number }) else {
+                continue
+            }
+            let requests = request.rows.filter { names.number(of: $0.partial.names) == number }
+            let isWithin = requests.allSatisfy { rows in
+                let column = ExportedRows.column(rows.columns, of: bound.table, aliases)
+                guard let values = rows.values, column?.number == bound.column.number else { return false }
+                return bound.values.isSuperset(of: values)
+            }
+            guard isWithin, !requests.isEmpty else { throw Self.refusal(bound) }
+        }
+    }
+
+    // MARK: What a device hears
+
+    /// What a device may hear of what this replica says of itself.
+    package func restricted(_ greeting: Greeting) -> Greeting {
+        var facts = greeting.facts
+        facts.parts = restricted(facts.parts)
+        facts.partials = facts.partials.filter { permits($0.names) }
+        facts.digest = facts.digest.map(restricted)
+        return Greeting(
+            store: greeting.store, replica: greeting.replica, vector: greeting.vector,
+            ownSequence: greeting.ownSequence, facts: facts)
+    }
+
+    /// What a device may hear of what this replica holds.
+    package func restricted(_ state: ReplicaState) -> ReplicaState {
+        ReplicaState(
+            vector: state.vector, parts: restricted(state.parts), digest: restricted(state.digest))
+    }
+
+    private func restricted(_ parts: [ReplicaFacts.Part]) -> [ReplicaFacts.Part] {
+        parts.compactMap { part in
+            var part = part
+            part.tables = part.tables.filter(permits)
+            return part.tables.isEmpty ? nil : part
+        }
+    }
+
+    /// A digest is one of all rows of a table.
+    private func restricted(_ digest: StateDigest) -> StateDigest {
+        StateDigest(tables: digest.tables.filter { permitsAllRows($0.names) })
+    }
+
+    // MARK: What a device brings
+
+    /// Throws when a bundle brings anything else, or claims anything of others.
+    ///
+    /// - parameter coverage: What is known here.
+    /// - throws: ``SyncError`` of code `outsideScope`.
+    func check(_ header: BundleHeader, _ coverage: Coverage) throws {
+        let declarations = NameDeclarations(header)
+        for table in header.tables where !MetadataSchema.isReserved(table.name) {
+            let others = declarations.names(ofTable: table.name)
+            let all = [table.name] + others
+            try require(all)
+            let number = names.number(of: all)
+            for name in others {
+                guard let other = names.number(of: [name]) else { continue }
+                // Two tables would become one.
+                if numbers != nil, other != number { throw refusal("table \(name.debugDescription) is not") }
+            }
+            if let number, let bound = rows[number], header.facts.isRepair { throw Self.refusal(bound) }
+        }
+        let vector = coverage.whole.known
+        guard isKnown(header.target, header, vector), vector.covers(header.facts.floor) else {
+            throw SyncError(
+                .outsideScope,
+                """
+                the bundle speaks of changes of other replicas in all tables, which this device may not: these replicas \
+                have to be synchronized with the server first
+                """)
+        }
+        for part in header.facts.parts {
+            for table in part.tables {
+                guard let number = names.number(of: table), let bound = rows[number] else { continue }
+                let known = coverage[number]
+                guard isKnown(part.target, header, known.known), known.floor.covers(part.floor) else {
+                    throw SyncError(
+                        .outsideScope,
+                        """
+                        the bundle speaks of changes of other replicas in table \(bound.table.name), of which this \
+                        device may exchange some rows only: these replicas have to be synchronized with the server first
+                        """)
+                }
+            }
+        }
+    }
+
+    /// Whether somebody claims only what this store has, and changes of its own.
+    private func isKnown(_ target: VersionVector, _ header: BundleHeader, _ known: VersionVector) -> Bool {
+        target.sequences.allSatisfy { $0.key == header.sender || known[$0.key] >= $0.value }
+    }
+
+    /// A bundle of a device without what it says of others, which would change what is known here about them.
+    func restricted(_ header: BundleHeader) -> BundleHeader {
+        var facts = header.facts
+        facts.known = [:]
+        facts.retirements = []
+        facts.acknowledged = facts.acknowledged.filter { $0.key == header.sender }
+        facts.chains = facts.chains.filter { $0.key == header.sender }
+        return BundleHeader(
+            store: header.store, sender: header.sender, base: header.base, target: header.target,
+            replicas: header.replicas, tables: header.tables, facts: facts)
+    }
+}

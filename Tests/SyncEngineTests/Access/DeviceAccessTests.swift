@@ -1,0 +1,159 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+/// What devices may ask for, and hear, that may read some rows of a table only.
+@Suite struct DeviceAccessTests {
+    private let scope = SyncScope.rows(of: "item", where: "scope", in: ["a", "b"])
+
+    private func request(_ leaf: TestReplica) throws -> TransferRequest {
+        var request = TransferRequest(base: VersionVector())
+        request.rows = try leaf.peer.rowRequests()
+        return request
+    }
+
+    private func isRefused(_ request: TransferRequest, _ hub: TestReplica, _ bounds: AccessBounds) throws
+        -> Bool
+    {
+        do {
+            _ = try hub.synchronizer.sendChanges(request, within: { _ in bounds }, to: { _ in })
+            return false
+        } catch let error as SyncError {
+            #expect(error.code == .outsideScope)
+            return true
+        }
+    }
+
+    private func pair(_ stores: TestStores) throws -> (
+        hub: TestReplica, leaf: TestReplica, bounds: AccessBounds
+    ) {
+        let hub = try stores.createWithScopes()
+        for (number, value) in (["a", "b", "c"] as [ScopeValue]).enumerated() {
+            try hub.add(number + 1, value, x: Int64(1000 + number))
+        }
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try leaf.choose(["a"], of: hub)
+        return (hub, leaf, try #require(try hub.synchronizer.bounds(of: scope)))
+    }
+
+    @Test func onlyItsOwnRowsCanBeAskedFor() throws {
+        let stores = try TestStores()
+        let (hub, leaf, bounds) = try pair(stores)
+        let good = try request(leaf)
+        #expect(try !isRefused(good, hub, bounds))
+        #expect(try isRefused(TransferRequest(base: VersionVector()), hub, bounds))
+        #expect(try isRefused(TransferRequest(base: VersionVector(), tables: [["item"]]), hub, bounds))
+        #expect(
+            try isRefused(TransferRequest(base: VersionVector(), tables: [["other"], ["ITEM"]]), hub, bounds))
+        #expect(try !isRefused(TransferRequest(base: VersionVector(), tables: [["other"]]), hub, bounds))
+        var leftOut = TransferRequest(base: VersionVector())
+        leftOut.leftOut = [["item"]]
+        #expect(try !isRefused(leftOut, hub, bounds))
+        func changed(_ change: (inout RowRequest) -> Void) throws -> Bool {
+            var request = good
+            change(&request.rows[0])
+            return try isRefused(request, hub, bounds)
+        }
+        #expect(try changed { $0.values = nil })
+        #expect(try changed { $0.values = ["a", "c"] })
+        #expect(try changed { $0.values = [.null] })
+        #expect(try changed { $0.columns = ["x"] })
+        #expect(try changed { $0.columns = ["nothing"] })
+        #expect(try changed { $0.partial.names = ["other"] })
+        #expect(try !changed { $0.values = ["a", "b"] })
+        #expect(try !changed { $0.values = [] })
+        #expect(try !changed { $0.columns = ["nothing", "scope"] })
+        // Of two requests for one table, nobody can say which counts.
+        var twice = good
+        twice.rows.append(good.rows[0])
+        twice.rows[1].values = ["c"]
+        #expect(try isRefused(twice, hub, bounds))
+        twice.rows.reverse()
+        #expect(try isRefused(twice, hub, bounds))
+    }
+
+    @Test func whateverItClaimsToHoldNothingOfOtherRowsComes() throws {
+        let stores = try TestStores()
+        let (hub, leaf, bounds) = try pair(stores)
+        let early = try hub.vector()
+        stores.clock.advance(milliseconds: 10)
+        try hub.move(1, "c")
+        try hub.set(3, x: 2000)
+        try hub.execute("DELETE FROM item WHERE id = ?", [itemKey(2)])
+        _ = try hub.peer.greet()
+        for since in [VersionVector(), early, try hub.vector()] {
+            for held in [[], ["a"], ["c"], ["a", "b", "c", .null]] as [[ScopeValue]] {
+                var request = try request(leaf)
+                request.rows[0].partial.since = since
+                request.rows[0].partial.own = since
+                request.rows[0].heldValues = held
+                nonisolated(unsafe) var values: [Int64] = []
+                nonisolated(unsafe) var reader = BundleReader()
+                nonisolated(unsafe) var frames: [[UInt8]] = []
+                _ = try hub.synchronizer.sendChanges(
+                    request, within: { _ in bounds }, to: { frames.append(Array($0)) })
+                for frame in frames {
+                    try frame.withUnsafeBytes {
+                        try reader.consume(
+                            $0, onHeader: { _ in },
+                            onRow: { row in
+                                guard row.table == 0 else { return }
+                                for index in 0..<row.baseValues.count {
+                                    if case .integer(let number) = row.baseValues[index].value {
+                                        values.append(number)
+                                    }
+                                }
+                                for index in 0..<row.cells.count {
+                                    if case .integer(let number) = row.cells[index].value {
+                                        values.append(number)
+                                    }
+                                }
+                            })
+                    }
+                }
+                #expect(values.allSatisfy { $0 < 1002 && $0 != 1000 }, "\(since) \(held) \(values)")
+            }
+        }
+    }
+
+    @Test func aColumnKeepsItsPlaceWhenItIsRenamed() throws {
+        let stores = try TestStores()
+        let (hub, leaf, bounds) = try pair(stores)
+        let old = try request(leaf)
+        try hub.execute("ALTER TABLE item RENAME TO thing")
+        _ = try hub.peer.greet()
+        #expect(try !isRefused(old, hub, bounds))
+        #expect(try isRefused(TransferRequest(base: VersionVector(), tables: [["thing"]]), hub, bounds))
+        let names = try hub.queue.read { try AccessNames($0, bounds) }
+        #expect(names.rows.map(\.table) == [["thing", "item"]] && names.tables == nil)
+        #expect(names.scope == .rows(of: "thing", where: "scope", in: ["a", "b"]))
+        #expect(try leaf.synchronizer.ownScope(names).found == scope)
+    }
+
+    @Test func nothingIsSaidOfTablesThatItHasPartOf() throws {
+        let stores = try TestStores()
+        let (hub, _, bounds) = try pair(stores)
+        let access = try hub.synchronizer.access(within: bounds)
+        let state = access.restricted(try #require(try hub.peer.state(.recomputed)))
+        #expect(state.digest.tables.map(\.names) == [["other"]])
+        #expect(
+            access.restricted(try hub.peer.greet()).facts.digest?.tables.contains { $0.names == ["item"] }
+                != true)
+        #expect(throws: SyncError.self) { try access.requireAllRows(["item"]) }
+        #expect(throws: SyncError.self) { try access.requireAllRows(["nothing", "ITEM"]) }
+        try access.requireAllRows(["other"])
+        // Nor of tables that it has nothing of.
+        let tables = try hub.synchronizer.bounds(of: .tables(["other"]))
+        let other = try hub.synchronizer.access(within: try #require(tables))
+        var greeting = try hub.peer.greet()
+        var facts = greeting.facts
+        facts.partials = [ReplicaFacts.Partial(names: ["item"])]
+        greeting = Greeting(
+            store: greeting.store, replica: greeting.replica, vector: greeting.vector,
+            ownSequence: greeting.ownSequence, facts: facts)
+        #expect(other.restricted(greeting).facts.partials.isEmpty)
+    }
+}
