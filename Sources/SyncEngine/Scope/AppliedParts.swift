@@ -73,6 +73,7 @@ struct AppliedParts {
             raised = []
             return
         }
+        try Self.requireWhole(db, header, before)
         var parts: [AppliedPart?] = Array(repeating: nil, count: tables.count)
         var raised: [(table: Int64, part: Coverage.Part)] = []
         let indexes = Dictionary(
@@ -138,6 +139,25 @@ struct AppliedParts {
             return part
         }
         self.raised = raised
+    }
+
+    /// Checks that a bundle whose vector says nothing of some tables, which it leaves out, was made for a
+    /// replica of which the same holds. Another one would take changes for known that it never gets.
+    private static func requireWhole(_ db: Database, _ header: BundleHeader, _ before: Coverage) throws {
+        let sent = Set(header.tables.map(\.name))
+        let left = header.facts.partials.compactMap(\.names.first).filter { !sent.contains($0) }
+        guard !left.isEmpty else { return }
+        let names = TableNames(try SyncedTable.loadAll(db), try NameAliases(db))
+        for name in left {
+            let number = names.number(of: [name])
+            if let number, before.partials[number] != nil { continue }
+            guard (number.map { before[$0] } ?? before.whole).known.covers(header.target) else {
+                throw SyncError(
+                    .changedMeanwhile,
+                    "the bundle was made for a replica that holds some rows of table \(name) only; synchronize again"
+                )
+            }
+        }
     }
 
     /// A repair has no parts: it holds rows of tables of which both sides know the same.

@@ -21,7 +21,8 @@ struct ExportedParts {
     let tables: [SyncedTable]
     /// Whether tables are left out.
     private let isFiltered: Bool
-    /// The names of those of them of which this replica holds some rows only.
+    /// The names of those of them of which this replica holds some rows only, and of those that are left
+    /// out because it, or the receiver, does: of these, the vector of all tables says nothing.
     let partialNames: [String]
     /// The group that the header speaks of, whose tables are those that are in no other.
     private(set) var whole: Group
@@ -46,7 +47,11 @@ struct ExportedParts {
         tables = all.filter {
             wanted?.contains($0.number) != false && !partial.excluded.contains($0.number)
         }
-        partialNames = tables.filter { coverage.partials[$0.number] != nil }.map(\.name)
+        let sent = Set(tables.map(\.number))
+        partialNames = all.filter { table in
+            let isIgnored = partial.ignored.contains(table.number) && !sent.contains(table.number)
+            return coverage.partials[table.number] != nil || isIgnored
+        }.map(\.name)
         if !partial.isComplete(coverage, request, sending: Set(tables.map(\.number))) {
             whole = Self.nothing
         } else if let wanted {

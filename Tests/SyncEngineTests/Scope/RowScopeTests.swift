@@ -66,6 +66,42 @@ import Testing
         #expect(again.pulled == nil && again.pushed == nil)
     }
 
+    /// The one who deletes it never saw what the row had become.
+    @Test func whatADeletionOfARowThatLeftReplacesIsInTheJournal() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.add(9, "c")
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try leaf.add(1, "a")
+        for _ in 0..<2 { try leaf.share(hub) }
+        try hub.move(1, "b")
+        try leaf.execute("DELETE FROM item WHERE id = ?", [itemKey(1)])
+        for _ in 0..<2 { try leaf.share(hub) }
+        #expect(try hub.numbers() == [9])
+        let lost = try hub.synchronizer.conflicts().map { "\($0.column) \($0.lost)" }
+        #expect(lost == [#"scope "b""#])
+        #expect(try leaf.value("SELECT count(*) FROM _sync_left", as: Int.self) == 0)
+    }
+
+    /// Of the table that both hold in part, the vector of the bundle says nothing.
+    @Test func aBundleBetweenTwoThatHoldSomeRowsIsForNobodyElse() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        let other = try stores.clone(hub, as: "other.db")
+        try leaf.choose(["a"], of: hub)
+        try other.choose(["b"], of: hub)
+        try other.add(1, "b")
+        try other.execute("INSERT INTO other VALUES (?, 7)", [itemKey(2)])
+        var request = TransferRequest(base: try leaf.vector())
+        request.leftOut = [["item"]]
+        let frames = try other.bundle(request)
+        let error = #expect(throws: SyncError.self) { try hub.take(frames) }
+        #expect(error?.code == .changedMeanwhile)
+        try leaf.take(frames)
+        #expect(try leaf.value("SELECT value FROM other", as: Int.self) == 7)
+        try other.share(hub)
+        #expect(try hub.numbers() == [1])
+    }
+
     @Test func aRowThatLeavesIsTakenOutAndDeletedNowhere() throws {
         let (hub, leaf) = try hubAndLeaf()
         for number in 1...3 { try hub.add(number, "a") }

@@ -105,12 +105,12 @@ final class AppliedRows {
         _ table: AppliedTable, _ key: RowKey, _ partial: PartialTable, _ part: Part
     ) throws {
         let number = table.table.number
-        guard let local = try versions.load(number, key), local.version.isAlive else {
-            return try remover.unmark(number, key)
-        }
+        guard let local = try versions.load(number, key) else { return try remover.unmark(number, key) }
+        // A deletion waits too: whoever gets it must not take it for one that knew what the row became.
         guard local.version.stamps.allSatisfy(part.target.contains) else {
             return try remover.mark(number, key)
         }
+        guard local.version.isAlive else { return try remover.unmark(number, key) }
         try remover.remove(local, table, key, partial)
     }
 

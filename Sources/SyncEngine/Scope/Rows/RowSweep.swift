@@ -89,8 +89,16 @@ struct RowSweep {
         for key in try rows.keys() {
             try withExtendedLifetime(key) {
                 let key = RowKey(key.value)
-                guard let local = try remover.versions.load(partial.number, key), local.version.isAlive else {
+                guard let local = try remover.versions.load(partial.number, key) else {
                     return try remover.unmark(partial.number, key)
+                }
+                guard local.version.isAlive else {
+                    if local.version.stamps.allSatisfy(known.contains) {
+                        try remover.unmark(partial.number, key)
+                    } else {
+                        kept += 1
+                    }
+                    return
                 }
                 guard try rows.isOutside(key, local.version) else { return }
                 guard local.version.stamps.allSatisfy(known.contains) else {
