@@ -120,6 +120,14 @@ package struct DeviceAccess {
         }
     }
 
+    /// A request as it is answered: what a device leaves out comes back to it with the names that are used here, which it
+    /// may not learn of other tables.
+    func restricted(_ request: TransferRequest) -> TransferRequest {
+        var request = request
+        request.leftOut = request.leftOut.filter(permits)
+        return request
+    }
+
     // MARK: What a device hears
 
     /// What a device may hear of what this replica says of itself.

@@ -48,10 +48,6 @@ struct ExportedParts {
             wanted?.contains($0.number) != false && !partial.excluded.contains($0.number)
         }
         let sent = Set(tables.map(\.number))
-        partialNames = all.filter { table in
-            let isIgnored = partial.ignored.contains(table.number) && !sent.contains(table.number)
-            return coverage.partials[table.number] != nil || isIgnored
-        }.map(\.name)
         if !partial.isComplete(coverage, request, sending: Set(tables.map(\.number))) {
             whole = Self.nothing
         } else if let wanted {
@@ -68,6 +64,13 @@ struct ExportedParts {
                 whole = Self.nothing
             }
         }
+        // Where nothing is said of tables that are left out, nobody needs their names, and some may not hear them.
+        let saysNothing = Self.isEqual(whole, Self.nothing)
+        partialNames = all.filter { table in
+            guard !sent.contains(table.number) else { return coverage.partials[table.number] != nil }
+            return !saysNothing
+                && (coverage.partials[table.number] != nil || partial.ignored.contains(table.number))
+        }.map(\.name)
         for table in tables {
             if let group = try partial.group(db, metadata, table, coverage, request) {
                 others.append(group)

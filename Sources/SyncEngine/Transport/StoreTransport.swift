@@ -147,7 +147,12 @@ final class StorePeer: SyncPeer {
         progress: SyncProgressHandler?, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
         try export { db in
-            if let bounds = try bounds(db) { try DeviceAccess(db, bounds).check(request) }
+            var request = request
+            if let bounds = try bounds(db) {
+                let access = try DeviceAccess(db, bounds)
+                try access.check(request)
+                request = access.restricted(request)
+            }
             return try BundleExporter(db, request).write(progress: progress, to: sink)
         }
     }

@@ -39,6 +39,21 @@ import Testing
         return (hub, leaf, try #require(try hub.synchronizer.bounds(of: scope)))
     }
 
+    @Test func noTableIsNamedThatIsNotItsOwn() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let bounds = try #require(try hub.synchronizer.bounds(of: .tables(["other"])))
+        var request = TransferRequest(base: VersionVector(), tables: [["other"]])
+        request.leftOut = [["item"], ["nothing"], ["other"]]
+        var frames: [[UInt8]] = []
+        _ = try hub.synchronizer.sendChanges(
+            request, within: { _ in bounds }, to: { frames.append(Array($0)) })
+        let header = try frames[0].withUnsafeBytes { try BundleParts.header(of: $0) }
+        #expect(header.facts.partials.allSatisfy { $0.names == ["other"] })
+        let restricted = try hub.synchronizer.access(within: bounds).restricted(request)
+        #expect(restricted.leftOut == [["other"]] && restricted.tables == [["other"]])
+    }
+
     @Test func onlyItsOwnRowsCanBeAskedFor() throws {
         let stores = try TestStores()
         let (hub, leaf, bounds) = try pair(stores)
