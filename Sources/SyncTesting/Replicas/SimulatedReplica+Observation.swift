@@ -12,7 +12,7 @@ extension SimulatedReplica {
     func observe(now: Int64, transfer: SimulatedTransfer? = nil) throws {
         let observation = try queue.read { try StoreObservation($0) }
         let isRenewed = observation.replica != model.id
-        if isRenewed { try followIdentity(observation, now: now) }
+        if isRenewed { try followIdentity(observation, transfer, now: now) }
         if observation.folded > model.folded {
             fold(now: now)
             guard observation.folded == model.folded else {
