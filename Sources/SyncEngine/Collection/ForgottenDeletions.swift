@@ -47,7 +47,9 @@ final class ForgottenDeletions {
         _ table: AppliedTable, _ key: RowKey
     ) throws -> (row: Int64, version: RowVersion)? {
         guard part.isResync, let resync, let local,
-            resync.isOutlived(local.version, by: change, knownTo: part.peer)
+            resync.isOutlived(
+                local.version, by: change, knownTo: part.peer,
+                shares: counters?.shares(of: table.table.number) ?? [])
         else { return local }
         if local.version.isAlive { try takeOut(local.version, part, table, key) }
         try resync.forgetVersions(local.row)

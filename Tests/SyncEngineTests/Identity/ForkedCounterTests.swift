@@ -187,4 +187,27 @@ import Testing
         try expectEqual([a, b])
         #expect(try stars(a) == 101)
     }
+
+    /// A replica that was given up counts in a row whose deletion it does not know, and somebody who
+    /// heard of that makes the row again.
+    @Test func whatWasCountedInARowThatWasMadeAgainMeanwhileGoes() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.synchronizer.setPolicies([.counter("note", "stars")])
+        try a.insert(1, "one")
+        let away = try stores.clone(a, as: "away.db")
+        try a.meet(away)
+        try add(5, away)
+        try a.execute("DELETE FROM note")
+        stores.clock.advance(milliseconds: 365 * 24 * 60 * 60 * 1000)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.meet(away, .pull)
+        #expect(try stars(a) == nil)
+        try a.execute("INSERT INTO note (id, title, stars) VALUES (?, 'again', 100)", [key(1)])
+        try a.meet(away)
+        for replica in [a, away] { #expect(try stars(replica) == 100) }
+        try add(1, away)
+        try expectEqual([a, away])
+        #expect(try stars(a) == 101)
+    }
 }
