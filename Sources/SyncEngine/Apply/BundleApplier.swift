@@ -227,7 +227,7 @@ final class BundleApplier {
     private func merge(
         _ record: borrowing RowRecord, _ table: AppliedTable, _ part: AppliedPart, _ key: RowKey
     ) throws {
-        let change = records.change(record, table)
+        var change = records.change(record, table)
         var local = try versions.load(table.table.number, key)
         if let deletions {
             local = try deletions.keep(local, beside: change, part, table, key)
@@ -236,6 +236,9 @@ final class BundleApplier {
                 ?? record.base.map(part.forgotten.covers) ?? part.forgotten.exist
             if isForgotten { try uploads?.check(nil, beside: local?.version, table) }
             if isForgotten { return try deletions.discard(change, part, table, key) }
+            if let local {
+                change = deletions.withoutEndedShares(change, beside: local.version, part, table)
+            }
         }
         var owned: [OwnedValue] = []
         var version = local?.version

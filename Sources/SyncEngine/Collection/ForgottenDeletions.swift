@@ -47,7 +47,9 @@ final class ForgottenDeletions {
         _ table: AppliedTable, _ key: RowKey
     ) throws -> (row: Int64, version: RowVersion)? {
         guard part.isResync, let resync, let local,
-            resync.isOutlived(local.version, by: change, knownTo: part.peer)
+            resync.isOutlived(
+                local.version, by: change, knownTo: part.peer,
+                shares: counters?.shares(of: table.table.number) ?? [])
         else { return local }
         if local.version.isAlive { try takeOut(local.version, part, table, key) }
         try resync.forgetVersions(local.row)
@@ -60,6 +62,21 @@ final class ForgottenDeletions {
         guard part.forgotten.exist, let base = change.base, base != local.base, part.known.contains(base)
         else { return false }
         return change.life > local.life || (change.life == local.life && base.isNewer(than: local.base))
+    }
+
+    /// A change without the shares of counters that ended with a deletion that was forgotten here: they
+    /// were here once, and no write of the whole row takes a share away.
+    func withoutEndedShares(
+        _ change: RowChange, beside local: RowVersion, _ part: AppliedPart, _ table: AppliedTable
+    ) -> RowChange {
+        guard part.forgotten.exist, local.isAlive, change.life == local.life,
+            let shares = counters?.shares(of: table.table.number), !shares.isEmpty
+        else { return change }
+        var change = change
+        change.writes = change.writes.filter { column, write in
+            !shares.contains(column) || local.cells[column] != nil || !part.known.contains(write.stamp)
+        }
+        return change
     }
 
     /// Does not take a row in whose deletion was forgotten. What nobody here has seen of it is kept.

@@ -74,10 +74,19 @@ final class Resync {
 
     /// Whether a row here is of a life before a deletion that the sender has forgotten.
     ///
-    /// - parameter vector: What the sender knows of the row's table.
-    func isOutlived(_ local: RowVersion, by change: RowChange, knownTo vector: VersionVector) -> Bool {
+    /// - parameters:
+    ///     - vector: What the sender knows of the row's table.
+    ///     - shares: Columns that no write of the whole row takes away: one that the sender knows and does
+    ///       not mention ended with a life, even when the row of the next life is newer.
+    func isOutlived(
+        _ local: RowVersion, by change: RowChange, knownTo vector: VersionVector, shares: Set<Int> = []
+    ) -> Bool {
         guard let base = change.base, base != local.base, vector.contains(local.base) else { return false }
-        return local.life > change.life || (local.life == change.life && local.base.isNewer(than: base))
+        guard local.life == change.life else { return local.life > change.life }
+        return local.base.isNewer(than: base)
+            || local.cells.contains {
+                shares.contains($0) && vector.contains($1) && change.writes[$0] == nil
+            }
     }
 
     /// Forgets the versions of a row.

@@ -17,7 +17,11 @@ extension SimulatedReplica {
     ///
     /// That is read from the stamps of the store. Whether it was right shows in what others hold
     /// afterwards: a change that should have moved, and did not, hides another one.
-    func followIdentity(_ observation: StoreObservation, now: Int64) throws {
+    ///
+    /// - parameter transfer: What came with the new identity.
+    func followIdentity(
+        _ observation: StoreObservation, _ transfer: SimulatedTransfer?, now: Int64
+    ) throws {
         guard world.allowsCopies else {
             throw SimulationViolation(.progress, "replica \(name) has another identity")
         }
@@ -31,7 +35,7 @@ extension SimulatedReplica {
             world.note("replica \(self.name) goes on as \(name)")
             return model.renew(as: observation.replica, folded: nil)
         }
-        let commons = try commonSequences(observation)
+        let commons = try commonSequences(observation, transfer)
         let forks = commons.map { "\($0.shortDescription) beyond \($1)" }.sorted()
         world.note(
             "replica \(self.name) goes on as \(name), with what it has of \(forks.joined(separator: ", "))")
@@ -85,13 +89,16 @@ extension SimulatedReplica {
     }
 
     /// For each replica of which changes moved, the last that did not.
-    private func commonSequences(_ observation: StoreObservation) throws -> [ReplicaID: Int64] {
+    private func commonSequences(
+        _ observation: StoreObservation, _ transfer: SimulatedTransfer?
+    ) throws -> [ReplicaID: Int64] {
         var commons: [ReplicaID: Int64] = [:]
         for (replica, sequence) in model.vector.sequences where observation.vector[replica] < sequence {
             commons[replica] = observation.vector[replica]
         }
         let versions = try queue.read { db in try observation.versions(db) }
-        for (key, row) in state().rows {
+        let state = state()
+        for (key, row) in state.rows {
             guard let version = versions[key] else { continue }
             let found = Set(version.cells.values).union([version.base])
             for stamp in row.stamps where !found.contains(stamp) {
@@ -101,6 +108,16 @@ extension SimulatedReplica {
                 guard found.contains(moved), !isOvertaken(stamp, row, version) else { continue }
                 commons[stamp.replica] = min(commons[stamp.replica] ?? .max, stamp.sequence - 1)
             }
+        }
+        // The first changes beyond a common one may have been replaced since, so that nothing of them moved.
+        // That the other file's came, under numbers that counted as known, shows that they are no common ones.
+        for number in transfer?.known.subtracting(model.known).numbers ?? [] {
+            let (key, stamp) = (world.changes[number].key, world.changes[number].stamp)
+            guard key.table != partialTable, model.vector.contains(stamp), let version = versions[key],
+                version.base == stamp || version.cells.values.contains(stamp),
+                state.rows[key]?.stamps.contains(stamp) != true
+            else { continue }
+            commons[stamp.replica] = min(commons[stamp.replica] ?? .max, stamp.sequence - 1)
         }
         return commons
     }

@@ -12,7 +12,7 @@ extension SimulatedReplica {
     func observe(now: Int64, transfer: SimulatedTransfer? = nil) throws {
         let observation = try queue.read { try StoreObservation($0) }
         let isRenewed = observation.replica != model.id
-        if isRenewed { try followIdentity(observation, now: now) }
+        if isRenewed { try followIdentity(observation, transfer, now: now) }
         if observation.folded > model.folded {
             fold(now: now)
             guard observation.folded == model.folded else {
@@ -84,6 +84,7 @@ extension SimulatedReplica {
         }
         model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
         model.forgotten.formUnion(replacedBefore(known.subtracting(model.known), sender, transfer))
+        model.forgotten.formUnion(endedBefore(known.subtracting(model.known), sender))
         model.known.formUnion(known)
         model.known.formUnion(world.claimed(transfer, partialTable: partialTable))
         guard let table = transfer.partialTable, transfer.tables?.contains(table) == true else { return }
@@ -127,6 +128,30 @@ extension SimulatedReplica {
         return replaced
     }
 
+    /// Of changes that are new here, those of a row whose deletion was forgotten here: nothing of them is
+    /// taken in, also when the row is made again.
+    private func endedBefore(_ news: ChangeSet, _ sender: MergedState) -> ChangeSet {
+        let state = state()
+        let bases = Dictionary(
+            grouping: model.forgotten.numbers.filter { world.changes[$0].isWhole },
+            by: { world.changes[$0].key }
+        ).mapValues { Set($0.map { world.changes[$0].stamp }) }
+        var ended = ChangeSet()
+        for number in news.numbers {
+            let change = world.changes[number]
+            guard let row = sender.rows[change.key], change.life <= row.life,
+                bases[change.key]?.contains(row.base) == true
+            else { continue }
+            let local = state.rows[change.key]
+            let isForgotten =
+                local.map {
+                    row.life > $0.life || (row.life == $0.life && row.base.isNewer(than: $0.base))
+                } ?? true
+            if isForgotten, row.isAlive { ended.insert(number) }
+        }
+        return ended
+    }
+
     /// Moves the clock by what is in a bundle.
     private func adopt(_ transfer: SimulatedTransfer, now: Int64) {
         let known = world.restrict(transfer.known, to: tables(of: transfer))
@@ -143,8 +168,13 @@ extension SimulatedReplica {
             guard let other = sender.rows[key] else {
                 return row.stamps.contains { transfer.target.contains($0) }
             }
+            // No write of a whole row takes a share away: one that the sender lacks ended with a life.
+            let hasEnded = row.shares.contains {
+                other.shares[$0] == nil && transfer.target.contains($1.stamp)
+            }
             let wins =
-                row.life > other.life || (row.life == other.life && row.base.isNewer(than: other.base))
+                row.life > other.life
+                || (row.life == other.life && (hasEnded || row.base.isNewer(than: other.base)))
             return wins && row.base != other.base && transfer.target.contains(row.base)
         }
         for number in model.known.numbers where gone[world.changes[number].key] != nil {

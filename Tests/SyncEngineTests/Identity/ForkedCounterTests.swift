@@ -160,4 +160,54 @@ import Testing
         #expect(lost == [5.databaseValue])
         try expectEqual([a, b, away])
     }
+
+    /// A row that is made again after its deletion was forgotten begins at its first life again, and
+    /// must not get what was counted in the life that ended.
+    @Test func whatWasCountedBeforeAForgottenDeletionDoesNotCountInTheNextRow() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.synchronizer.setPolicies([.counter("note", "stars")])
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        let beforeIt = try b.vector()
+        try add(5, b)
+        try a.meet(b)
+        let (all, single) = (try b.bundle(since: VersionVector()), try b.bundle(since: beforeIt))
+        try a.execute("DELETE FROM note")
+        try a.meet(b)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.execute("INSERT INTO note (id, title, stars) VALUES (?, 'again', 100)", [key(1)])
+        for bundle in [all, single] {
+            _ = try a.apply(bundle)
+            #expect(try stars(a) == 100)
+        }
+        try a.meet(b)
+        try add(1, b)
+        try expectEqual([a, b])
+        #expect(try stars(a) == 101)
+    }
+
+    /// A replica that was given up counts in a row whose deletion it does not know, and somebody who
+    /// heard of that makes the row again.
+    @Test func whatWasCountedInARowThatWasMadeAgainMeanwhileGoes() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.synchronizer.setPolicies([.counter("note", "stars")])
+        try a.insert(1, "one")
+        let away = try stores.clone(a, as: "away.db")
+        try a.meet(away)
+        try add(5, away)
+        try a.execute("DELETE FROM note")
+        stores.clock.advance(milliseconds: 365 * 24 * 60 * 60 * 1000)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.meet(away, .pull)
+        #expect(try stars(a) == nil)
+        try a.execute("INSERT INTO note (id, title, stars) VALUES (?, 'again', 100)", [key(1)])
+        try a.meet(away)
+        for replica in [a, away] { #expect(try stars(replica) == 100) }
+        try add(1, away)
+        try expectEqual([a, away])
+        #expect(try stars(a) == 101)
+    }
 }
