@@ -96,13 +96,16 @@ struct ExportedRows {
         guard let wanted else { return .whole }
         let value = ScopeValue(value)
         if let value, wanted.contains(value) {
-            guard !isFull, held.contains(value), !isNew(scope), !mayHaveMoved(scope, life, cell != nil) else {
+            guard !isFull, held.contains(value), !isNew(scope),
+                !mayHaveMoved(scope, life, cell != nil)
+            else {
                 return .whole
             }
             return isNew(base) || cells.contains { isNew($0.stamp) } ? .changes : .nothing
         }
-        // Without a new value it was outside before. What the receiver inserted there it takes out itself.
-        guard !isFull, isNew(scope) || mayHaveMoved(scope, life, cell != nil) else { return .nothing }
+        // Without a new value it was outside before. What the receiver wrote there it may have deleted since,
+        // when it was cut off before it took that out; then it has to hear that it missed something.
+        guard !isFull, isChange(scope) else { return .nothing }
         let isFirst = isNew(base) && life == 1 && !mayComeTwice
         return isFirst ? .nothing : .leave
     }
