@@ -20,6 +20,49 @@ import Testing
         try replicas.flatMap { try $0.synchronizer.conflicts() }.map { "\($0.column) \($0.lost)" }.sorted()
     }
 
+    /// The hub sends no row back that the leaf inserted, so the leaf must not expect it.
+    @Test func aRowThatWaitedOutsideStaysWhenItsValueIsChosen() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.add(9, "a")
+        try leaf.choose(["a"], of: hub)
+        try leaf.add(1, "b")
+        try leaf.share(hub, .pull)
+        #expect(try leaf.numbers() == [1, 9])
+        try leaf.choose(["b"], of: hub)
+        for _ in 0..<3 {
+            try leaf.share(hub)
+            #expect(try leaf.numbers() == [1])
+        }
+        #expect(try leaf.items() == hub.items(["b"]))
+        #expect(try leaf.value("SELECT count(*) FROM _sync_left", as: Int.self) == 0)
+    }
+
+    /// Of a key that two replicas can make, the leaf can't know whose row the hub has.
+    @Test(arguments: [false, true]) func aRowInsertedUnderAKeyThatLeftIsWhereTheHubHasIt(leafWins: Bool)
+        throws
+    {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.add(9, "a")
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        let insert = { (replica: TestReplica, scope: String) in
+            stores.clock.advance(milliseconds: 10)
+            try replica.execute("INSERT INTO item VALUES (?, ?, 1, 1)", [key(7), scope])
+            _ = try replica.vector()
+        }
+        if leafWins {
+            try insert(hub, "b")
+            try insert(leaf, "a")
+        } else {
+            try insert(leaf, "a")
+            try insert(hub, "b")
+        }
+        for _ in 0..<3 { try leaf.share(hub) }
+        #expect(try hub.items(["a"]).count == (leafWins ? 2 : 1))
+        #expect(try leaf.items() == hub.items(["a"]))
+        #expect(try leaf.value("SELECT count(*) FROM _sync_left", as: Int.self) == 0)
+    }
+
     /// Nothing new comes of a row that a narrower choice leaves out, so who deletes it did not see it.
     @Test(arguments: [false, true]) func whatADeletionOutsideOfTheChoiceReplacesIsInTheJournal(isOwn: Bool)
         throws

@@ -153,7 +153,8 @@ final class AppliedRows {
                     try withExtendedLifetime(key) {
                         let key = RowKey(key.value)
                         guard let local = try versions.load(part.table, key), local.version.isAlive,
-                            try candidates.isOutside(key, local.version)
+                            try candidates.isOutside(key, local.version),
+                            !isOnlyHere(key, local.version, part)
                         else { return }
                         try takeOut(table, key, partial, part)
                     }
@@ -169,6 +170,13 @@ final class AppliedRows {
                 try withExtendedLifetime(owner) { try takeOut(table, RowKey(owner.value), partial, part) }
             }
         }
+    }
+
+    /// Whether nobody else can have a row, because it was inserted here and the sender does not know that. It
+    /// goes when its changes are known and its value is not wanted then. A mark would take it out in any case:
+    /// the sender does not send back what was inserted here.
+    private func isOnlyHere(_ key: RowKey, _ version: RowVersion, _ part: Part) -> Bool {
+        version.life == 1 && !part.target.contains(version.base) && !ExportedRows.mayComeTwice(key)
     }
 
     /// Moves on what is known, once all rows are here.

@@ -97,7 +97,7 @@ struct ExportedRows {
         let value = ScopeValue(value)
         if let value, wanted.contains(value) {
             guard !isFull, held.contains(value), !isNew(scope),
-                !mayHaveMoved(scope, life, cell != nil)
+                !mayHaveMoved(scope, life, cell != nil, mayComeTwice)
             else {
                 return .whole
             }
@@ -111,9 +111,9 @@ struct ExportedRows {
     }
 
     /// Whether the receiver itself moved a row: it may have taken the row out before, and waits to hear
-    /// where it is. Of a row that it inserted for the first time, it knows.
-    private func mayHaveMoved(_ scope: Stamp, _ life: Int64, _ isCell: Bool) -> Bool {
-        isChange(scope) && (isCell || life > 1)
+    /// where it is. Of a row that only it can have inserted, for the first time, it knows.
+    private func mayHaveMoved(_ scope: Stamp, _ life: Int64, _ isCell: Bool, _ mayComeTwice: Bool) -> Bool {
+        isChange(scope) && (isCell || life > 1 || mayComeTwice)
     }
 
     /// Whether keys of this kind may be made of something else than chance or time, so that two
