@@ -100,25 +100,27 @@ extension SimulatedReplica {
         return (transfer.tables ?? Set(world.app.tables)).subtracting([partialTable])
     }
 
-    /// Of changes that are new here, those that the sender does not tell, because a deletion replaced
-    /// them there that was forgotten here. Whoever wrote them did not know it: a row that is inserted
-    /// after its deletion was forgotten begins at its first life again.
+    /// Of changes that are new here, those that the sender does not tell, because what replaced them there is
+    /// forgotten here: a deletion, or a write of a row that was deleted afterwards. Whoever wrote them did not know
+    /// it: a row that is inserted after its deletion was forgotten begins at its first life again.
     private func replacedBefore(
         _ news: ChangeSet, _ sender: MergedState, _ transfer: SimulatedTransfer
     ) -> ChangeSet {
-        let deletions = Dictionary(
-            grouping: model.forgotten.numbers.filter {
-                transfer.known.contains($0) && world.changes[$0].life & 1 == 0
-            }, by: { world.changes[$0].key })
+        let forgotten = Dictionary(
+            grouping: model.forgotten.numbers.filter { transfer.known.contains($0) },
+            by: { world.changes[$0].key })
         var replaced = ChangeSet()
         for number in news.numbers {
             let change = world.changes[number]
-            guard sender.rows[change.key]?.stamps.contains(change.stamp) != true else { continue }
-            let isReplaced = deletions[change.key]?.contains { index in
-                let deletion = world.changes[index]
-                return !change.known.contains(index)
-                    && (deletion.life > change.life
-                        || (deletion.life == change.life && deletion.stamp.isNewer(than: change.stamp)))
+            let row = sender.rows[change.key]
+            let isTold = row?.stamps.contains(change.stamp) == true
+            let isReplaced = forgotten[change.key]?.contains { index in
+                let other = world.changes[index]
+                // A column of a row whose deletion was forgotten: the row itself does not come again.
+                guard !isTold else { return !change.isWhole && other.stamp == row?.base }
+                guard !change.known.contains(index) else { return false }
+                guard other.life == change.life else { return other.life > change.life }
+                return other.isWhole && other.stamp.isNewer(than: change.stamp)
             }
             if isReplaced == true { replaced.insert(number) }
         }
