@@ -132,6 +132,7 @@ final class BundleApplier {
         guard !parts.rows.isEmpty else { return }
         rows = AppliedRows(
             db, parts.rows, before.partials, versions, parking, settlement, mentioned: resync)
+        try rows?.begin()
     }
 
     /// The sums, with everything in them that was here before the bundle.

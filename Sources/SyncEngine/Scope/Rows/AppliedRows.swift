@@ -67,6 +67,8 @@ final class AppliedRows {
     private let parts: [Int64: Part]
     private let mentioned: Resync?
     private let partials: [Int64: PartialTable]
+    /// The tables that have marked rows, or may get some before the bundle's rows come.
+    private var marked: Set<Int64>
 
     /// - parameters:
     ///     - mentioned: Keeps the rows that the bundle has, when it has all of some table that are wanted.
@@ -79,16 +81,38 @@ final class AppliedRows {
         self.versions = versions
         self.parking = parking
         self.partials = partials
+        marked = Set(partials.values.filter(\.hasLeftRows).map(\.number))
         self.parts = Dictionary(parts.map { ($0.table, $0) }, uniquingKeysWith: { first, _ in first })
         remover = RowRemover(db: db, versions: versions, parking: parking, settlement: settlement)
         self.mentioned = mentioned
+    }
+
+    /// Marks deleted rows that the sender still has, and that may have been outside when they were deleted:
+    /// the bundle says nothing new of these, so the deletion did not know what they became. Those that
+    /// the bundle has lose their mark.
+    func begin() throws {
+        for part in parts.values {
+            // Where nothing was left to take out, all rows were inside, and the bundle tells those that left.
+            guard let partial = partials[part.table], !partial.wantsEverything,
+                part.isFull || partial.swept == 0
+            else { continue }
+            for replica in try StoreMetadata.require(db).replicas
+            where partial.own[replica.id] > part.target[replica.id] {
+                try db.execute(
+                    sql: """
+                        INSERT OR IGNORE INTO _sync_left (tbl, pk)
+                        SELECT tbl, pk FROM _sync_row WHERE sid = ? AND oseq > ? AND tbl = ? AND NOT cl & 1
+                        """, arguments: [replica.sid, part.target[replica.id], part.table])
+                if db.changesCount > 0 { marked.insert(part.table) }
+            }
+        }
     }
 
     /// Notes a row that the bundle has, which is among the wanted ones, or deleted.
     func mention(_ table: Int64, _ key: RowKey) throws {
         guard let part = parts[table] else { return }
         if part.isFull { try mentioned?.mention(table, key) }
-        if partials[table]?.hasLeftRows == true { try remover.unmark(table, key) }
+        if marked.contains(table) { try remover.unmark(table, key) }
     }
 
     /// Takes out a row that is no longer among the wanted ones.
@@ -129,7 +153,8 @@ final class AppliedRows {
                     try withExtendedLifetime(key) {
                         let key = RowKey(key.value)
                         guard let local = try versions.load(part.table, key), local.version.isAlive,
-                            try candidates.isOutside(key, local.version)
+                            try candidates.isOutside(key, local.version),
+                            !isOnlyHere(key, local.version, part)
                         else { return }
                         try takeOut(table, key, partial, part)
                     }
@@ -145,6 +170,13 @@ final class AppliedRows {
                 try withExtendedLifetime(owner) { try takeOut(table, RowKey(owner.value), partial, part) }
             }
         }
+    }
+
+    /// Whether nobody else can have a row, because it was inserted here and the sender does not know that. It
+    /// goes when its changes are known and its value is not wanted then. A mark would take it out in any case:
+    /// the sender does not send back what was inserted here.
+    private func isOnlyHere(_ key: RowKey, _ version: RowVersion, _ part: Part) -> Bool {
+        version.life == 1 && !part.target.contains(version.base) && !ExportedRows.mayComeTwice(key)
     }
 
     /// Moves on what is known, once all rows are here.

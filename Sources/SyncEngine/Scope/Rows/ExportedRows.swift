@@ -96,21 +96,24 @@ struct ExportedRows {
         guard let wanted else { return .whole }
         let value = ScopeValue(value)
         if let value, wanted.contains(value) {
-            guard !isFull, held.contains(value), !isNew(scope), !mayHaveMoved(scope, life, cell != nil) else {
+            guard !isFull, held.contains(value), !isNew(scope),
+                !mayHaveMoved(scope, life, cell != nil, mayComeTwice)
+            else {
                 return .whole
             }
             return isNew(base) || cells.contains { isNew($0.stamp) } ? .changes : .nothing
         }
-        // Without a new value it was outside before. What the receiver inserted there it takes out itself.
-        guard !isFull, isNew(scope) || mayHaveMoved(scope, life, cell != nil) else { return .nothing }
+        // Without a new value it was outside before. What the receiver wrote there it may have deleted since,
+        // when it was cut off before it took that out; then it has to hear that it missed something.
+        guard !isFull, isChange(scope) else { return .nothing }
         let isFirst = isNew(base) && life == 1 && !mayComeTwice
         return isFirst ? .nothing : .leave
     }
 
     /// Whether the receiver itself moved a row: it may have taken the row out before, and waits to hear
-    /// where it is. Of a row that it inserted for the first time, it knows.
-    private func mayHaveMoved(_ scope: Stamp, _ life: Int64, _ isCell: Bool) -> Bool {
-        isChange(scope) && (isCell || life > 1)
+    /// where it is. Of a row that only it can have inserted, for the first time, it knows.
+    private func mayHaveMoved(_ scope: Stamp, _ life: Int64, _ isCell: Bool, _ mayComeTwice: Bool) -> Bool {
+        isChange(scope) && (isCell || life > 1 || mayComeTwice)
     }
 
     /// Whether keys of this kind may be made of something else than chance or time, so that two
