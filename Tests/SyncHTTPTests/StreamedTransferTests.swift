@@ -91,6 +91,23 @@ import Testing
         }
     }
 
+    @Test func theSizeOfWhatIsStillBeingMadeIsNotKnown() throws {
+        var options = HTTPTransport.Options()
+        options.transferByteCountMax = 1000
+        func code(_ download: Message.Download) -> RemoteError.Code? {
+            do {
+                try RemoteDownload.check(download, options)
+                return nil
+            } catch {
+                return (error as? RemoteError)?.code
+            }
+        }
+        #expect(code(.init(download: "00", byteCount: 1001, rowCount: 1, isOpen: true)) == nil)
+        #expect(code(.init(download: "00", byteCount: 1001, rowCount: 1)) == .tooLarge)
+        #expect(code(.init(download: "00", byteCount: -1, rowCount: 1, isOpen: true)) == .malformed)
+        #expect(code(.init(download: "no", byteCount: 1, rowCount: 1)) == .malformed)
+    }
+
     @Test func anUploadThatIsRefusedEndsTheExport() async throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db")

@@ -23,11 +23,17 @@ struct RemoteDownload {
                 method: "POST", path: connection.base + path, body: request, seconds: options.patienceSeconds)
         )
         let download = try JSONDocument.decode(Message.Download.self, from: answer)
-        guard download.byteCount >= 0, download.byteCount <= options.transferByteCountMax,
-            download.rowCount >= 0,
-            ByteText.bytes(hex: download.download) != nil
-        else { throw RemoteError(.tooLarge, "the server offers \(download.byteCount) bytes") }
+        try Self.check(download, options)
         return download
+    }
+
+    /// Throws when nothing like that can be fetched. How large one is that is still being made shows when it comes.
+    static func check(_ download: Message.Download, _ options: HTTPTransport.Options) throws {
+        guard download.byteCount >= 0, download.rowCount >= 0, ByteText.bytes(hex: download.download) != nil
+        else { throw RemoteError(.malformed, "the server's offer makes no sense") }
+        guard download.isOpen == true || download.byteCount <= options.transferByteCountMax else {
+            throw RemoteError(.tooLarge, "the server offers \(download.byteCount) bytes")
+        }
     }
 
     /// Fetches it.
@@ -58,7 +64,9 @@ struct RemoteDownload {
                     try connection.exchange(current) { piece in
                         count += Int64(piece.count)
                         guard count <= most else {
-                            throw RemoteError(.malformed, "the server sends more than it announced")
+                            throw isOpen
+                                ? RemoteError(.tooLarge, "the server sends over \(most) bytes")
+                                : RemoteError(.malformed, "the server sends more than it announced")
                         }
                         try onPiece(piece, count)
                     }
