@@ -8,15 +8,6 @@ import Testing
 
 /// Devices that may exchange some tables only.
 @Suite(.serialized) struct DeviceScopeTests {
-    private func code(_ body: () async throws -> Void) async -> SyncError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? SyncError)?.code
-        }
-    }
-
     /// A hub with a table `secret` beside `note`, and `tag`, which refers to `note`.
     private func hub(_ stores: ServedStores) throws -> Synchronizer {
         let hub = try stores.create("hub.db", rows: 3)

@@ -9,15 +9,6 @@ import Testing
 
 /// Devices that may exchange some rows of a table only, whatever their program asks for or brings.
 @Suite(.serialized) struct RowAccessTests {
-    private func code(_ body: () async throws -> Void) async -> SyncError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? SyncError)?.code
-        }
-    }
-
     /// A hub with rows of the teams a, b and c, and a table that has no teams.
     private func hub(_ stores: ServedStores) throws -> Synchronizer {
         let hub = try stores.create("hub.db")

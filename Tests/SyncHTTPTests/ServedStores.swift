@@ -189,3 +189,13 @@ extension HTTPTransport.Options {
         return options
     }
 }
+
+/// The code of the engine's error that something throws; nil when it throws none.
+func code(_ body: () async throws -> Void) async -> SyncError.Code? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return (error as? SyncError)?.code
+    }
+}
