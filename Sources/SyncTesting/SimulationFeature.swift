@@ -42,6 +42,6 @@ public enum SimulationFeature: String, CaseIterable, Sendable {
         .crashes, .copies, .restores, .compaction, .migrations,
     ]
 
-    /// What has no known failure: CI runs these.
+    /// What CI runs. docs/testing.md says which failures are known.
     public static let stable = Set(allCases)
 }

@@ -113,12 +113,9 @@ extension SimulatedReplica {
         var replaced = ChangeSet()
         for number in news.numbers {
             let change = world.changes[number]
-            let row = sender.rows[change.key]
-            let isTold = row?.stamps.contains(change.stamp) == true
+            guard sender.rows[change.key]?.stamps.contains(change.stamp) != true else { continue }
             let isReplaced = forgotten[change.key]?.contains { index in
                 let other = world.changes[index]
-                // A column of a row whose deletion was forgotten: the row itself does not come again.
-                guard !isTold else { return !change.isWhole && other.stamp == row?.base }
                 guard !change.known.contains(index) else { return false }
                 guard other.life == change.life else { return other.life > change.life }
                 return other.isWhole && other.stamp.isNewer(than: change.stamp)
