@@ -218,7 +218,7 @@ final class Watching: Sendable {
 }
 
 extension DeviceRegister {
-    fileprivate func inviteForTests(_ label: String) throws -> [UInt8] {
+    func inviteForTests(_ label: String) throws -> [UInt8] {
         try invite(label: label, address: ServerAddress(host: "127.0.0.1", port: 1, trust: .loopback)).secret
     }
 }

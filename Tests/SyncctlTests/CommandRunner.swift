@@ -74,7 +74,13 @@ enum CommandRunner {
         try Data(input.utf8).write(to: URL(fileURLWithPath: folder.file("input")))
         let process = try spawn(program, arguments, environment, folder)
         guard let status = wait(process, seconds) else {
-            throw Problem(text: "\(arguments.joined(separator: " ")) took longer than \(seconds) s")
+            let printed = try ["output", "errors"].map { try folder.text($0).suffix(2000) }
+            throw Problem(
+                text: """
+                    \(arguments.joined(separator: " ")) took longer than \(seconds) s
+                    output: \(printed[0])
+                    errors: \(printed[1])
+                    """)
         }
         return CommandResult(
             output: try folder.text("output"), errors: try folder.text("errors"), status: status)

@@ -80,12 +80,14 @@ final class HubFeed: Sendable {
             state.lastNumber += 1
             state.streams[state.lastNumber] = Stream(
                 device: device.id, revision: device.revision, continuation: continuation)
-            // Its first look tells the position.
-            if state.watcher == nil {
+            // Its first look tells the position. A later one ends a stream of a device that was revoked after its
+            // request was read, and before this stream was known.
+            if let watcher = state.watcher {
+                continuation.yield(.position)
+                watcher.look()
+            } else {
                 state.isStarting = true
                 state.watcher = watch()
-            } else {
-                continuation.yield(.position)
             }
             return (state.lastNumber, signals)
         }
@@ -129,10 +131,10 @@ final class HubFeed: Sendable {
             path: synchronizer.writer.path, configuration: synchronizer.writer.configuration,
             heartbeatSeconds: limits.heartbeatSeconds,
             onHeartbeat: { [weak self] in self?.signal(.heartbeat) },
-            onChange: { [weak self] in self?.changed() })
+            onChange: { [weak self] in try self?.changed() })
     }
 
-    private func changed() {
+    private func changed() throws {
         do {
             try endChanged()
             let now = try synchronizer.foldedReach()
@@ -145,6 +147,7 @@ final class HubFeed: Sendable {
             if isNew { signal(.position) }
         } catch {
             logger.error("the store can't be watched", metadata: ["error": "\(error)"])
+            throw error
         }
     }
 

@@ -25,10 +25,10 @@ final class StoreWatcher: Sendable {
     ///     - seconds: How often it looks.
     ///     - heartbeatSeconds: How often `onHeartbeat` is called.
     ///     - onChange: Called on the watcher's thread: once at the start, and after commits. While it runs,
-    ///       nobody looks, so many commits are one change.
+    ///       nobody looks, so many commits are one change. After an error it is called again.
     init(
         path: String, configuration: Configuration, seconds: Double = 0.01, heartbeatSeconds: Double = 15,
-        onHeartbeat: @escaping @Sendable () -> Void = {}, onChange: @escaping @Sendable () -> Void
+        onHeartbeat: @escaping @Sendable () -> Void = {}, onChange: @escaping @Sendable () throws -> Void
     ) {
         var configuration = configuration
         configuration.readonly = true
@@ -43,12 +43,14 @@ final class StoreWatcher: Sendable {
                     let current = try queue ?? DatabaseQueue(path: path, configuration: reader)
                     queue = current
                     let now = try current.read { try Int64.fetchOne($0, sql: "PRAGMA data_version") }
-                    if now != version || takeForce() {
+                    if now != version || isForced {
+                        clearForce()
+                        try onChange()
                         version = now
-                        onChange()
                     }
                 } catch {
-                    // The key was changed, or the file replaced. Whoever uses the store is told so there.
+                    // The key was changed, the file replaced, or somebody writes for long. Whoever uses the store
+                    // is told so there; here it is looked at again, so that no change is missed.
                     queue = nil
                     version = nil
                     pause(1)
@@ -64,12 +66,10 @@ final class StoreWatcher: Sendable {
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    private func takeForce() -> Bool {
-        state.withLock { state in
-            defer { state.isForced = false }
-            return state.isForced
-        }
-    }
+    private var isForced: Bool { state.withLock { $0.isForced } }
+
+    /// Before what is forced runs, so that a call meanwhile counts.
+    private func clearForce() { state.withLock { $0.isForced = false } }
 
     private func pause(_ seconds: Double) {
         _ = wake.wait(timeout: .now() + seconds)

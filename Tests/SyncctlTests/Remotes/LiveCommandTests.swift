@@ -16,6 +16,16 @@
             try queue.close()
         }
 
+        /// Waits for a process on a thread of its own. Swift's pool has as many threads as there are cores, and a
+        /// command that runs as long as its test would keep one from all other tests.
+        private static func onThread<Value: Sendable>(
+            _ body: @escaping @Sendable () throws -> Value
+        ) async throws -> Value {
+            try await withCheckedThrowingContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+            }
+        }
+
         @Test func aWatchKeepsBothSidesEqualUntilTheDeviceIsRevoked() async throws {
             let place = try Workplace()
             try place.makeStore("hub.db", "a")
@@ -26,7 +36,7 @@
                 ["init", place.path("phone.db"), "--join", #require(link.document()["link"] as? String)]
                     + Self.passphrase(place, "b"))
             let words = ["watch", place.path("phone.db"), "--json"] + Self.passphrase(place, "b")
-            let watch = Task.detached { try place.run(words) }
+            let watch = Task { try await Self.onThread { try place.run(words) } }
             try Self.insert(place, "hub.db", "a", 100..<103)
             try Self.insert(place, "phone.db", "b", 200..<202)
             let all = try Set(place.rows("hub.db", "a") + place.rows("phone.db", "b"))
