@@ -80,10 +80,14 @@ extension SimulatedReplica {
                         Array(share.increments)))
             }
         }
-        for index in known.numbers
-        where isMoved(world.changes[index].stamp) && !model.forgotten.contains(index) {
+        for index in known.numbers where isMoved(world.changes[index].stamp) {
             model.known.remove(index)
-            world.renamed.insert(index)
+            // Nothing of a deletion that was forgotten moved: whoever still has it tells of it again.
+            if model.forgotten.contains(index) {
+                model.forgotten.remove(index)
+            } else {
+                world.renamed.insert(index)
+            }
         }
         for index in world.add(changes) { model.known.insert(index) }
     }
