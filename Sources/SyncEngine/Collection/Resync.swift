@@ -7,8 +7,8 @@ import SyncWire
 /// It gets a bundle of all rows, so what the sender knows and does not mention was deleted
 /// meanwhile:
 /// - A row that the bundle does not mention goes when the sender knows any write of it.
-/// - A row that would win over what the bundle says, by a write that the sender knows, is of a
-///   life before a deletion that was forgotten: it makes room for the one of the bundle.
+/// - A row of which anything would win over what the bundle says, by a write that the sender knows, is of
+///   a life before a deletion that was forgotten: it makes room for the one of the bundle.
 ///
 /// Edits of such rows that the sender does not know go to the conflict journal. Rows of which
 /// it knows nothing were made here; they stay, and are sent as usual.
@@ -83,10 +83,12 @@ final class Resync {
     ) -> Bool {
         guard let base = change.base, base != local.base, vector.contains(local.base) else { return false }
         guard local.life == change.life else { return local.life > change.life }
-        return local.base.isNewer(than: base)
-            || local.cells.contains {
-                shares.contains($0) && vector.contains($1) && change.writes[$0] == nil
-            }
+        if local.base.isNewer(than: base) { return true }
+        return local.cells.contains { column, stamp in
+            guard vector.contains(stamp) else { return false }
+            let told = change.writes[column]?.stamp
+            return shares.contains(column) ? told == nil : stamp.isNewer(than: told ?? base)
+        }
     }
 
     /// Forgets the versions of a row.

@@ -165,10 +165,14 @@ extension SimulatedReplica {
             guard let other = sender.rows[key] else {
                 return row.stamps.contains { transfer.target.contains($0) }
             }
-            // No write of a whole row takes a share away: one that the sender lacks ended with a life.
-            let hasEnded = row.shares.contains {
-                other.shares[$0] == nil && transfer.target.contains($1.stamp)
-            }
+            // No write of a whole row takes a share away, and none a newer cell: those that the sender knew
+            // and lacks ended with a life.
+            let hasEnded =
+                row.shares.contains { other.shares[$0] == nil && transfer.target.contains($1.stamp) }
+                || row.cells.contains { name, cell in
+                    transfer.target.contains(cell.stamp)
+                        && cell.stamp.isNewer(than: other.cells[name]?.stamp ?? other.base)
+                }
             let wins =
                 row.life > other.life
                 || (row.life == other.life && (hasEnded || row.base.isNewer(than: other.base)))

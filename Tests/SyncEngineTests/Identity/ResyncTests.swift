@@ -1,0 +1,39 @@
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+/// Replicas that return after deletions were forgotten, to rows that were made again meanwhile.
+@Suite struct ResyncTests {
+    /// The row of the next life is older than an edit of the one before, so only what the sender knows tells
+    /// that the edit ended with its row.
+    @Test(arguments: [SyncDirection.both, .pull, .push], [false, true])
+    func anEditOfAnEarlierLifeEndsWithIt(direction: SyncDirection, isKnown: Bool) throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        let other = try stores.clone(a, as: "other.db")
+        try a.insert(1, "first life")
+        let away = try stores.clone(a, as: "away.db")
+        let b = try stores.clone(a, as: "b.db")
+        for replica in [away, b] { try replica.meet(a) }
+        stores.clock.advance(milliseconds: 1000)
+        try other.insert(1, "made elsewhere")
+        stores.clock.advance(milliseconds: 1000)
+        try away.execute("UPDATE note SET title = 'edited'")
+        if isKnown { try away.meet(a) }
+        try a.execute("DELETE FROM note")
+        for _ in 0..<2 { try b.meet(a) }
+        stores.clock.advance(milliseconds: 365 * 24 * 60 * 60 * 1000)
+        try b.insert(2, "a year later")
+        try b.meet(a)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try other.meet(a)
+        #expect(try a.titles() == ["made elsewhere", "a year later"])
+        // Divergences that a meeting repairs would be in its report.
+        #expect(try away.meet(a, direction).divergence == nil)
+        try expectEqual([a, b, other, away])
+        // An edit that nobody had before is one of the row that is there.
+        #expect(try a.titles() == [isKnown ? "made elsewhere" : "edited", "a year later"])
+    }
+}
