@@ -192,7 +192,7 @@ struct LostValueCheck {
         guard let replica = replicas.first else { return }
         let state = replica.state()
         let defaults = try replica.defaultValues()
-        var kept = ChangeSet()
+        var kept = world.withdrawn
         for replica in replicas { kept.formUnion(replica.model.known) }
         // What only a file had that is gone is nobody's fault.
         let gone = world.abandoned.subtracting(kept)

@@ -85,6 +85,7 @@ extension SimulatedReplica {
             // Nothing of a deletion that was forgotten moved: whoever still has it tells of it again.
             if model.forgotten.contains(index) {
                 model.forgotten.remove(index)
+                world.withdrawn.insert(index)
             } else {
                 world.renamed.insert(index)
             }

@@ -13,6 +13,9 @@ final class SimulatedWorld {
     var abandoned = ChangeSet()
     /// Changes that became others, of another identity: these stand for their values.
     var renamed = ChangeSet()
+    /// Changes that a replica with another identity no longer tells of, because their row's deletion was forgotten
+    /// there: they happened, even when nobody knows them any more.
+    var withdrawn = ChangeSet()
     /// The journals of files that are gone.
     var abandonedJournal: Set<StoreObservation.Lost> = []
     /// Whether files may be copied or restored, so that two can have one identity.
