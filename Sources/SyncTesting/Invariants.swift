@@ -148,7 +148,7 @@ extension SimulationRun {
             guard let written else { return true }
             return value != .null && written[key]?.cells[column] != nil
         }
-        let floors = try [left, right].map { try $0.queue.read { try StoreObservation($0).floor } }
+        let forgotten = try Self.forgottenDeletions(left, right)
         func state(_ replica: SimulatedReplica) throws -> (
             ModelRows, ModelRows, [ModelKey: StoreObservation.Version]
         ) {
@@ -159,9 +159,8 @@ extension SimulationRun {
                     let compared = values.filter { isCompared(key, $0.key, $0.value) }
                     if written == nil || !compared.isEmpty { hidden[key] = compared }
                 }
-                // Deletions are forgotten by one earlier than by another.
                 let versions = try observation.versions(db).filter { key, version in
-                    version.life & 1 == 1 || !floors.contains { $0.contains(version.base) }
+                    version.life & 1 == 1 || !forgotten.contains(key)
                 }
                 return (replica.rows, hidden, versions)
             }
@@ -180,6 +179,31 @@ extension SimulationRun {
             .convergence,
             "replicas \(left.name) and \(right.name) know the same, and differ in \(parts.joined(separator: "; "))"
         )
+    }
+}
+
+extension SimulationRun {
+    /// The rows of which one of two replicas has forgotten the deletion, or may have: it can have heard of an older
+    /// one afterwards, which was new to it, and which the other one heard of before.
+    private static func forgottenDeletions(
+        _ left: SimulatedReplica, _ right: SimulatedReplica
+    ) throws -> Set<ModelKey> {
+        let observed = try [left, right].map { replica in
+            try replica.queue.read { db in
+                let observation = try StoreObservation(db)
+                return (floor: observation.floor, versions: try observation.versions(db))
+            }
+        }
+        var forgotten: Set<ModelKey> = []
+        for (one, other) in [(observed[0], observed[1]), (observed[1], observed[0])] {
+            for (key, version) in one.versions where version.life & 1 == 0 {
+                let isGone = other.versions[key] == nil && !other.floor.sequences.isEmpty
+                if isGone || one.floor.contains(version.base) || other.floor.contains(version.base) {
+                    forgotten.insert(key)
+                }
+            }
+        }
+        return forgotten
     }
 }
 

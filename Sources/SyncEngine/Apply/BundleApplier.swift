@@ -231,7 +231,8 @@ final class BundleApplier {
         var change = records.change(record, table)
         var local = try versions.load(table.table.number, key)
         if let deletions {
-            local = try deletions.keep(local, beside: change, part, table, key)
+            local = try deletions.keep(
+                local, beside: change, part, table, key, holdsAll: !isPartial(record.table))
             let isForgotten =
                 local.map { deletions.isForgotten(change, beside: $0.version, part) }
                 ?? record.base.map(part.forgotten.covers) ?? part.forgotten.exist
@@ -280,11 +281,16 @@ final class BundleApplier {
     private func peer(
         _ part: AppliedPart, _ change: RowChange, beside local: RowVersion?, _ table: Int
     ) -> VersionVector {
-        guard let header, !header.facts.partials.isEmpty, let base = change.base, let local,
-            local.isAlive, local.life == change.life, local.base != base,
-            header.facts.partials.find([header.tables[table].name]) != nil
+        guard let base = change.base, let local, local.isAlive, local.life == change.life,
+            local.base != base, isPartial(table)
         else { return part.peer }
         return VersionVector()
+    }
+
+    /// Whether the sender holds some rows of a table only.
+    private func isPartial(_ table: Int) -> Bool {
+        guard let header, !header.facts.partials.isEmpty else { return false }
+        return header.facts.partials.find([header.tables[table].name]) != nil
     }
 
     // MARK: The end

@@ -39,13 +39,18 @@ final class ForgottenDeletions {
     /// Notes a row of a bundle that holds all rows of its table.
     func mention(_ table: Int64, _ key: RowKey) throws { try resync?.mention(table, key) }
 
-    /// Takes a row out that has to make room for the bundle's.
+    /// Takes a row out, or a deletion, that has to make room for the bundle's row.
     ///
+    /// - parameter holdsAll: Whether the sender holds all rows of the table.
     /// - returns: The row, if it stays.
     func keep(
         _ local: (row: Int64, version: RowVersion)?, beside change: RowChange, _ part: AppliedPart,
-        _ table: AppliedTable, _ key: RowKey
+        _ table: AppliedTable, _ key: RowKey, holdsAll: Bool
     ) throws -> (row: Int64, version: RowVersion)? {
+        if holdsAll, let local, isForgottenThere(local.version, change, part) {
+            try versions.remove(local.version, row: local.row, table.table.number, key)
+            return nil
+        }
         guard part.isResync, let resync, let local,
             resync.isOutlived(
                 local.version, by: change, knownTo: part.peer,
@@ -54,6 +59,15 @@ final class ForgottenDeletions {
         if local.version.isAlive { try takeOut(local.version, part, table, key) }
         try resync.forgetVersions(local.row)
         return nil
+    }
+
+    /// Whether the sender knew a deletion that is here, and has forgotten it: or else the row that it tells would be
+    /// of a life after it. A replica that forgot the deletion of a row can hear of an older one afterwards.
+    private func isForgottenThere(_ local: RowVersion, _ change: RowChange, _ part: AppliedPart) -> Bool {
+        guard !local.isAlive, change.isAlive, change.life < local.life, let base = change.base else {
+            return false
+        }
+        return part.peer.contains(local.base) && !part.known.contains(base)
     }
 
     /// Whether a change is of a life before a deletion that was forgotten here: its row was here

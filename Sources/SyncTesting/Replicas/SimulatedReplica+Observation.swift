@@ -82,6 +82,7 @@ extension SimulatedReplica {
             throw SimulationViolation(
                 .progress, "replica \(name) counts other changes of a table as known than the bundle brought")
         }
+        model.forgotten.formUnion(forgottenThere(known.subtracting(model.known), sender, transfer))
         model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
         model.forgotten.formUnion(replacedBefore(known.subtracting(model.known), sender, transfer))
         model.forgotten.formUnion(endedBefore(known.subtracting(model.known), sender))
@@ -99,6 +100,24 @@ extension SimulatedReplica {
     private func tables(of transfer: SimulatedTransfer) -> Set<String>? {
         guard let partialTable else { return transfer.tables }
         return (transfer.tables ?? Set(world.app.tables)).subtracting([partialTable])
+    }
+
+    /// The changes of rows whose deletion the sender knew and has forgotten: what it tells of such a row is of an
+    /// earlier life than the deletion, and new.
+    private func forgottenThere(
+        _ news: ChangeSet, _ sender: MergedState, _ transfer: SimulatedTransfer
+    ) -> ChangeSet {
+        let bases = Set(news.numbers.lazy.map { self.world.changes[$0].stamp })
+        let gone = state().rows.filter { key, row in
+            guard !row.isAlive, let other = sender.rows[key], other.isAlive else { return false }
+            return other.life < row.life && transfer.target.contains(row.base) && bases.contains(other.base)
+        }
+        guard !gone.isEmpty else { return ChangeSet() }
+        var forgotten = ChangeSet()
+        for number in model.known.numbers where gone[world.changes[number].key] != nil {
+            forgotten.insert(number)
+        }
+        return forgotten
     }
 
     /// Of changes that are new here, those that the sender does not tell, because what replaced them there is

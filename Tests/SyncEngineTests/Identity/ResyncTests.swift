@@ -36,4 +36,30 @@ import Testing
         // An edit that nobody had before is one of the row that is there.
         #expect(try a.titles() == [isKnown ? "made elsewhere" : "edited", "a year later"])
     }
+
+    /// A replica that has forgotten a row's deletion hears of an older one, by a bundle that was on the way for long.
+    @Test func aRowThatIsMadeAgainIsThereWhereAnOlderDeletionCameLate() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "first life")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        // Nobody but b hears of this one.
+        let c = try stores.clone(b, as: "c.db")
+        try c.execute("DELETE FROM note")
+        let late = stores.path("late.bundle")
+        try c.synchronizer.writeBundle(to: late, since: .replica(a.replica()), .plaintext)
+        stores.clock.advance(milliseconds: 1000)
+        try a.execute("DELETE FROM note")
+        try a.meet(b)
+        try b.meet(c)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        _ = try b.synchronizer.compact()
+        _ = try a.synchronizer.applyBundle(at: late, .plaintext)
+        try b.insert(1, "second life")
+        #expect(try b.meet(a).divergence == nil)
+        #expect(try a.titles() == ["second life"])
+        try c.meet(b)
+        try expectEqual([a, b, c])
+    }
 }
