@@ -35,6 +35,8 @@ let package = Package(
         .systemLibrary(
             name: "CSQLCipher", pkgConfig: "sqlcipher",
             providers: [.apt(["libsqlcipher-dev"]), .brew(["sqlcipher"])]),
+        // Compresses what travels. SyncHTTP's libraries need it too.
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .target(
             name: "CipherStore",
             dependencies: [
@@ -45,7 +47,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "SyncWire",
-            dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            dependencies: ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: settings),
         .target(
             name: "SyncEngine",

@@ -38,7 +38,8 @@ import Testing
         for seed in 0..<10 as Range<UInt64> {
             var random = RandomBundle(seed: seed)
             random.rowCountMax = 6
-            seeds.append(try random.content().frames())
+            let frames = try random.content().frames()
+            seeds += [frames, try frames.compressed()]
         }
         return seeds
     }

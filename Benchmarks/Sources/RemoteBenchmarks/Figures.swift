@@ -1,10 +1,13 @@
 import Foundation
 import SyncEngine
+import SyncHTTP
 
 /// What can be measured.
 enum RemoteFigure: String, CaseIterable {
     /// Many rows from one device to the server and to another device.
     case transfer
+    /// The same, compressed.
+    case compressed
     /// Many devices at a time.
     case devices
     /// Commits from one device to another, both connected.
@@ -12,20 +15,23 @@ enum RemoteFigure: String, CaseIterable {
 
     func measure(_ options: RemoteOptions) throws -> [RemoteResult] {
         switch self {
-        case .transfer: try measureTransfer(options)
+        case .transfer: try measureTransfer(options, .never)
+        case .compressed: try measureTransfer(options, .always)
         case .devices: try measureDevices(options)
         case .live: try measureLive(options)
         }
     }
 }
 
-private func measureTransfer(_ options: RemoteOptions) throws -> [RemoteResult] {
+private func measureTransfer(
+    _ options: RemoteOptions, _ compression: HTTPTransport.Compression
+) throws -> [RemoteResult] {
     let folder = try WorkFolder()
     let hub = try Hub(folder)
     let (from, to) = (try hub.join("from"), try hub.join("to"))
     try Stores.insert(options.rowCount, into: from)
-    let push = try exchange(.push, from)
-    let pull = try exchange(.pull, to)
+    let push = try exchange(.push, from, compression)
+    let pull = try exchange(.pull, to, compression)
     let server = try hub.end()
     for path in [hub.path, to] where try Stores.count(path) != options.rowCount {
         throw BenchmarkError(description: "rows are missing in \(path)")
@@ -33,10 +39,14 @@ private func measureTransfer(_ options: RemoteOptions) throws -> [RemoteResult] 
     let rows = Double(options.rowCount)
     let peak = [push.usage, pull.usage, server].map(\.peakMegabytes).max() ?? 0
     let total = push.seconds + pull.seconds
+    let kind = compression == .always ? ", compressed" : ""
+    // What is compressed is for networks, and measured on none.
+    let bar: Double? = compression == .always ? nil : 70_000
     return [
-        RemoteResult("push of new rows to the server", rows / push.seconds, "rows/s", push.seconds),
-        RemoteResult("pull of them by another device", rows / pull.seconds, "rows/s", pull.seconds),
-        RemoteResult("both, end to end", rows / total, "rows/s", total, atLeast: 70_000),
+        RemoteResult("push of new rows to the server\(kind)", rows / push.seconds, "rows/s", push.seconds),
+        RemoteResult("pull of them by another device\(kind)", rows / pull.seconds, "rows/s", pull.seconds),
+        RemoteResult("both, end to end\(kind)", rows / total, "rows/s", total, atLeast: bar),
+        RemoteResult("bytes of the pull\(kind)", Double(pull.bytes) / 1_000_000, "MB"),
         RemoteResult("peak of memory, server", server.peakMegabytes, "MB", atMost: 200),
         RemoteResult("peak of memory, any process", peak, "MB", atMost: 200),
         RemoteResult("processor time, server", server.processorSeconds, "s"),

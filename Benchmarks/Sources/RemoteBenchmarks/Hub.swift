@@ -43,8 +43,10 @@ final class Hub {
 }
 
 /// Synchronizes a store with its server, in a process of its own.
-func exchange(_ direction: SyncDirection, _ path: String) throws -> Role.Exchanged {
-    let child = try ChildProcess("exchange", [direction.rawValue, path])
+func exchange(
+    _ direction: SyncDirection, _ path: String, _ compression: HTTPTransport.Compression
+) throws -> Role.Exchanged {
+    let child = try ChildProcess("exchange", [direction.rawValue, path, compression.rawValue])
     let result = try child.next(Role.Exchanged.self)
     child.wait()
     return result

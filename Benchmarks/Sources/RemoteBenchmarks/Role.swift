@@ -22,6 +22,7 @@ enum Role: String {
     struct Exchanged: Codable {
         let seconds: Double
         let rows: Int64
+        let bytes: Int64
         let usage: Usage
     }
 
@@ -62,7 +63,7 @@ enum Role: String {
     private func run(_ words: [String]) throws {
         switch self {
         case .serve: try Self.serve(words[0])
-        case .exchange: try Self.exchange(words[0], words[1])
+        case .exchange: try Self.exchange(words[0], words[1], words[2])
         case .devices: try Self.exchangeAll(words[0], Array(words[1...]))
         case .watch: try Live.watch(words[0])
         case .commit: try Live.commit(words[0], Int(words[1]) ?? 0)
@@ -97,22 +98,30 @@ enum Role: String {
     }
 
     /// Synchronizes a store with its server, from before it is opened.
-    private static func exchange(_ word: String, _ path: String) throws {
+    private static func exchange(_ word: String, _ path: String, _ compression: String) throws {
         let direction = try direction(word)
         let start = monotonicSeconds()
-        let rows = try exchangeOne(direction, path)
-        try say(Exchanged(seconds: monotonicSeconds() - start, rows: rows, usage: .now))
+        let (rows, bytes) = try exchangeOne(
+            direction, path, HTTPTransport.Compression(rawValue: compression) ?? .automatic)
+        try say(Exchanged(seconds: monotonicSeconds() - start, rows: rows, bytes: bytes, usage: .now))
     }
 
-    private static func exchangeOne(_ direction: SyncDirection, _ path: String) throws -> Int64 {
+    private static func exchangeOne(
+        _ direction: SyncDirection, _ path: String, _ compression: HTTPTransport.Compression = .automatic
+    ) throws -> (rows: Int64, bytes: Int64) {
         let queue = try Stores.open(path)
         defer { try? queue.close() }
         let synchronizer = try Synchronizer(existing: queue)
-        let report = try synchronizer.run(direction, RemoteBook(synchronizer).transport())
+        var options = HTTPTransport.Options()
+        options.compression = compression
+        let report = try synchronizer.run(direction, RemoteBook(synchronizer).transport(options: options))
         guard report.waitingTables.isEmpty, report.parkedCount == 0, report.divergence == nil else {
             throw BenchmarkError(description: "the exchange was not whole")
         }
-        return (report.pushed?.rowCount ?? 0) + (report.pulled?.rowCount ?? 0)
+        return (
+            rows: (report.pushed?.rowCount ?? 0) + (report.pulled?.rowCount ?? 0),
+            bytes: report.pulled?.byteCount ?? 0
+        )
     }
 
     /// Synchronizes many stores with their server at the same time.
@@ -125,7 +134,7 @@ enum Role: String {
             group.enter()
             Thread.detachNewThread {
                 let result = Result {
-                    let rows = try exchangeOne(direction, path)
+                    let rows = try exchangeOne(direction, path).rows
                     return (seconds: monotonicSeconds() - start, rows: rows)
                 }
                 results.withLock { $0.append(result) }

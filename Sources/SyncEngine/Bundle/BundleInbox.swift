@@ -15,7 +15,7 @@ public struct BundleInbox: Sendable {
         /// The first chunk that is missing. Chunks after it may be here; when none is missing, the
         /// number of chunks that are.
         public let firstMissingChunk: UInt32
-        /// The bytes that are kept.
+        /// The bytes of what is here, before compression.
         public let byteCount: Int64
         /// Whether all parts are here, and the bundle can be applied.
         public let isComplete: Bool
@@ -23,7 +23,7 @@ public struct BundleInbox: Sendable {
 
     /// Bounds on what strangers can make a store keep.
     public struct Limits: Sendable {
-        /// The most bytes of one bundle.
+        /// The most bytes of one bundle, before compression.
         public var byteCountMax: Int64 = 4 << 30
         /// The most bundles that are kept; the oldest one makes room.
         public var bundleCountMax = 4
@@ -97,7 +97,7 @@ public struct BundleInbox: Sendable {
                 sql: "INSERT INTO _sync_inbox (bundle, sender, bytes, at) VALUES (?, ?, 0, ?)",
                 arguments: [Data(identifier), header.sender.data, environment.milliseconds()])
             let id = db.lastInsertedRowID
-            try self.insert(db, id, Self.headerPosition, content)
+            try self.insert(db, id, Self.headerPosition, content, content.count)
             return try Self.state(db, id, identifier)
         }
     }
@@ -116,7 +116,8 @@ public struct BundleInbox: Sendable {
     /// - throws: As ``add(_:to:)-(UnsafeRawBufferPointer,_)``.
     public func add(_ frames: some Sequence<[UInt8]>, to identifier: [UInt8]) throws -> State {
         let parts = try frames.map { frame in
-            (position: try frame.withUnsafeBytes { try Self.position(of: $0) }, content: Data(frame))
+            let (position, byteCount) = try frame.withUnsafeBytes { try Self.position(of: $0) }
+            return (position: position, byteCount: byteCount, content: Data(frame))
         }
         var isTooLarge = false
         let state: State? = try database.write { db in
@@ -124,7 +125,7 @@ public struct BundleInbox: Sendable {
                 throw WireError(.malformed, "the bundle was not begun, or waited too long")
             }
             for part in parts where try !Self.has(db, id, part.position) {
-                try self.insert(db, id, part.position, part.content)
+                try self.insert(db, id, part.position, part.content, part.byteCount)
             }
             let bytes = try Int64.fetchOne(
                 db, sql: "SELECT bytes FROM _sync_inbox WHERE id = ?", arguments: [id])
@@ -141,11 +142,13 @@ public struct BundleInbox: Sendable {
         return state
     }
 
-    private static func position(of frame: UnsafeRawBufferPointer) throws -> Int64 {
+    private static func position(
+        of frame: UnsafeRawBufferPointer
+    ) throws -> (position: Int64, byteCount: Int) {
         switch try BundleParts.part(of: frame) {
         case .header: throw WireError(.malformed, "a bundle has one header")
-        case .chunk(let number): Int64(number) + 1
-        case .end: endPosition
+        case .chunk(let number, let byteCount): (Int64(number) + 1, max(byteCount, frame.count))
+        case .end: (endPosition, frame.count)
         }
     }
 
@@ -216,13 +219,15 @@ public struct BundleInbox: Sendable {
         statement.reset()
     }
 
-    private func insert(_ db: Database, _ id: Int64, _ position: Int64, _ frame: Data) throws {
+    private func insert(
+        _ db: Database, _ id: Int64, _ position: Int64, _ frame: Data, _ byteCount: Int
+    ) throws {
         try db.execute(
             sql: "INSERT INTO _sync_inbox_part (id, frame) VALUES (?, ?)",
             arguments: [id << Self.shift + position, frame])
         try db.execute(
             sql: "UPDATE _sync_inbox SET bytes = bytes + ?, at = ? WHERE id = ?",
-            arguments: [frame.count, environment.milliseconds(), id])
+            arguments: [byteCount, environment.milliseconds(), id])
     }
 
     private static func find(_ db: Database, _ identifier: [UInt8]) throws -> Int64? {

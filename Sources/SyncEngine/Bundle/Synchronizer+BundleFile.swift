@@ -34,7 +34,7 @@ extension Synchronizer {
     ///     - base: What the receiver knows already.
     ///     - scope: What it gets.
     ///     - progress: Called with the rows that were written, and about how many there are.
-    /// - returns: The rows and bytes of the bundle.
+    /// - returns: The rows of the bundle, and the bytes of the file.
     /// - throws: ``SyncError``: `noSuchReplica`, `noSuchTable`; ``StoreError``, ``DatabaseError``. No file is left at `path` then.
     @discardableResult
     public func writeBundle(
@@ -47,9 +47,11 @@ extension Synchronizer {
                 try database.read { try ScopeStore(db: $0).resolve(names).map { [$0.name] } }
             })
         try refuseParts(of: request.tables)
-        return try writeFile(path, protection) { sink in
-            try peer.send(request, progress: progress, to: sink)
+        var rowCount: Int64 = 0
+        let byteCount = try writeFile(path, protection) { sink in
+            rowCount = try peer.send(request, progress: progress, to: sink).rowCount
         }
+        return TransferSummary(rowCount: rowCount, byteCount: byteCount)
     }
 
     /// A file says not whether its receiver knows what the rows here take into account.
@@ -74,21 +76,23 @@ extension Synchronizer {
         let header = BundleHeader(
             store: greeting.store, sender: greeting.replica, base: greeting.vector, target: greeting.vector,
             replicas: [], tables: [])
-        try writeFile(path, protection) { sink in
+        _ = try writeFile(path, protection) { sink in
             var writer = try BundleWriter(header: header, sink: sink)
             try writer.finish()
         }
     }
 
-    private func writeFile<Result>(
+    /// - returns: The bytes of the file.
+    private func writeFile(
         _ path: String, _ protection: BundleFile.Protection,
-        _ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Result
-    ) throws -> Result {
+        _ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> Int64 {
         let file = try BundleFile.writer(path, protection, environment)
         do {
-            let result = try body { try file.write($0) }
+            let compressor = try FrameCompressor()
+            try body { try compressor.compress($0, to: file.write) }
             try file.finish()
-            return result
+            return Int64(file.byteCount)
         } catch {
             file.discard()
             throw error

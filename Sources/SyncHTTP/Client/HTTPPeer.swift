@@ -179,16 +179,29 @@ final class HTTPPeer: SyncPeer {
     /// A bundle that is larger than this is uploaded while it is made.
     private static let smallByteCount: Int64 = 4 << 20
 
+    /// What makes a bundle smaller that is sent; nil where nothing is to be.
+    private func compressor() throws -> FrameCompressor? {
+        guard options.compression.isUsed(with: connection.address),
+            connection.codecs.contains(Message.codec)
+        else { return nil }
+        return try FrameCompressor()
+    }
+
     func receive(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
         let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
+        let compressor = try compressor()
         // This thread leaves the connection alone until that one has ended.
         nonisolated(unsafe) let upload = RemoteUpload(connection, options, spool)
         var work: BackgroundWork<ApplySummary>?
         do {
             try frames { frame in
-                try spool.append(frame)
+                if let compressor {
+                    try compressor.compress(frame, to: spool.append)
+                } else {
+                    try spool.append(frame)
+                }
                 if work == nil, spool.byteCount > Self.smallByteCount {
                     work = BackgroundWork { try upload.run() }
                 }

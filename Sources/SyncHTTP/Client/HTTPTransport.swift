@@ -28,6 +28,8 @@ public struct HTTPTransport: Transport {
         /// A file of certificates in PEM that servers' chains may end in, instead of those of the system; for an
         /// authority of one's own. A certificate that an invitation pins needs none.
         public var trustRootsFile: String?
+        /// Whether bundles are compressed on their way.
+        public var compression = Compression.automatic
         /// When bundles are applied while they still come.
         var flow = Flow()
         /// Called before each request; an error that it throws cancels.
@@ -35,6 +37,27 @@ public struct HTTPTransport: Transport {
 
         /// Makes the default options.
         public init() {}
+    }
+
+    /// When bundles are compressed on their way, which takes time on both sides and saves bytes between them.
+    ///
+    /// Whoever sees how large encrypted bundles are, and can write rows that travel in them, can guess at rows beside
+    /// those; where that matters, nothing should be compressed.
+    public enum Compression: String, CaseIterable, Sendable {
+        /// Unless the server is on this machine, where nothing is gained by it.
+        case automatic
+        /// Always.
+        case always
+        /// Never.
+        case never
+
+        func isUsed(with address: ServerAddress) -> Bool {
+            switch self {
+            case .automatic: !ServerAddress.isLoopback(address.host)
+            case .always: true
+            case .never: false
+            }
+        }
     }
 
     /// When a bundle is applied while its end still comes: when so much of it is here and came so fast that the

@@ -50,6 +50,7 @@ extension RemoteConnection {
         call.isRepeatable = false
         let answer = try JSONDocument.decode(Message.Session.self, from: try send(call))
         session = (try Message.bytes(answer.session, count: SessionBook.tokenByteCount, "the session"), 0)
+        codecs = answer.codecs ?? []
         terms = DeviceTerms(scope: answer.scope, isReadOnly: answer.readOnly)
         isAdapted = false
     }

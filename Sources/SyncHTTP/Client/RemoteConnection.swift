@@ -33,6 +33,8 @@ final class RemoteConnection {
     var session: (token: [UInt8], number: UInt64)?
     /// What the server said of this device when it opened the session.
     var terms: DeviceTerms?
+    /// The codecs of chunks that the server reads.
+    var codecs: [String] = []
     /// Whether the store has adapted to that.
     var isAdapted = false
 

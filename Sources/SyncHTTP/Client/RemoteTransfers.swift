@@ -18,10 +18,12 @@ struct RemoteDownload {
     ///     - path: What makes it.
     ///     - request: The body of the request for it.
     func begin(_ path: String, _ request: [UInt8]) throws -> Message.Download {
+        let isCompressed = options.compression.isUsed(with: connection.address)
         let answer = try connection.send(
             .init(
-                method: "POST", path: connection.base + path, body: request, seconds: options.patienceSeconds)
-        )
+                method: "POST", path: connection.base + path,
+                query: isCompressed ? "codec=\(Message.codec)" : "", body: request,
+                seconds: options.patienceSeconds))
         let download = try JSONDocument.decode(Message.Download.self, from: answer)
         try Self.check(download, options)
         return download

@@ -115,6 +115,8 @@ extension Message {
         static let version = 1
         var versions = [Self.version]
         var store: String?
+        /// The codecs of chunks that the side reads besides plain ones.
+        var codecs: [String]? = [Message.codec]
     }
 
     /// What a replica knows.

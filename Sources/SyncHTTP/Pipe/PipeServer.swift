@@ -2,6 +2,7 @@ import CipherStore
 import Foundation
 import SyncEngine
 import SyncWire
+import Synchronization
 
 /// Serves a store to the one process at the other end of a pipe: `syncctl serve --stdio`, which ssh runs.
 ///
@@ -11,6 +12,12 @@ public struct PipeServer: Sendable {
     private let synchronizer: Synchronizer
     private let channel: PipeChannel
     private let folder: String
+    /// Whether the other side wants its bundles compressed.
+    private let isCompressed = Flag()
+
+    private final class Flag: Sendable {
+        let value = Atomic<Bool>(false)
+    }
 
     /// The most bytes of a transfer.
     private static let transferByteCountMax: Int64 = 4 << 30
@@ -52,6 +59,8 @@ public struct PipeServer: Sendable {
                     .unsupportedVersion,
                     "this program speaks version \(Message.PipeHello.version) of the protocol of pipes")
             }
+            isCompressed.value.store(
+                hello.codecs?.contains(Message.codec) == true, ordering: .relaxed)
             let store = try synchronizer.identity().store.description
             try channel.write(.answer, JSONDocument.encode(Message.PipeHello(store: store)))
         case .greet: try channel.write(.answer, peer.greet().encode())
@@ -93,7 +102,12 @@ public struct PipeServer: Sendable {
         _ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> TransferSummary
     ) throws {
         let spool = try ByteSpool(folder: folder, byteCountMax: Self.transferByteCountMax)
-        let summary = try body { try spool.append($0) }
+        let compressor =
+            isCompressed.value.load(ordering: .relaxed) ? try FrameCompressor() : nil
+        let summary = try body { frame in
+            guard let compressor else { return try spool.append(frame) }
+            try compressor.compress(frame, to: spool.append)
+        }
         try spool.finish()
         let download = Message.Download(
             download: "", byteCount: spool.byteCount, rowCount: summary.rowCount)

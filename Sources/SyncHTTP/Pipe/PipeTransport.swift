@@ -26,6 +26,7 @@ public struct PipeTransport: Transport {
     /// A name for status lines.
     public let name: String
     private let folder: String
+    private let isCompressed: Bool
     private let open: @Sendable () throws -> Pipe
 
     /// Makes a transport.
@@ -33,10 +34,14 @@ public struct PipeTransport: Transport {
     /// - parameters:
     ///     - name: A name for status lines, without secrets.
     ///     - folder: Where bytes wait that came and are not applied yet: encrypted, in files without names.
+    ///     - isCompressed: Whether bundles are compressed on their way: worth it where a network is in between.
     ///     - open: Starts what serves the replica. The process has to ignore SIGPIPE.
-    public init(name: String, folder: String, open: @escaping @Sendable () throws -> Pipe) {
+    public init(
+        name: String, folder: String, isCompressed: Bool = true, open: @escaping @Sendable () throws -> Pipe
+    ) {
         self.name = name
         self.folder = folder
+        self.isCompressed = isCompressed
         self.open = open
     }
 
@@ -44,7 +49,7 @@ public struct PipeTransport: Transport {
     ///
     /// - throws: ``RemoteError``.
     public func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
-        let peer = PipePeer(name, try open(), folder: folder)
+        let peer = PipePeer(name, try open(), folder: folder, isCompressed: isCompressed)
         do {
             try peer.hello()
         } catch {
@@ -64,9 +69,12 @@ private final class PipePeer: SyncPeer {
     private let channel: PipeChannel
     private let folder: String
     private var fetched: (kind: PipeKind, request: [UInt8], spool: ByteSpool, rowCount: Int64)?
+    /// Whether bundles are compressed; of those that are sent, if the other side reads it.
+    private var isCompressed: Bool
     private var isClosed = false
 
-    init(_ name: String, _ pipe: PipeTransport.Pipe, folder: String) {
+    init(_ name: String, _ pipe: PipeTransport.Pipe, folder: String, isCompressed: Bool) {
+        self.isCompressed = isCompressed
         self.name = name
         self.pipe = pipe
         self.folder = folder
@@ -82,11 +90,13 @@ private final class PipePeer: SyncPeer {
     // MARK: Messages
 
     func hello() throws {
-        let answer = try ask(.hello, JSONDocument.encode(Message.PipeHello()))
+        let own = Message.PipeHello(codecs: isCompressed ? [Message.codec] : nil)
+        let answer = try ask(.hello, JSONDocument.encode(own))
         let hello = try JSONDocument.decode(Message.PipeHello.self, from: answer)
         guard hello.versions.contains(Message.PipeHello.version) else {
             throw RemoteError(.unsupportedVersion, "\(name) speaks another version of the protocol of pipes")
         }
+        isCompressed = isCompressed && hello.codecs?.contains(Message.codec) == true
     }
 
     private func ask(_ kind: PipeKind, _ content: [UInt8] = []) throws -> [UInt8] {
@@ -200,7 +210,11 @@ private final class PipePeer: SyncPeer {
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
         let spool = try ByteSpool(folder: folder, byteCountMax: Self.transferByteCountMax)
-        try frames { try spool.append($0) }
+        let compressor = isCompressed ? try FrameCompressor() : nil
+        try frames { frame in
+            guard let compressor else { return try spool.append(frame) }
+            try compressor.compress(frame, to: spool.append)
+        }
         try spool.finish()
         do {
             try channel.write(.apply)

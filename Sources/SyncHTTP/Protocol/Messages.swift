@@ -6,6 +6,9 @@ enum Message {
     /// The version of the protocol.
     static let version = 1
 
+    /// The codec of chunks that this program writes and reads besides plain ones.
+    static let codec = "deflate"
+
     struct Hello: Codable {
         let versions: [Int]
         let software: String
@@ -44,6 +47,8 @@ enum Message {
         let label: String
         let readOnly: Bool
         let scope: Scope?
+        /// The codecs of chunks that the server reads; nothing for plain ones alone.
+        let codecs: [String]?
     }
 
     struct Forks: Codable {

@@ -88,7 +88,7 @@ paths:
       description: As for devices, over "cipherstore session 1", a zero byte, challenge, key, store, certificate.
       requestBody: { content: { application/json: { schema: { type: object, required: [key, challenge, signature], properties: { key: { type: string }, challenge: { type: string }, signature: { type: string } } } } } }
       responses:
-        "201": { description: A session. It ends after 15 minutes without a request., content: { application/json: { schema: { type: object, required: [session, label, readOnly], properties: { session: { type: string }, label: { type: string }, readOnly: { type: boolean }, scope: { $ref: "#/components/schemas/Scope" } } } } } }
+        "201": { description: A session. It ends after 15 minutes without a request., content: { application/json: { schema: { type: object, required: [session, label, readOnly], properties: { session: { type: string }, label: { type: string }, readOnly: { type: boolean }, scope: { $ref: "#/components/schemas/Scope" }, codecs: { type: array, items: { type: string }, description: "The codecs of chunks that uploads may have besides plain ones (Schemas/wire/v1.md, section 5)." } } } } } }
         default: { $ref: "#/components/responses/Problem" }
   /v1/stores/{store}/greeting:
     parameters: [{ $ref: "#/components/parameters/store" }]
@@ -151,6 +151,7 @@ paths:
     post:
       security: [{ device: [] }]
       summary: Make a bundle of all of some rows, as a download.
+      parameters: [{ $ref: "#/components/parameters/codec" }]
       requestBody: { content: { application/octet-stream: {} } }
       responses: { "201": { description: Ready., content: { application/json: { schema: { $ref: "#/components/schemas/Download" } } } }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/downloads:
@@ -158,6 +159,7 @@ paths:
     post:
       security: [{ device: [] }]
       summary: Make a bundle of what the device does not know. It replaces the device's last download, and waits 10 minutes.
+      parameters: [{ $ref: "#/components/parameters/codec" }]
       requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Transfer" } } } }
       responses: { "201": { description: Ready., content: { application/json: { schema: { $ref: "#/components/schemas/Download" } } } }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/snapshots:
@@ -214,6 +216,7 @@ components:
     console: { type: apiKey, in: cookie, name: __Host-cipherstore, description: "Its name goes on with the store, see /console/sessions." }
   parameters:
     store: { name: store, in: path, required: true, schema: { type: string, pattern: "^[0-9a-f]{32}$" } }
+    codec: { name: codec, in: query, description: "A codec of chunks that the device reads besides plain ones (Schemas/wire/v1.md, section 5): deflate. Another one is not used.", schema: { type: string } }
     bundle: { name: bundle, in: path, required: true, description: SHA-256 of the header., schema: { type: string, pattern: "^[0-9a-f]{64}$" } }
   schemas:
     ConsoleStore: { type: object, required: [store, name], properties: { store: { type: string }, name: { description: The name of its file., type: string } } }

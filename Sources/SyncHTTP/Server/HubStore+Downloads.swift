@@ -15,7 +15,11 @@ extension HubStore {
     private static let wholeByteCountMax: Int64 = 1 << 20
 
     /// Puts what a device does not know where it waits to be fetched.
-    func prepareChanges(_ request: TransferRequest, for device: Device) throws -> Message.Download {
+    ///
+    /// - parameter codec: The codec of chunks that the device reads besides plain ones.
+    func prepareChanges(
+        _ request: TransferRequest, codec: String? = nil, for device: Device
+    ) throws -> Message.Download {
         try access(device)?.check(request)
         try noteOffer(request, to: device)
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
@@ -23,9 +27,9 @@ extension HubStore {
         let bounds = bounds(of: device, isWriting: false)
         _ = BackgroundWork { [synchronizer, metrics] in
             do {
-                let summary = try synchronizer.sendChanges(request, within: bounds, progress: rows.note) {
-                    try spool.append($0)
-                }
+                let sink = try Self.sink(spool, codec)
+                let summary = try synchronizer.sendChanges(
+                    request, within: bounds, progress: rows.note, to: sink)
                 try rows.note(summary.rowCount, summary.rowCount)
                 try spool.finish()
                 metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
@@ -41,6 +45,16 @@ extension HubStore {
                     download: "", byteCount: byteCount, rowCount: rows.total, isOpen: true), for: device)
         }
         return try offer(spool, rowCount: rows.total, to: device)
+    }
+
+    /// Takes the frames of a bundle into a spool.
+    private static func sink(
+        _ spool: ByteSpool, _ codec: String?
+    ) throws -> (UnsafeRawBufferPointer) throws -> Void {
+        // A codec that is not known here is one that need not be used.
+        guard codec == Message.codec else { return { try spool.append($0) } }
+        let compressor = try FrameCompressor()
+        return { try compressor.compress($0, to: spool.append) }
     }
 
     /// How far an export has come.
@@ -61,11 +75,13 @@ extension HubStore {
     }
 
     /// Puts all of some rows, which repair a divergence, where they wait to be fetched.
-    func prepareRows(_ body: [UInt8], for device: Device) throws -> Message.Download {
+    func prepareRows(
+        _ body: [UInt8], codec: String? = nil, for device: Device
+    ) throws -> Message.Download {
         let rows = try body.withUnsafeBytes { try StateRows.decode($0) }
         if let access = try access(device) { for table in rows { try access.requireAllRows(table.table) } }
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
-        let summary = try synchronizer.localPeer.send(rows: rows) { try spool.append($0) }
+        let summary = try synchronizer.localPeer.send(rows: rows, to: Self.sink(spool, codec))
         try spool.finish()
         metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
         return try offer(spool, rowCount: summary.rowCount, to: device)

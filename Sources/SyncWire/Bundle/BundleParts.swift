@@ -6,8 +6,8 @@ public enum BundleParts {
     public enum Part: Equatable, Sendable {
         /// The header of the bundle with this identifier.
         case header(identifier: [UInt8])
-        /// A chunk, whose hash was checked.
-        case chunk(number: UInt32)
+        /// A chunk, whose hash was checked, and the bytes of its body, compressed or not.
+        case chunk(number: UInt32, byteCount: Int)
         /// The end of a bundle of so many chunks.
         case end(chunkCount: UInt64)
     }
@@ -36,7 +36,8 @@ public enum BundleParts {
             return .header(identifier: Array(SHA256.hash(data: payload)))
         case .chunk:
             let number = try reader.fixed32()
-            _ = try reader.raw(2)
+            _ = try reader.byte()
+            let codec = ChunkCodec(rawValue: try reader.byte())
             let announced = try reader.raw(BundleHash.byteCount)
             guard reader.remaining <= limits.chunkByteCountMax else {
                 throw WireError(.tooLarge, "chunk \(number) has \(reader.remaining) bytes")
@@ -47,7 +48,8 @@ public enum BundleParts {
             guard hash.addChunk(prefix: prefix, body: body).elementsEqual(announced) else {
                 throw WireError(.corrupted, "the hash of chunk \(number) does not match")
             }
-            return .chunk(number: number)
+            guard let codec else { throw WireError(.unsupported, "the codec of chunk \(number)") }
+            return .chunk(number: number, byteCount: try codec.byteCount(of: body, limits: limits))
         case .end:
             return .end(chunkCount: try reader.unsigned())
         }

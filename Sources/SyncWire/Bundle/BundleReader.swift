@@ -8,6 +8,7 @@ public struct BundleReader: ~Copyable {
     private let limits: WireLimits
     private var record = RowRecord()
     private var assembly = WireWriter(capacity: 0)
+    private let inflater = ChunkInflater()
     private var hash = BundleHash()
     private var chunkCount: UInt64 = 0
     private var hasFailed = false
@@ -73,24 +74,26 @@ public struct BundleReader: ~Copyable {
         var reader = WireReader(payload)
         let number = try reader.fixed32()
         let flags = try reader.byte()
-        let codec = try reader.byte()
+        let codec = ChunkCodec(rawValue: try reader.byte())
         let announced = try reader.raw(BundleHash.byteCount)
         guard UInt64(number) == chunkCount else {
             throw WireError(.malformed, "chunk \(number) comes where \(chunkCount) is due")
         }
-        guard flags & ~ChunkLayout.continued == 0, codec == ChunkLayout.plainCodec else {
+        guard flags & ~ChunkLayout.continued == 0, let codec else {
+            let codec = payload[ChunkLayout.hashOffset - 1]
             throw WireError(.unsupported, "chunk \(number) has flags \(flags) and codec \(codec)")
         }
         guard reader.remaining <= limits.chunkByteCountMax else {
             throw WireError(.tooLarge, "chunk \(number) has \(reader.remaining) bytes")
         }
         guard !reader.isAtEnd else { throw WireError(.malformed, "chunk \(number) is empty") }
-        let body = try reader.raw(reader.remaining)
+        var body = try reader.raw(reader.remaining)
         let prefix = UnsafeRawBufferPointer(rebasing: payload[..<ChunkLayout.hashOffset])
         guard hash.addChunk(prefix: prefix, body: body).elementsEqual(announced) else {
             throw WireError(.corrupted, "the hash of chunk \(number) does not match")
         }
         chunkCount += 1
+        if codec == .deflate { body = try inflater.inflate(body, limits: limits) }
         if flags & ChunkLayout.continued != 0 || assembly.count > 0 {
             guard assembly.count + body.count <= limits.rowByteCountMax + limits.chunkByteCountMax else {
                 throw WireError(.tooLarge, "a row has over \(limits.rowByteCountMax) bytes")

@@ -149,7 +149,7 @@ public struct BundleWriter: ~Copyable {
         frame.fixed32(UInt32(ChunkLayout.prefixByteCount + part.count))
         frame.fixed32(UInt32(truncatingIfNeeded: chunkCount))
         frame.byte(isContinued ? ChunkLayout.continued : 0)
-        frame.byte(ChunkLayout.plainCodec)
+        frame.byte(ChunkCodec.plain.rawValue)
         let prefix = UnsafeRawBufferPointer(rebasing: frame.bytes[Frame.prefixByteCount...])
         frame.raw(hash.addChunk(prefix: prefix, body: part))
         frame.raw(part)
@@ -173,8 +173,6 @@ public struct BundleWriter: ~Copyable {
 enum ChunkLayout {
     /// The row at the end of this chunk goes on in the next one.
     static let continued: UInt8 = 1
-    /// The body is not compressed.
-    static let plainCodec: UInt8 = 0
     /// Number (4), flags (1), codec (1): what the hash covers besides the body.
     static let hashOffset = 6
     /// All of the parts before the body: those, and the hash (32).

@@ -35,6 +35,10 @@ private enum BundleFuzzing {
         }
         require(header == headerAgain && rows == rowsAgain, "what was read again is the same")
         try require(try write(headerAgain, rowsAgain) == again, "there is one way to write it")
+        guard let (headerLast, rowsLast) = try read(compress(again), limits: WireLimits()) else {
+            fatalError("broken promise: what is compressed can be read")
+        }
+        require(header == headerLast && rows == rowsLast, "what was compressed is the same")
     }
 
     private static var small: WireLimits {
@@ -105,6 +109,15 @@ private enum BundleFuzzing {
         guard reader.isComplete, let header = reader.header else { return nil }
         require(reader.rowCount == UInt64(rows.count), "the rows are counted")
         return (header, rows)
+    }
+
+    private static func compress(_ frames: [[UInt8]]) throws -> [[UInt8]] {
+        let compressor = try FrameCompressor()
+        let sink = FrameSink()
+        for frame in frames {
+            try frame.withUnsafeBytes { try compressor.compress($0) { sink.frames.append(Array($0)) } }
+        }
+        return sink.frames
     }
 
     private static func write(_ header: BundleHeader, _ rows: [Row]) throws -> [[UInt8]] {

@@ -205,9 +205,10 @@ struct FolderSession {
             }
         }
         do {
+            let compressor = try FrameCompressor()
             let summary = try peer.send(since: base, progress: rows) { frame in
                 if reader.header == nil { try reader.consume(frame, onHeader: { _ in }, onRow: { _ in }) }
-                try file.write(frame)
+                try compressor.compress(frame, to: file.write)
             }
             try file.finish(isShared: true)
             let target = reader.header?.target ?? greeting.vector

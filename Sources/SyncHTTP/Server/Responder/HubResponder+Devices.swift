@@ -80,7 +80,8 @@ extension HubResponder {
         case (.post, 1):
             let signed = try await admit(
                 request, store, upTo: path[0] == "repairs" ? Bytes.frame : Bytes.document)
-            return try document(try await prepare(path[0], signed), .created)
+            let codec = request.uri.queryParameters["codec"].map(String.init)
+            return try document(try await prepare(path[0], codec: codec, signed), .created)
         case (.get, 2):
             let signed = try await admit(request, store, upTo: 0)
             guard let offset = request.uri.queryParameters.get("offset", as: Int64.self), offset >= 0 else {
@@ -96,16 +97,22 @@ extension HubResponder {
         }
     }
 
-    private func prepare(_ what: String, _ signed: Signed) async throws -> Message.Download {
+    private func prepare(
+        _ what: String, codec: String?, _ signed: Signed
+    ) async throws -> Message.Download {
         switch what {
         case "snapshots":
             let recipient = try decode(Message.SnapshotRequest.self, from: signed.body).recipient
             return try await onThread { try signed.store.prepareSnapshot(for: recipient, signed.device) }
         case "repairs":
-            return try await onThread { try signed.store.prepareRows(signed.body, for: signed.device) }
+            return try await onThread {
+                try signed.store.prepareRows(signed.body, codec: codec, for: signed.device)
+            }
         default:
             let wanted = try decode(Message.Transfer.self, from: signed.body).value()
-            return try await onThread { try signed.store.prepareChanges(wanted, for: signed.device) }
+            return try await onThread {
+                try signed.store.prepareChanges(wanted, codec: codec, for: signed.device)
+            }
         }
     }
 

@@ -179,7 +179,7 @@ struct HubResponder: HTTPResponder {
         return try document(
             Message.Session(
                 session: ByteText.base64(session.token), label: device.label, readOnly: device.isReadOnly,
-                scope: device.names.map(Message.Scope.init)),
+                scope: device.names.map(Message.Scope.init), codecs: [Message.codec]),
             .created)
     }
 

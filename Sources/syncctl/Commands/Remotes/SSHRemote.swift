@@ -65,10 +65,10 @@ struct SSHRemote {
     }
 
     /// The transport, which runs ssh when it connects.
-    func transport(for store: String) -> PipeTransport {
+    func transport(for store: String, isCompressed: Bool = true) -> PipeTransport {
         let folder = URL(fileURLWithPath: store).deletingLastPathComponent().path
         let arguments = arguments
-        return PipeTransport(name: name, folder: folder) { try Self.run(arguments) }
+        return PipeTransport(name: name, folder: folder, isCompressed: isCompressed) { try Self.run(arguments) }
     }
 
     private static func run(_ arguments: [String]) throws -> PipeTransport.Pipe {

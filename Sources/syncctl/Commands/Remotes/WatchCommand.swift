@@ -27,6 +27,8 @@ struct WatchCommand: ParsableCommand {
         help: ArgumentHelp("The name of the server (default: default).", valueName: "name"))
     var remote: String = RemoteBook.defaultName
 
+    @OptionGroup var compression: CompressionOption
+
     @OptionGroup var global: GlobalOptions
 
     private struct Document: Encodable {
@@ -60,7 +62,9 @@ struct WatchCommand: ParsableCommand {
             Interruption.listen()
             let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
             let known = try ServerArgument.remote(remote, in: RemoteBook(synchronizer), isGiven: true)
-            let live = try LiveSynchronization(synchronizer, remote: known.name)
+            var options = LiveSynchronization.Options()
+            options.transport.compression = compression.compression
+            let live = try LiveSynchronization(synchronizer, remote: known.name, options: options)
             Interruption.onRequest { live.stop() }
             try live.run { try report($0, context) }
             return .success

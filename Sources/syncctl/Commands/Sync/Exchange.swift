@@ -87,7 +87,10 @@ struct Exchange {
         let secret = try context.storeSecret(options)
         Interruption.listen()
         let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
-        return try run(direction, synchronizer, remote.transport(for: options.store), context)
+        let isCompressed = self.remote.compression.compression != .never
+        return try run(
+            direction, synchronizer, remote.transport(for: options.store, isCompressed: isCompressed), context
+        )
     }
 
     private func runWithServer(_ context: CommandContext) throws -> ExitStatus {
@@ -101,7 +104,7 @@ struct Exchange {
         let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
         let book = try RemoteBook(synchronizer)
         let known = try ServerArgument.remote(remote.remote, in: book, isGiven: remote.given != nil)
-        let transport = try book.transport(known.name, options: InviteArgument.options())
+        let transport = try book.transport(known.name, options: remote.compression.options())
         return try run(direction, synchronizer, transport, context) {
             // The server has said by now whether it takes changes.
             guard try direction == .both && book.remote(known.name).isReadOnly else { return direction }

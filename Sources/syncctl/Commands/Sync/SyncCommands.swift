@@ -23,6 +23,8 @@ struct RemoteOptions: ParsableArguments {
             "What ssh runs there, before the path (default: syncctl serve --stdio).", valueName: "command"))
     var remoteCommand: String?
 
+    @OptionGroup var compression: CompressionOption
+
     @OptionGroup var scope: ScopeOptions
 
     @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder needs one of its own)")
@@ -31,6 +33,9 @@ struct RemoteOptions: ParsableArguments {
     func validate() throws {
         if remoteCommand != nil && !SSHRemote.isMeant(remote) {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")
+        }
+        if compression.given != nil && !ServerArgument.isServer(remote) && !SSHRemote.isMeant(remote) {
+            throw ValidationError("--compression goes with a server or ssh://host/path")
         }
         if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
         if FolderRemote.path(of: remote) != nil && scope.isGiven {
