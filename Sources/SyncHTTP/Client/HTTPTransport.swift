@@ -70,6 +70,14 @@ public struct HTTPTransport: Transport {
         /// How long the transaction waits for bytes in all, in seconds. Then nothing of it stays, and it
         /// begins anew when everything is here.
         var patienceSeconds = 0.5
+
+        /// The same where bytes are compressed: they hold more than twice as many rows.
+        var compressed: Flow {
+            var flow = self
+            flow.byteCount = byteCount * 2 / 5
+            flow.bytesPerSecond = bytesPerSecond * 2 / 5
+            return flow
+        }
     }
 
     let remote: Remote

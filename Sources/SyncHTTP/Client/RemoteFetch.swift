@@ -23,7 +23,7 @@ final class RemoteFetch {
         _ connection: RemoteConnection, _ options: HTTPTransport.Options, folder: String, _ path: String,
         _ request: [UInt8]
     ) throws {
-        flow = options.flow
+        flow = options.compression.isUsed(with: connection.address) ? options.flow.compressed : options.flow
         let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
         // That thread alone uses the connection until it ends.
         nonisolated(unsafe) let transfer = RemoteDownload(connection, options)

@@ -68,7 +68,9 @@ struct SSHRemote {
     func transport(for store: String, isCompressed: Bool = true) -> PipeTransport {
         let folder = URL(fileURLWithPath: store).deletingLastPathComponent().path
         let arguments = arguments
-        return PipeTransport(name: name, folder: folder, isCompressed: isCompressed) { try Self.run(arguments) }
+        return PipeTransport(name: name, folder: folder, isCompressed: isCompressed) {
+            try Self.run(arguments)
+        }
     }
 
     private static func run(_ arguments: [String]) throws -> PipeTransport.Pipe {
