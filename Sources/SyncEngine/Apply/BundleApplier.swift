@@ -31,6 +31,8 @@ final class BundleApplier {
     private var before: Coverage?
     private var deletions: ForgottenDeletions?
     private var rows: AppliedRows?
+    /// What was known of the row that is being applied, where that is less than of its table.
+    private var wasKnown: VersionVector?
     private let access: DeviceAccess?
     private let uploads: UploadedRows?
     /// Whether the header asks for a new identity that the bundle does not fit. Only its end shows
@@ -180,6 +182,8 @@ final class BundleApplier {
         }
         try uploads?.before(table, key)
         try settlement?.touch(table.table.number, key)
+        // Before it loses its mark.
+        wasKnown = part.isRestricted ? try rows?.known(table.table.number, key) : nil
         if part.isRestricted { try rows?.mention(table.table.number, key) }
         if part.isResync { try deletions?.mention(table.table.number, key) }
         if let base = record.base, record.isAlive, !table.namesColumnsTwice, !part.forgotten.covers(base),
@@ -258,7 +262,7 @@ final class BundleApplier {
         guard
             var plan = Merge.plan(
                 local: version, incoming: change, peer: peer(part, change, beside: version, record.table),
-                known: part.known, isRepair: isRepair,
+                known: wasKnown ?? part.known, isRepair: isRepair,
                 separate: counters?.shares(of: table.table.number) ?? [])
         else {
             throw SyncError(
@@ -277,11 +281,11 @@ final class BundleApplier {
     }
 
     /// What the sender knew of a row. Who holds some rows of a table only, and inserted one that was
-    /// there already in this life, did not have it, whatever it knows of the table.
+    /// there already, in this life or a later one, may not have had it, whatever it knows of the table.
     private func peer(
         _ part: AppliedPart, _ change: RowChange, beside local: RowVersion?, _ table: Int
     ) -> VersionVector {
-        guard let base = change.base, let local, local.isAlive, local.life == change.life,
+        guard let base = change.base, change.isAlive, let local, local.isAlive, local.life <= change.life,
             local.base != base, isPartial(table)
         else { return part.peer }
         return VersionVector()

@@ -2,7 +2,7 @@ import CipherStore
 
 /// How far the store is settled: nothing needs to be looked at again until the log,
 /// or the schema, has gone on.
-struct SettlementMark {
+package struct SettlementMark {
     /// The last log entry.
     let sequence: Int64
     /// SQLite's number of the schema.
@@ -56,7 +56,7 @@ struct SettlementMark {
     }
 
     /// Whether something happened since then that concerns rows that wait.
-    static func isDue(_ db: Database) throws -> Bool {
+    package static func isDue(_ db: Database) throws -> Bool {
         guard let mark = try load(db) else { return true }
         if try mark.schemaVersion != schemaVersion(db) { return true }
         guard try mark.sequence != lastSequence(db) else { return false }

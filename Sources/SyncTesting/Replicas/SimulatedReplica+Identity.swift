@@ -69,14 +69,10 @@ extension SimulatedReplica {
                 if isOvertaken || isMoved(cell.stamp) { add(stamp(time), .column(name, cell.value)) }
             }
             for (name, share) in row.shares where isMoved(share.stamp) {
-                // Of its own share a file makes one that the other file has no part in.
-                let isOwn = name == "\(share.column)+\(share.stamp.replica)"
-                var hash = ChainHash(after: share.stamp.replica)
-                hash.add(replica.bytes)
                 add(
                     stamp(share.stamp.timestamp.rawValue + 1),
                     .count(
-                        share.column, share: isOwn ? "\(share.column)+\(hash.value)" : name,
+                        share.column, share: Self.movedName(of: share, name, to: replica),
                         Array(share.increments)))
             }
         }
@@ -91,6 +87,17 @@ extension SimulatedReplica {
             }
         }
         for index in world.add(changes) { model.known.insert(index) }
+    }
+
+    /// The share that a share becomes that moves to another identity: of its own one a file makes one that
+    /// the other file has no part in.
+    private static func movedName(
+        of share: MergedState.Share, _ name: String, to replica: ReplicaID
+    ) -> String {
+        guard name == "\(share.column)+\(share.stamp.replica)" else { return name }
+        var hash = ChainHash(after: share.stamp.replica)
+        hash.add(replica.bytes)
+        return "\(share.column)+\(hash.value)"
     }
 
     /// For each replica of which changes moved, the last that did not.
@@ -111,6 +118,13 @@ extension SimulatedReplica {
                     timestamp: HybridTimestamp(rawValue: stamp.timestamp.rawValue + 1),
                     replica: observation.replica, sequence: observation.folded)
                 guard found.contains(moved), !isOvertaken(stamp, row, version) else { continue }
+                commons[stamp.replica] = min(commons[stamp.replica] ?? .max, stamp.sequence - 1)
+            }
+            // What was counted at the same moment in the other file has the same stamp.
+            for (name, share) in row.shares {
+                let moved = Self.movedName(of: share, name, to: observation.replica)
+                guard moved != name, row.shares[moved] == nil, version.cells[moved] != nil else { continue }
+                let stamp = share.stamp
                 commons[stamp.replica] = min(commons[stamp.replica] ?? .max, stamp.sequence - 1)
             }
         }

@@ -134,4 +134,40 @@ import Testing
         #expect(try hub.numbers() == [1, 3])
         #expect(try lost(hub, leaf) == ["x 5"])
     }
+
+    /// What others wrote to a row while it waited outside comes with all rows, and was never here.
+    @Test func whatAnEditOutsideOfTheChoiceReplacesIsInTheJournalWhenAllRowsComeAnew() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.add(9, "b")
+        try hub.add(1, "b")
+        try leaf.share(hub)
+        try leaf.choose(["b"], of: hub)
+        try leaf.share(hub)
+        try hub.set(1, x: 7)
+        try hub.move(1, "a")
+        stores.clock.advance(milliseconds: 10)
+        try leaf.set(1, x: 8)
+        // The row left, and the edit keeps it.
+        try leaf.share(hub, .pull)
+        #expect(try leaf.numbers() == [1, 9])
+        try leaf.chooseEverything(of: hub)
+        for _ in 0..<2 { try leaf.share(hub) }
+        #expect(try leaf.items() == hub.items())
+        #expect(try hub.value("SELECT x FROM item ORDER BY id LIMIT 1", as: Int.self) == 8)
+        #expect(try lost(hub, leaf) == ["x 7"])
+    }
+
+    /// A row that was outside, and still here, was replaced by one inside: nothing new of it had come.
+    @Test func whatANewLifeInsideOfTheChoiceReplacesIsInTheJournal() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try hub.add(1, "b")
+        try leaf.share(hub)
+        try leaf.choose(["c"], of: hub)
+        try hub.set(1, x: 7)
+        stores.clock.advance(milliseconds: 10)
+        try leaf.execute("INSERT OR REPLACE INTO item VALUES (?, 'c', 1, 1)", [itemKey(1)])
+        for _ in 0..<2 { try leaf.share(hub) }
+        #expect(try leaf.items() == hub.items())
+        #expect(try lost(hub, leaf).contains("x 7"))
+    }
 }

@@ -115,6 +115,15 @@ final class AppliedRows {
         if marked.contains(table) { try remover.unmark(table, key) }
     }
 
+    /// What was known of a row here. Of one that left, and waited, no values came since: what it gets now is new,
+    /// whatever was heard of it.
+    func known(_ table: Int64, _ key: RowKey) throws -> VersionVector? {
+        guard let partial = partials[table], partial.hasLeftRows, try remover.isMarked(table, key) else {
+            return nil
+        }
+        return partial.shown
+    }
+
     /// Takes out a row that is no longer among the wanted ones.
     func leave(_ table: AppliedTable, _ key: RowKey) throws {
         let number = table.table.number
