@@ -197,7 +197,11 @@ extension SimulatedReplica {
                 || (row.life == other.life && (hasEnded || row.base.isNewer(than: other.base)))
             return wins && row.base != other.base && transfer.target.contains(row.base)
         }
-        for number in model.known.numbers where gone[world.changes[number].key] != nil {
+        for number in model.known.numbers {
+            let change = world.changes[number]
+            // What the sender holds of the row is in the bundle.
+            guard gone[change.key] != nil, sender.rows[change.key]?.stamps.contains(change.stamp) != true
+            else { continue }
             model.forgotten.insert(number)
         }
     }
