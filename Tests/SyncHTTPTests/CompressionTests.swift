@@ -7,22 +7,6 @@ import Testing
 
 /// Bundles that are compressed between a device and a server.
 @Suite(.serialized) struct CompressionTests {
-    private static func transport(
-        _ phone: Synchronizer, _ server: RunningServer, _ proxy: CuttingProxy, _ stores: ServedStores,
-        _ compression: HTTPTransport.Compression
-    ) throws -> HTTPTransport {
-        let book = try RemoteBook(phone)
-        var options = HTTPTransport.Options.hasty
-        options.compression = compression
-        return HTTPTransport(
-            remote: Remote(
-                name: "proxy",
-                address: try ServerAddress(host: "127.0.0.1", port: proxy.port, trust: server.trust),
-                certificate: try book.remote().certificate),
-            store: try server.hub.identity().store, key: try book.deviceKey(), folder: stores.folder,
-            options: options)
-    }
-
     /// Rows of digits, which take half their bytes.
     private static func insert(_ count: Int, into replica: Synchronizer) throws {
         var generator = SystemRandomNumberGenerator()
@@ -45,7 +29,9 @@ import Testing
             for replica in [hub, phone] { try Self.insert(300, into: replica) }
             // Connections break here only when more travels than what is compressed.
             let proxy = CuttingProxy(to: server.port, cuts: [5_000_000])
-            let transport = try Self.transport(phone, server, proxy, stores, compression)
+            let transport = try stores.transport(of: phone, to: server, through: proxy) {
+                $0.compression = compression
+            }
             let report = try await phone.sync(with: transport)
             #expect(report.pulled?.rowCount == 300 && report.pushed?.rowCount == 300)
             #expect(try phone.rows() == hub.rows() && phone.rows().count == 600)
@@ -63,7 +49,9 @@ import Testing
             let phone = try await stores.join(server.invite(), "phone.db")
             for replica in [hub, phone] { try Self.insert(1000, into: replica) }
             let proxy = CuttingProxy(to: server.port, cuts: [2_000_000, 1_000_000, 3_000_000, 2_500_000])
-            let transport = try Self.transport(phone, server, proxy, stores, .always)
+            let transport = try stores.transport(of: phone, to: server, through: proxy) {
+                $0.compression = .always
+            }
             let report = try await phone.sync(with: transport)
             #expect(report.pulled?.rowCount == 1000 && report.pushed?.rowCount == 1000)
             #expect(try phone.rows() == hub.rows() && phone.rows().count == 2000)

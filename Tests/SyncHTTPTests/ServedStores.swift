@@ -69,6 +69,24 @@ final class ServedStores: Sendable {
         return try open(name)
     }
 
+    /// How a device reaches a server through a proxy. What comes is applied while it comes, however slow that is.
+    func transport(
+        of device: Synchronizer, to server: RunningServer, through proxy: CuttingProxy,
+        _ change: (inout HTTPTransport.Options) -> Void = { _ in }
+    ) throws -> HTTPTransport {
+        let book = try RemoteBook(device)
+        var options = HTTPTransport.Options.hasty
+        options.flow.bytesPerSecond = 0
+        change(&options)
+        return HTTPTransport(
+            remote: Remote(
+                name: "proxy",
+                address: try ServerAddress(host: "127.0.0.1", port: proxy.port, trust: server.trust),
+                certificate: try book.remote().certificate),
+            store: try server.hub.identity().store, key: try book.deviceKey(), folder: folder,
+            options: options)
+    }
+
     /// What no file in the folder may be left with.
     func leftovers() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder)

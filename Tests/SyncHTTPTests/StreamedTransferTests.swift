@@ -10,23 +10,6 @@ import Testing
     /// Rows of more than any bundle has that waits until it is whole.
     private static let (rowCount, rowByteCount) = (150, 60_000)
 
-    private static func transport(
-        _ phone: Synchronizer, _ server: RunningServer, _ proxy: CuttingProxy, _ stores: ServedStores,
-        _ change: (inout HTTPTransport.Options) -> Void = { _ in }
-    ) throws -> HTTPTransport {
-        let book = try RemoteBook(phone)
-        var options = HTTPTransport.Options.hasty
-        options.flow.bytesPerSecond = 0
-        change(&options)
-        return HTTPTransport(
-            remote: Remote(
-                name: "proxy",
-                address: try ServerAddress(host: "127.0.0.1", port: proxy.port, trust: server.trust),
-                certificate: try book.remote().certificate),
-            store: try server.hub.identity().store, key: try book.deviceKey(), folder: stores.folder,
-            options: options)
-    }
-
     @Test func bothDirectionsGoOnWhereTheirConnectionBroke() async throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db")
@@ -35,7 +18,7 @@ import Testing
             try hub.insertLarge(Self.rowCount, byteCount: Self.rowByteCount)
             try phone.insertLarge(Self.rowCount, byteCount: Self.rowByteCount)
             let proxy = CuttingProxy(to: server.port, cuts: [5_500_000, 2_000_000, 5_000_000, 3_000_000])
-            let transport = try Self.transport(phone, server, proxy, stores) {
+            let transport = try stores.transport(of: phone, to: server, through: proxy) {
                 $0.flow.patienceSeconds = 60
             }
             let report = try await phone.sync(with: transport)
@@ -56,7 +39,7 @@ import Testing
             try hub.insertLarge(Self.rowCount, byteCount: Self.rowByteCount)
             let gate = CuttingProxy.Gate(after: 7_000_000)
             let proxy = CuttingProxy(to: server.port, gate: gate)
-            let transport = try Self.transport(phone, server, proxy, stores)
+            let transport = try stores.transport(of: phone, to: server, through: proxy)
             async let report = phone.sync(with: transport)
             try await blocking {
                 gate.waitUntilClosed()
@@ -83,7 +66,7 @@ import Testing
             let phone = try await stores.join(server.invite(), "phone.db")
             try hub.insertLarge(Self.rowCount, byteCount: Self.rowByteCount)
             let proxy = CuttingProxy(to: server.port)
-            let transport = try Self.transport(phone, server, proxy, stores)
+            let transport = try stores.transport(of: phone, to: server, through: proxy)
             let error = await #expect(throws: RemoteError.self) { try await phone.sync(with: transport) }
             #expect(error?.code == .tooLarge)
             #expect(try phone.rows().isEmpty)
@@ -115,7 +98,7 @@ import Testing
             let phone = try await stores.join(server.invite(isReadOnly: true), "phone.db")
             try phone.insertLarge(Self.rowCount, byteCount: Self.rowByteCount)
             let proxy = CuttingProxy(to: server.port)
-            let transport = try Self.transport(phone, server, proxy, stores)
+            let transport = try stores.transport(of: phone, to: server, through: proxy)
             let error = await #expect(throws: RemoteError.self) { try await phone.push(to: transport) }
             #expect(error?.code == .readOnlyDevice)
             #expect(try hub.rows().isEmpty)

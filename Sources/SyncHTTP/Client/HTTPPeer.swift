@@ -179,29 +179,22 @@ final class HTTPPeer: SyncPeer {
     /// A bundle that is larger than this is uploaded while it is made.
     private static let smallByteCount: Int64 = 4 << 20
 
-    /// What makes a bundle smaller that is sent; nil where nothing is to be.
-    private func compressor() throws -> FrameCompressor? {
-        guard options.compression.isUsed(with: connection.address),
-            connection.codecs.contains(Message.codec)
-        else { return nil }
-        return try FrameCompressor()
+    /// Whether bundles are compressed that are sent: where that is wanted, and the server reads it.
+    private var sendsCompressed: Bool {
+        options.compression.isUsed(with: connection.address) && connection.codecs.contains(Message.codec)
     }
 
     func receive(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
         let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
-        let compressor = try compressor()
+        let sink = try spool.sink(isCompressed: sendsCompressed)
         // This thread leaves the connection alone until that one has ended.
         nonisolated(unsafe) let upload = RemoteUpload(connection, options, spool)
         var work: BackgroundWork<ApplySummary>?
         do {
             try frames { frame in
-                if let compressor {
-                    try compressor.compress(frame, to: spool.append)
-                } else {
-                    try spool.append(frame)
-                }
+                try sink(frame)
                 if work == nil, spool.byteCount > Self.smallByteCount {
                     work = BackgroundWork { try upload.run() }
                 }

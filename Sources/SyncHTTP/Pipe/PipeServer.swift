@@ -102,12 +102,7 @@ public struct PipeServer: Sendable {
         _ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> TransferSummary
     ) throws {
         let spool = try ByteSpool(folder: folder, byteCountMax: Self.transferByteCountMax)
-        let compressor =
-            isCompressed.value.load(ordering: .relaxed) ? try FrameCompressor() : nil
-        let summary = try body { frame in
-            guard let compressor else { return try spool.append(frame) }
-            try compressor.compress(frame, to: spool.append)
-        }
+        let summary = try body(spool.sink(isCompressed: isCompressed.value.load(ordering: .relaxed)))
         try spool.finish()
         let download = Message.Download(
             download: "", byteCount: spool.byteCount, rowCount: summary.rowCount)

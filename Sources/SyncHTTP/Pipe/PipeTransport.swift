@@ -210,11 +210,7 @@ private final class PipePeer: SyncPeer {
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
         let spool = try ByteSpool(folder: folder, byteCountMax: Self.transferByteCountMax)
-        let compressor = isCompressed ? try FrameCompressor() : nil
-        try frames { frame in
-            guard let compressor else { return try spool.append(frame) }
-            try compressor.compress(frame, to: spool.append)
-        }
+        try frames(spool.sink(isCompressed: isCompressed))
         try spool.finish()
         do {
             try channel.write(.apply)

@@ -30,3 +30,14 @@ struct SpoolFrames {
         return frames.popLast()
     }
 }
+
+extension ByteSpool {
+    /// What takes the frames of one bundle into the spool.
+    ///
+    /// - parameter isCompressed: Whether they are compressed before.
+    func sink(isCompressed: Bool) throws -> (UnsafeRawBufferPointer) throws -> Void {
+        guard isCompressed else { return { try self.append($0) } }
+        let compressor = try FrameCompressor()
+        return { try compressor.compress($0, to: self.append) }
+    }
+}

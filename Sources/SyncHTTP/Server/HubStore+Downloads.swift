@@ -16,7 +16,8 @@ extension HubStore {
 
     /// Puts what a device does not know where it waits to be fetched.
     ///
-    /// - parameter codec: The codec of chunks that the device reads besides plain ones.
+    /// - parameter codec: The codec of chunks that the device reads besides plain ones. One that is not known here
+    ///   need not be used.
     func prepareChanges(
         _ request: TransferRequest, codec: String? = nil, for device: Device
     ) throws -> Message.Download {
@@ -27,9 +28,9 @@ extension HubStore {
         let bounds = bounds(of: device, isWriting: false)
         _ = BackgroundWork { [synchronizer, metrics] in
             do {
-                let sink = try Self.sink(spool, codec)
                 let summary = try synchronizer.sendChanges(
-                    request, within: bounds, progress: rows.note, to: sink)
+                    request, within: bounds, progress: rows.note,
+                    to: spool.sink(isCompressed: codec == Message.codec))
                 try rows.note(summary.rowCount, summary.rowCount)
                 try spool.finish()
                 metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
@@ -45,16 +46,6 @@ extension HubStore {
                     download: "", byteCount: byteCount, rowCount: rows.total, isOpen: true), for: device)
         }
         return try offer(spool, rowCount: rows.total, to: device)
-    }
-
-    /// Takes the frames of a bundle into a spool.
-    private static func sink(
-        _ spool: ByteSpool, _ codec: String?
-    ) throws -> (UnsafeRawBufferPointer) throws -> Void {
-        // A codec that is not known here is one that need not be used.
-        guard codec == Message.codec else { return { try spool.append($0) } }
-        let compressor = try FrameCompressor()
-        return { try compressor.compress($0, to: spool.append) }
     }
 
     /// How far an export has come.
@@ -81,7 +72,8 @@ extension HubStore {
         let rows = try body.withUnsafeBytes { try StateRows.decode($0) }
         if let access = try access(device) { for table in rows { try access.requireAllRows(table.table) } }
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
-        let summary = try synchronizer.localPeer.send(rows: rows, to: Self.sink(spool, codec))
+        let summary = try synchronizer.localPeer.send(
+            rows: rows, to: spool.sink(isCompressed: codec == Message.codec))
         try spool.finish()
         metrics.count(bundle: "out", rows: summary.rowCount, bytes: spool.byteCount)
         return try offer(spool, rowCount: summary.rowCount, to: device)

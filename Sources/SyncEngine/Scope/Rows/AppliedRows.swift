@@ -118,9 +118,7 @@ final class AppliedRows {
     /// What was known of a row here. Of one that left, and waited, no values came since: what it gets now is new,
     /// whatever was heard of it.
     func known(_ table: Int64, _ key: RowKey) throws -> VersionVector? {
-        guard let partial = partials[table], partial.hasLeftRows, try remover.isMarked(table, key) else {
-            return nil
-        }
+        guard let partial = partials[table], try partial.hasLeft(db, key) else { return nil }
         return partial.shown
     }
 

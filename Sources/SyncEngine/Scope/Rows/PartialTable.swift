@@ -168,6 +168,17 @@ struct PartialTable {
         return false
     }
 
+    /// Whether a row left the wanted ones, and waits here.
+    func hasLeft(_ db: Database, _ key: RowKey) throws -> Bool {
+        guard hasLeftRows else { return false }
+        let statement = try db.cachedStatement(sql: "SELECT 1 FROM _sync_left WHERE tbl = ? AND pk = ?")
+        statement.reset()
+        defer { statement.reset() }
+        _ = RawBinding.int64(statement.sqliteStatement, 1, number)
+        key.value.bind(statement.sqliteStatement, 2)
+        return try statement.step()
+    }
+
     // MARK: Writing
 
     /// Raises what is known. The replicas have numbers.

@@ -59,17 +59,8 @@ struct RowCandidates {
         if !partial.wantsEverything, ScopeValue(value).map(partial.wanted.contains) != true {
             return true
         }
-        guard partial.hasLeftRows, try isMarked(key) else { return false }
+        guard try partial.hasLeft(db, key) else { return false }
         let scope = version.stamp(ofColumn: partial.column)
         return partial.since.contains(scope)
-    }
-
-    private func isMarked(_ key: RowKey) throws -> Bool {
-        let statement = try db.cachedStatement(sql: "SELECT 1 FROM _sync_left WHERE tbl = ? AND pk = ?")
-        statement.reset()
-        defer { statement.reset() }
-        _ = RawBinding.int64(statement.sqliteStatement, 1, partial.number)
-        key.value.bind(statement.sqliteStatement, 2)
-        return try statement.step()
     }
 }

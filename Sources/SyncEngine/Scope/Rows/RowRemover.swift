@@ -38,16 +38,6 @@ struct RowRemover {
         try run("DELETE FROM _sync_left WHERE tbl = ? AND pk = ?", table, key)
     }
 
-    /// Whether a row left, and waits.
-    func isMarked(_ table: Int64, _ key: RowKey) throws -> Bool {
-        let statement = try db.cachedStatement(sql: "SELECT 1 FROM _sync_left WHERE tbl = ? AND pk = ?")
-        statement.reset()
-        defer { statement.reset() }
-        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
-        key.value.bind(statement.sqliteStatement, 2)
-        return try statement.step()
-    }
-
     private func run(_ sql: String, _ table: Int64, _ key: RowKey) throws {
         let statement = try db.cachedStatement(sql: sql)
         statement.reset()
