@@ -81,6 +81,25 @@ import Testing
         #expect(try versions(a) == ["01 3 \(time(50)) 6 -", "02 2 \(time(60)) 7 -"])
     }
 
+    /// A merge logs it when it meets a row that the deletion's writer did not know.
+    @Test func aDeletionThatIsToldAnewIsOneOfTheSameLife() throws {
+        let a = try stores.create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        _ = try fold(a)
+        try a.execute("DELETE FROM note")
+        _ = try fold(a)
+        let tell =
+            "INSERT INTO _sync_log (tbl, op, pk, mask, ms) SELECT tbl, op, pk, mask, ms + 500 FROM _sync_log WHERE op = 3"
+        try a.execute(tell)
+        #expect(try fold(a) == 1)
+        #expect(try versions(a).map { $0.prefix(4) } == ["01 2"])
+        #expect(try a.value("SELECT oseq FROM _sync_row", as: Int64.self) == 3)
+        // A row that is made again afterwards begins a life after it.
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        _ = try fold(a)
+        #expect(try versions(a).map { $0.prefix(4) } == ["01 3"])
+    }
+
     @Test func aClockThatGoesBackDoesNotTakeALaterEditBack() throws {
         let a = try stores.create()
         try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])

@@ -30,6 +30,7 @@ final class BundleApplier {
     private var hasUnitedColumns = false
     private var before: Coverage?
     private var deletions: ForgottenDeletions?
+    private let halfKnown: HalfKnownDeletions
     private var rows: AppliedRows?
     /// What was known of the row that is being applied, where that is less than of its table.
     private var wasKnown: VersionVector?
@@ -65,6 +66,7 @@ final class BundleApplier {
         journal = try ConflictJournal(db, at: environment.milliseconds())
         parking = try Parking(db, now: environment.milliseconds())
         writer = RowWriter(parking: parking)
+        halfKnown = HalfKnownDeletions(edits: EngineEdits(db: db, environment: environment))
         reader = BundleReader(limits: limits)
         records = BundleRecords(
             adoptionBound: (environment.milliseconds() + Self.skewMillisecondsMax) << 16)
@@ -269,6 +271,10 @@ final class BundleApplier {
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
         }
         try uploads?.check(plan, beside: local?.version, table)
+        // What somebody holds in part says nothing of what its sender or this replica knows of a row.
+        if let local, !isRepair, !part.isRestricted, !isPartial(record.table) {
+            try halfKnown.note(change, beside: local.version, part, table.table.number, key)
+        }
         try withExtendedLifetime(owned) {
             try versions.store(
                 plan, row: local?.row, replacing: local?.version, table.table.number, key)

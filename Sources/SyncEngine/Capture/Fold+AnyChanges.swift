@@ -30,8 +30,12 @@ extension Fold {
         try digests.endFold()
     }
 
-    /// A row's life after `turns` insertions and deletions: odd while it exists.
-    private static let life = "(f.cl + f.turns + ((f.cl + f.turns) & 1 <> f.alive))"
+    /// A row's life after `turns` insertions and deletions: odd while it exists. A deletion of a row that
+    /// is gone is one of the same life, told anew (see ``HalfKnownDeletions``).
+    private static let life = """
+        (f.cl + CASE WHEN f.alive OR f.cl & 1 OR f.turns > 1
+            THEN f.turns + ((f.cl + f.turns) & 1 <> f.alive) ELSE 0 END)
+        """
 
     private func foldWholeRows(_ stamps: StampRule) throws {
         // A row that came and went between two folds was never seen by anybody.

@@ -33,6 +33,8 @@ struct OrphanPolicies {
 
     subscript(table: Int64) -> OrphanPolicy { policies[table] ?? .hold }
 
+    private var edits: EngineEdits { EngineEdits(db: db, environment: environment) }
+
     /// Stores the policy of a table.
     static func set(_ db: Database, _ policy: OrphanPolicy, for name: String) throws {
         let table = try SyncedTable.loadAll(db).first {
@@ -62,7 +64,7 @@ struct OrphanPolicies {
             case .hold: return false
             case .delete:
                 try table.delete(key)
-                try log(table.table, key, CaptureTriggers.Operation.delete, mask: 0)
+                try edits.log(table.table.number, key, CaptureTriggers.Operation.delete)
             case .setNull:
                 guard let name = reference.keyColumn,
                     let column = table.table.presentColumns.first(where: {
@@ -70,8 +72,8 @@ struct OrphanPolicies {
                     }), try table.update(key, [(column.name, .null)]) == nil
                 else { return false }
                 let group = column.number / CaptureTriggers.columnsPerGroup
-                try log(
-                    table.table, key,
+                try edits.log(
+                    table.table.number, key,
                     CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift,
                     mask: 1 << Int64(column.number % CaptureTriggers.columnsPerGroup))
             }
@@ -95,20 +97,5 @@ struct OrphanPolicies {
             key.value.bind(statement.sqliteStatement, 2)
             return try statement.step()
         }
-    }
-
-    /// The triggers are mute, so the entry is written here.
-    private func log(_ table: SyncedTable, _ key: RowKey, _ operation: Int, mask: Int64) throws {
-        let statement = try db.cachedStatement(
-            sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (?, ?, ?, ?, ?)")
-        let raw = statement.sqliteStatement
-        statement.reset()
-        _ = RawBinding.int64(raw, 1, table.number)
-        _ = RawBinding.int64(raw, 2, Int64(operation))
-        key.value.bind(raw, 3)
-        _ = RawBinding.int64(raw, 4, mask)
-        _ = RawBinding.int64(raw, 5, environment.milliseconds())
-        while try statement.step() {}
-        statement.reset()
     }
 }

@@ -94,12 +94,14 @@ struct ModelReplica {
     ///     - rows: The values of its tables.
     ///     - columns: The columns of its tables.
     ///     - counters: Those that count.
-    ///     - increment: Makes an increment.
     ///     - now: The time of the program that folds.
+    ///     - increment: Makes an increment.
+    ///     - writersKnown: What the writer of a row's change knew.
     /// - returns: The changes.
     mutating func fold(
         _ state: MergedState, _ rows: ModelRows, columns: [String: Set<String>],
-        counters: [String: Set<String>], now: Int64, increment: (Int64) -> MergedState.Change.Increment
+        counters: [String: Set<String>], now: Int64, increment: (Int64) -> MergedState.Change.Increment,
+        writersKnown: (ModelKey, Stamp) -> ChangeSet
     ) -> [MergedState.Change] {
         guard let last = pending.last else { return [] }
         let floor = clock + 1
@@ -108,10 +110,10 @@ struct ModelReplica {
         var changes: [MergedState.Change] = []
         func add(
             _ key: ModelKey, _ life: Int64, _ time: Int64, _ sequence: Int64,
-            _ content: MergedState.Change.Content
+            _ content: MergedState.Change.Content, known other: ChangeSet? = nil
         ) {
             let stamp = Stamp(timestamp: HybridTimestamp(rawValue: time), replica: id, sequence: sequence)
-            changes.append(.init(key: key, life: life, stamp: stamp, content: content, known: known))
+            changes.append(.init(key: key, life: life, stamp: stamp, content: content, known: other ?? known))
         }
         for (key, entries) in Dictionary(grouping: pending, by: \.key).sorted(by: { $0.key < $1.key }) {
             guard let entry = entries.last else { continue }
@@ -124,6 +126,13 @@ struct ModelReplica {
                 guard row != nil || isAlive else { continue }
                 var life = (row?.life ?? 0) + turns
                 if (life & 1 == 1) != isAlive { life += 1 }
+                // A deletion that is told anew replaces nothing that its writer did not know.
+                if let row, !row.isAlive, !isAlive, turns == 1 {
+                    add(
+                        key, row.life, max(timestamp(entry), replaced), entry.sequence, .deletion,
+                        known: writersKnown(key, row.base))
+                    continue
+                }
                 var values = rows[key] ?? [:]
                 // Columns that are not here are not written by whoever replaces a row.
                 if let row, row.isAlive {

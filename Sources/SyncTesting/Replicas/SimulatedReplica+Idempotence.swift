@@ -21,8 +21,9 @@ extension SimulatedReplica {
         }
     }
 
-    /// Applies a bundle that was applied before.
+    /// Applies a bundle that was applied before, unless there is something that is to be folded first.
     func applyAgain(_ apply: () throws -> Void) throws {
+        guard model.pending.isEmpty else { return }
         let before = try everything()
         try apply()
         let after = try everything()

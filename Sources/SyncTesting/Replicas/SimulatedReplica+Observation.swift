@@ -13,15 +13,7 @@ extension SimulatedReplica {
         let observation = try queue.read { try StoreObservation($0) }
         let isRenewed = observation.replica != model.id
         if isRenewed { try followIdentity(observation, transfer, now: now) }
-        if observation.folded > model.folded {
-            fold(now: now)
-            guard observation.folded == model.folded else {
-                throw SimulationViolation(
-                    .progress,
-                    "replica \(name) folded up to \(observation.folded), and its log is known up to \(model.folded)"
-                )
-            }
-        }
+        if observation.folded > model.folded { fold(now: now) }
         let isWhole = becomesWhole(observation)
         if isWhole || !observation.knowsSame(as: model) {
             guard let transfer else {
@@ -35,6 +27,12 @@ extension SimulatedReplica {
             // A bundle that brings nothing new can still tell the time, to a clock that was behind
             // when it came first.
             adopt(transfer, now: now)
+        }
+        guard observation.folded == model.folded else {
+            throw SimulationViolation(
+                .progress,
+                "replica \(name) folded up to \(observation.folded), and its log is known up to \(model.folded)"
+            )
         }
         try followRows(observation, transfer)
         forgetDeletions(observation.floor)
@@ -63,24 +61,15 @@ extension SimulatedReplica {
             let found = observation.vector[replica]
             if found < sequence, found >= transfer.target[replica] { joined[replica] = found }
         }
-        guard observation.vector == joined else {
-            throw SimulationViolation(
-                .progress,
-                "replica \(name) counts \(observation.vector.text) as known, and the bundle brought \(joined.text)"
-            )
-        }
         let known = world.restrict(transfer.known, to: tables(of: transfer))
         let sender = world.state(of: known.subtracting(transfer.forgotten))
         adopt(transfer, now: now)
         forgetDeletions(transfer.floor)
         if !model.vector.covers(transfer.floor) { takeOut(transfer, sender) }
+        let halfKnown = halfKnownDeletions(sender, transfer)
         model.vector = joined
         for (table, part) in transfer.parts where table != partialTable {
             model.parts[table, default: VersionVector()].join(part.target)
-        }
-        guard observation.knowsSame(as: model) else {
-            throw SimulationViolation(
-                .progress, "replica \(name) counts other changes of a table as known than the bundle brought")
         }
         model.forgotten.formUnion(forgottenThere(known.subtracting(model.known), sender, transfer))
         model.forgotten.formUnion(transfer.forgotten.subtracting(model.known))
@@ -88,6 +77,17 @@ extension SimulatedReplica {
         model.forgotten.formUnion(endedBefore(known.subtracting(model.known), sender))
         model.known.formUnion(known)
         model.known.formUnion(world.claimed(transfer, partialTable: partialTable))
+        try followDeletions(halfKnown, observation, now: now)
+        guard observation.vector == model.vector else {
+            throw SimulationViolation(
+                .progress,
+                "replica \(name) counts \(observation.vector.text) as known, and the bundle brought \(model.vector.text)"
+            )
+        }
+        guard observation.knowsSame(as: model) else {
+            throw SimulationViolation(
+                .progress, "replica \(name) counts other changes of a table as known than the bundle brought")
+        }
         guard let table = transfer.partialTable, transfer.tables?.contains(table) == true else { return }
         // What the sender took out again is known here, or it would not have sent anything.
         for (number, change) in world.changes.enumerated()
@@ -100,6 +100,40 @@ extension SimulatedReplica {
     private func tables(of transfer: SimulatedTransfer) -> Set<String>? {
         guard let partialTable else { return transfer.tables }
         return (transfer.tables ?? Set(world.app.tables)).subtracting([partialTable])
+    }
+
+    /// The rows that one side has and the other side deleted, of which neither knew the other's: their deletion is
+    /// told anew.
+    private func halfKnownDeletions(_ sender: MergedState, _ transfer: SimulatedTransfer) -> Set<ModelKey> {
+        let local = state()
+        return Set(
+            sender.rows.filter { key, other in
+                guard let row = local.rows[key], row.isAlive != other.isAlive,
+                    key.table != partialTable, key.table != transfer.partialTable,
+                    transfer.tables?.contains(key.table) != false
+                else { return false }
+                return row.isAlive == (row.life < other.life)
+                    && !model.vector(of: key.table).contains(other.base)
+                    && !transfer.target(of: key.table).contains(row.base)
+            }.keys)
+    }
+
+    /// Takes note of deletions that were told anew, and of a fold that followed.
+    private func followDeletions(
+        _ expected: Set<ModelKey>, _ observation: StoreObservation, now: Int64
+    ) throws {
+        let last = model.pending.last?.sequence ?? model.folded
+        let entries = try queue.read { try observation.entries($0, after: last) }
+        guard entries.allSatisfy({ $0.operation == .delete }), Set(entries.map(\.key)) == expected,
+            entries.count == expected.count
+        else {
+            throw SimulationViolation(
+                .capture,
+                "replica \(name) told \(entries.map(\.key.description)) anew, and \(expected.map(\.description)) were half known"
+            )
+        }
+        model.append(entries)
+        if observation.folded > model.folded { fold(now: now) }
     }
 
     /// The changes of rows whose deletion the sender knew and has forgotten: what it tells of such a row is of an
@@ -227,7 +261,7 @@ extension SimulatedReplica {
     func fold(now: Int64) {
         let changes = model.fold(
             state(), rows, columns: columns, counters: world.app.counters, now: now,
-            increment: world.increment)
+            increment: world.increment, writersKnown: world.writersKnown)
         for number in world.add(changes) { model.known.insert(number) }
     }
 

@@ -60,6 +60,9 @@ struct SimulatedTransfer: Equatable {
     /// What the receiver has to know of a table.
     func base(of table: String) -> VersionVector { parts[table]?.base ?? base }
 
+    /// What the sender knew of a table.
+    func target(of table: String) -> VersionVector { parts[table]?.target ?? target }
+
     /// Whether a replica knows what the bundle builds on.
     ///
     /// - parameter partialTable: The table of which it holds some rows only.

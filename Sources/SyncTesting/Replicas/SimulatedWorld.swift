@@ -87,6 +87,11 @@ final class SimulatedWorld {
         return (changes.count - new.count)..<changes.count
     }
 
+    /// What the writer of a change knew.
+    func writersKnown(_ key: ModelKey, _ stamp: Stamp) -> ChangeSet {
+        changes.last { $0.key == key && $0.stamp == stamp }?.known ?? ChangeSet()
+    }
+
     /// Something that is added to a counter.
     func increment(_ value: Int64) -> MergedState.Change.Increment {
         incrementCount += 1

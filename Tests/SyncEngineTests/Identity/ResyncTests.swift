@@ -62,4 +62,35 @@ import Testing
         try c.meet(b)
         try expectEqual([a, b, c])
     }
+
+    /// A row is made in two places, and deleted where one of the two is known. Whoever forgot the deletion takes the
+    /// other one for a new row, and whoever did not forget it takes it for a deleted one.
+    ///
+    /// - parameter isSent: Whether the other row comes to where the deletion is, or the deletion to the row.
+    @Test(arguments: [false, true])
+    func aDeletionThatEndsARowThatItsWriterDidNotKnowIsNotForgottenBeforeThatIsKnown(isSent: Bool) throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        let away = try stores.clone(a, as: "away.db")
+        let other = try stores.clone(a, as: "other.db")
+        try a.insert(1, "deleted")
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("DELETE FROM note")
+        for _ in 0..<2 { try b.meet(a) }
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try away.insert(1, "made elsewhere")
+        try away.meet(other, .push)
+        try away.meet(b, isSent ? .push : .pull)
+        // What b or away told of the deletion is forgotten here: the row is new.
+        try other.meet(a, .pull)
+        #expect(try other.titles() == ["made elsewhere"])
+        for (one, another) in [(other, b), (other, away), (other, a), (other, b), (away, other), (a, other)] {
+            #expect(try one.meet(another).divergence == nil)
+        }
+        try expectEqual([a, b, away, other])
+        #expect(try a.titles() == [])
+        // A deletion that was told anew is forgotten as any other.
+        for replica in [b, away, other, b, away, other] { try replica.meet(a) }
+        #expect(try a.synchronizer.compact().keptDeletionCount == 0)
+    }
 }
