@@ -1,4 +1,5 @@
 import CipherStore
+import Logging
 import Synchronization
 import Testing
 
@@ -67,5 +68,19 @@ import Testing
         // Nothing is committed meanwhile.
         for await number in looks where number == 3 { break }
         watcher.stop()
+    }
+
+    @Test func aProblemThatLastsIsLoggedWhenItBeginsAndWhenItIsOver() {
+        let lines = LogLines()
+        let problem = LastingProblem(Logger(label: "test") { _ in lines }, "the store can't be watched")
+        problem.end()
+        for _ in 0..<3 { problem.meet(RemoteError(.busy, "somebody writes")) }
+        problem.meet(RemoteError(.failed, "the file is gone"))
+        for _ in 0..<2 { problem.end() }
+        let logged = lines.lines.withLock { $0 }
+        #expect(logged.count == 3)
+        #expect(logged.first?.contains("somebody writes") == true)
+        #expect(logged.last?.hasPrefix("over: the store can't be watched") == true)
+        #expect(logged.dropFirst().allSatisfy { $0.contains("the file is gone") })
     }
 }

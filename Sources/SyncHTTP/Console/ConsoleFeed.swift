@@ -59,13 +59,13 @@ final class ConsoleFeed: Sendable {
     private let store: HubStore
     private let register: ConsoleRegister
     private let reader: ConsoleReader
-    private let logger: Logger
+    private let problem: LastingProblem
     private let state = Mutex(State())
 
     init(_ store: HubStore, _ register: ConsoleRegister, logger: Logger) {
         self.store = store
         self.register = register
-        self.logger = logger
+        problem = LastingProblem(logger, "the store can't be read for its page")
         reader = ConsoleReader(store)
     }
 
@@ -184,6 +184,7 @@ final class ConsoleFeed: Sendable {
             let (start, due) = (ContinuousClock.now, reader.countsAreDue)
             let (document, generation) = try read()
             let bytes = try JSONDocument.encode(document)
+            problem.end()
             let rest = max(Self.restMin, (ContinuousClock.now - start) * Self.restFactor)
             state.withLock { state in
                 state.version += 1
@@ -199,7 +200,7 @@ final class ConsoleFeed: Sendable {
                 // Nobody knows whose session is revoked.
                 state.generation = nil
             }
-            logger.error("the store can't be read for its page", metadata: ["error": "\(error)"])
+            problem.meet(error)
         }
     }
 }

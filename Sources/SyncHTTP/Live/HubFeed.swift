@@ -39,14 +39,14 @@ final class HubFeed: Sendable {
     private let synchronizer: Synchronizer
     private let register: DeviceRegister
     private let limits: HubServer.Limits
-    private let logger: Logger
+    private let problem: LastingProblem
     private let state = Mutex(State())
 
     init(_ register: DeviceRegister, limits: HubServer.Limits, logger: Logger) {
         synchronizer = register.synchronizer
         self.register = register
         self.limits = limits
-        self.logger = logger
+        problem = LastingProblem(logger, "the store can't be watched")
     }
 
     /// How many streams are open.
@@ -144,9 +144,10 @@ final class HubFeed: Sendable {
                 state.position.join(now)
                 return isNew
             }
+            problem.end()
             if isNew { signal(.position) }
         } catch {
-            logger.error("the store can't be watched", metadata: ["error": "\(error)"])
+            problem.meet(error)
             throw error
         }
     }
