@@ -50,7 +50,9 @@ CREATE TABLE _sync_column (
     UNIQUE (tbl, name)
 ) WITHOUT ROWID;
 
--- What the triggers append. Entries up to _sync_state.folded are history.
+-- What the triggers append, and what a merge does for its own edits: of orphans, and a deletion (3) of a row that
+-- is gone, which is told anew in the same life because its writer did not know the row that it ended somewhere.
+-- Entries up to _sync_state.folded are history.
 CREATE TABLE _sync_log (
     seq INTEGER PRIMARY KEY,
     tbl INTEGER NOT NULL,

@@ -271,8 +271,10 @@ final class BundleApplier {
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
         }
         try uploads?.check(plan, beside: local?.version, table)
-        // What somebody holds in part says nothing of what its sender or this replica knows of a row.
-        if let local, !isRepair, !part.isRestricted, !isPartial(record.table) {
+        // What somebody knows of a table that it holds in part says nothing of each row.
+        if let local, change.isAlive != local.version.isAlive, !part.isRestricted, !isRepair,
+            !isPartial(record.table)
+        {
             try halfKnown.note(change, beside: local.version, part, table.table.number, key)
         }
         try withExtendedLifetime(owned) {

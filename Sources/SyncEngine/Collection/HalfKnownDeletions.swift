@@ -11,16 +11,16 @@ import SyncWire
 struct HalfKnownDeletions {
     let edits: EngineEdits
 
-    /// Tells a deletion anew if it meets a row, here or in the bundle, that its writer did not know.
+    /// Tells a deletion anew if the row that it meets is one of an earlier life that its writer did not know.
     ///
     /// - parameters:
-    ///     - local: What was here.
+    ///     - change: What the bundle says: the row, or the deletion.
+    ///     - local: What was here: the other one of the two.
     ///     - part: What is known of the table, by the sender and here.
     func note(
         _ change: RowChange, beside local: RowVersion, _ part: AppliedPart, _ table: Int64, _ key: RowKey
     ) throws {
-        guard let base = change.base, change.isAlive != local.isAlive,
-            change.isAlive ? change.life < local.life : change.life > local.life,
+        guard let base = change.base, change.isAlive ? change.life < local.life : change.life > local.life,
             !part.known.contains(base), !part.peer.contains(local.base)
         else { return }
         try edits.log(table, key, CaptureTriggers.Operation.delete)
