@@ -15,6 +15,8 @@ let package = Package(
         .library(name: "SyncHTTP", targets: ["SyncHTTP"]),
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
+        // The same without servers and ssh, and without the libraries that these need.
+        .executable(name: "syncctl-local", targets: ["syncctl-local"]),
         .executable(name: "syncsim", targets: ["syncsim"]),
     ],
     dependencies: [
@@ -78,12 +80,25 @@ let package = Package(
             ],
             exclude: ["Console/Page"],
             swiftSettings: settings),
+        .target(
+            name: "SyncctlCommands",
+            dependencies: [
+                "CipherStore", "SyncEngine", "SyncWire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "CipherStore", "SyncEngine", "SyncHTTP",
+                "CipherStore", "SyncctlCommands", "SyncEngine", "SyncHTTP",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "syncctl-local",
+            dependencies: [
+                "SyncctlCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .target(
@@ -132,7 +147,7 @@ let package = Package(
         .testTarget(
             name: "SyncctlTests",
             dependencies: [
-                "syncctl", "CipherStore", "SyncEngine", "SyncHTTP",
+                "syncctl", "syncctl-local", "CipherStore", "SyncctlCommands", "SyncEngine", "SyncHTTP",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -60,7 +60,7 @@ final class TestStores {
 
     static func configuration(_ name: String) -> Configuration {
         var configuration = Configuration()
-        configuration.prepareDatabase { try $0.usePassphrase("passphrase of \(name)") }
+        configuration.prepareDatabase { try $0.useLightPassphrase("passphrase of \(name)") }
         configuration.journalMode = .wal
         return configuration
     }

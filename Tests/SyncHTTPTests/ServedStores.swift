@@ -34,7 +34,7 @@ final class ServedStores: Sendable {
 
     static func configuration(_ name: String) -> Configuration {
         var configuration = Configuration()
-        configuration.prepareDatabase { try $0.usePassphrase("passphrase of \(name)") }
+        configuration.prepareDatabase { try $0.useLightPassphrase("passphrase of \(name)") }
         configuration.journalMode = .wal
         configuration.busyMode = .timeout(10)
         return configuration

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import SyncctlCommands
 @testable import syncctl
 
 /// A field as the reader gives it.

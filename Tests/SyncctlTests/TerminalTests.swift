@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import SyncctlCommands
 @testable import syncctl
 
 /// Collects what a terminal writes to a pipe.

@@ -2,6 +2,7 @@ import CipherStore
 import Foundation
 import Testing
 
+@testable import SyncctlCommands
 @testable import syncctl
 
 // In the serial suite, because these tests start processes.

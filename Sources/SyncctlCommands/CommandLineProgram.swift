@@ -1,0 +1,87 @@
+import ArgumentParser
+import CipherStore
+
+/// What the programs that have these commands share: the root's description, and how it is run.
+package enum CommandLineProgram {
+    package static let version = "0.1.0"
+
+    /// Describes the root of a program.
+    ///
+    /// - parameters:
+    ///   - name: The name of the program.
+    ///   - watching: Commands that keep stores equal, listed after `sync`.
+    ///   - serving: Commands for servers and their devices.
+    package static func configuration(
+        name: String = "syncctl", watching: [any ParsableCommand.Type] = [],
+        serving: [any ParsableCommand.Type] = []
+    ) -> CommandConfiguration {
+        let groups = [
+            CommandGroup(
+                name: "STORE",
+                subcommands: [
+                    InitCommand.self, ImportCommand.self, ExportCommand.self, RekeyCommand.self,
+                    KeyCommand.self, RestoreCommand.self,
+                ]),
+            CommandGroup(
+                name: "CARE", subcommands: [VerifyCommand.self, DoctorCommand.self, CompactCommand.self]),
+            CommandGroup(
+                name: "SYNC",
+                subcommands: [TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self]
+                    + watching + [
+                        BundleCommand.self, StatusCommand.self, ConflictsCommand.self, ParkedCommand.self,
+                        LogCommand.self, CloneCommand.self, ReplicaCommand.self,
+                    ]),
+            CommandGroup(name: "SERVE", subcommands: serving),
+            CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
+        ]
+        return CommandConfiguration(
+            commandName: name, abstract: "Encrypted databases that synchronize.", discussion: discussion,
+            version: "\(name) \(version)", groupedSubcommands: groups.filter { !$0.subcommands.isEmpty })
+    }
+
+    private static let discussion = """
+        EXAMPLES:
+          syncctl init notes.db --passphrase-file secret
+          syncctl import notes.db people.csv --table person --track
+          syncctl init stick/notes.db --clone notes.db
+          syncctl sync notes.db --remote stick/notes.db
+
+        A passphrase comes from a file, a command, a descriptor, the environment \
+        (SYNCCTL_PASSPHRASE_FILE, SYNCCTL_PASSPHRASE_COMMAND, SYNCCTL_PASSPHRASE) or a \
+        prompt, never from an argument.
+
+        EXIT CODES:
+          0  ok                            12  no key opens the store
+          1  failure                       14  the remote refused
+          3  done, needs attention         15  version or schema mismatch
+          10  no such store                16  damaged
+          11  store in use                 64  usage    130  cancelled
+          13  the remote is not reachable
+        """
+
+    /// Runs the command line. With `--json` a wrong one is reported as JSON like every other failure.
+    ///
+    /// - parameters:
+    ///   - root: The root command.
+    ///   - network: The way to other machines, of a program that has one.
+    package static func run(_ root: any ParsableCommand.Type, network: (any NetworkAccess)? = nil) {
+        ProcessHardening.apply()
+        if let network { NetworkSupport.install(network) }
+        do {
+            var command = try root.parseAsRoot()
+            try command.run()
+        } catch let status as ExitCode {
+            root.exit(withError: status)
+        } catch {
+            let isJSON = CommandLine.arguments.contains("--json")
+            guard isJSON, root.exitCode(for: error) == .validationFailure else {
+                root.exit(withError: error)
+            }
+            let failure = Failure.usage(root.message(for: error), hints: ["see: syncctl help"])
+            let terminal = Terminal.standard(
+                environment: PassphraseEnvironment.current(), color: .never, allowsProgress: false)
+            FailureReporter(terminal: terminal, isJSON: true).report(failure)
+            root.exit(withError: failure.status.exitCode)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import CipherStore
+import SyncEngine
+import SyncWire
+
+/// Compares a store with another one, for `verify --remote`.
+struct RemoteComparison {
+    let options: StoreOptions
+    let remote: String
+    let passphrase: RemotePassphraseOptions
+    let repairs: Bool
+
+    /// So many keys of a table are shown.
+    private static let keyCountMax = 20
+
+    private struct Document: Encodable {
+        struct Table: Encodable {
+            let table: String
+            let rows: Int
+            let keys: [String]
+        }
+        let store: String
+        let remote: String
+        let equal: Bool
+        let repaired: Bool
+        let differingRows: Int
+        let conflicts: Int64
+        let tables: [Table]
+        let reason: String?
+    }
+
+    /// The two stores that are compared.
+    private struct Pair {
+        let synchronizer: Synchronizer
+        let transport: any Transport
+
+        /// The tables that they exchange; nil for all.
+        func tableNames() throws -> [String]? {
+            try synchronizer.scope(ofRemote: transport.name).tableNames
+        }
+    }
+
+    private func open(_ context: CommandContext) throws -> Pair {
+        let named = RemoteArgument(remote)
+        if named.isNetwork {
+            let request = RemoteRequest(store: options, isNamed: true)
+            let opened = try NetworkSupport.required().open(named, request, context)
+            return Pair(synchronizer: opened.synchronizer, transport: opened.transport)
+        }
+        try StoreFileCheck.requireReplica(remote, of: options.store)
+        let own = try context.storeSecret(options)
+        var other = own
+        if let passphrase = try context.passphrase(passphrase, for: remote) {
+            other = KeySlotSecret(passphrase)
+        }
+        Interruption.listen()
+        return Pair(
+            synchronizer: try Synchronizer(existing: context.open(options.store, own)),
+            transport: StoreTransport(path: remote, configuration: context.configuration(other)))
+    }
+
+    func run(_ context: CommandContext) throws -> ExitStatus {
+        let pair = try open(context)
+        let divergence = try pair.synchronizer.compare(with: pair.transport, repairing: repairs)
+        let isRepaired = divergence?.isRepaired ?? false
+        let document = Document(
+            store: options.store, remote: remote, equal: divergence == nil, repaired: isRepaired,
+            differingRows: divergence?.rowCount ?? 0, conflicts: divergence?.conflictCount ?? 0,
+            tables: (divergence?.tables ?? []).map {
+                .init(
+                    table: $0.name, rows: $0.keys.count,
+                    keys: $0.keys.prefix(Self.keyCountMax).map(\.description))
+            }, reason: divergence?.failure?.message)
+        let tables = try pair.tableNames()
+        try context.print(document, text: text(divergence, tables, context))
+        guard let divergence, !isRepaired else { return .success }
+        if let failure = divergence.failure {
+            context.note("the rows could not be made equal: \(failure.message)")
+        } else {
+            context.note(
+                "hint: make them equal with: syncctl verify \(CommandWords.quoted(options.store)) --remote \(CommandWords.quoted(remote)) --repair"
+            )
+        }
+        return .integrityFailed
+    }
+
+    private func text(_ divergence: Divergence?, _ tables: [String]?, _ context: CommandContext) -> String {
+        guard let divergence else {
+            let scope = tables.map { " in \($0.joined(separator: ", ")), which they exchange" } ?? ""
+            return "\(options.store) and \(remote) hold the same\(scope)"
+        }
+        var table = Table([.text("TABLE"), .text("ROW")], indent: 2)
+        for found in divergence.tables {
+            for key in found.keys.prefix(Self.keyCountMax) {
+                table.addRow([Table.Cell(found.name), Table.Cell(key.description)])
+            }
+            let rest = found.keys.count - Self.keyCountMax
+            if rest > 0 {
+                table.addRow([
+                    Table.Cell(found.name), Table.Cell("and \(HumanFormat.count(rest, "more row"))"),
+                ])
+            }
+        }
+        let conflicts =
+            divergence.isRepaired ? ", now equal, \(ExchangeText.conflicts(divergence.conflictCount))" : ""
+        return
+            "\(HumanFormat.count(divergence.rowCount, "row")) of \(options.store) and \(remote) differed\(conflicts)\n"
+            + table.text(style: context.terminal.outputStyle)
+    }
+}
+
+extension CommandContext {
+    /// Says that two stores which knew the same did not hold the same.
+    func divergenceRemark(_ divergence: Divergence?, _ store: String, _ remote: String) -> ExitStatus {
+        guard let divergence else { return .success }
+        let rows = HumanFormat.count(divergence.rowCount, "row")
+        guard divergence.isRepaired else {
+            note(
+                """
+                both stores know the same changes and do not hold the same: \(rows) \(divergence.rowCount == 1 ? "differs" : "differ"); \
+                \(divergence.failure?.message ?? "")
+                """)
+            note(
+                "hint: see syncctl verify \(CommandWords.quoted(store)) --remote \(CommandWords.quoted(remote)) --repair"
+            )
+            return .integrityFailed
+        }
+        note(
+            """
+            both stores knew the same changes and did not hold the same: \(rows) differed and were made equal; \
+            values that lost are conflicts. Damage, or a program that changed the file's _sync_ tables, causes that
+            """)
+        return .attention
+    }
+}

@@ -1,0 +1,222 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+import SyncEngine
+
+/// Makes a new store.
+struct InitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Make a new store, or a replica of one.",
+        usage:
+            "syncctl init <store> [--clone <store> | --from <file> | --join <link>|dir:<folder>] [<options>]",
+        discussion: """
+            EXAMPLES:
+              syncctl init notes.db --passphrase-file secret
+              syncctl init b.db --passphrase-file pw2 \\
+                --clone a.db --clone-passphrase-file pw
+              syncctl init notes.db --from plain.sqlite
+              syncctl init notes.db --from backup.csa --archive-passphrase-file pw4
+              syncctl init notes.db --join dir:/media/stick/notes --remote-passphrase-file pw3
+              syncctl init notes.db --join 'cipherstore://hub.example:7443/…'
+
+            A replica made with --clone or --join, and a store made of an archive (a file whose name ends in \
+            .csa), have a passphrase of their own, and synchronize with the store that they were made \
+            of.
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(help: ArgumentHelp("Make a replica of this store.", valueName: "store"), completion: .file())
+    var clone: String?
+
+    @OptionGroup(title: "Passphrase of the store that is cloned (default: the new store's)")
+    var clonePassphrase: ClonePassphraseOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Make the store of an archive, or encrypt this plain SQLite file into it.", valueName: "file"),
+        completion: .file())
+    var from: String?
+
+    @OptionGroup var archive: ArchiveSecretOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Make a replica of a served store, by the link of an invitation (- reads it from standard input), or of the snapshot in a shared folder; and bring what came after.",
+            valueName: "link|dir:<folder>"))
+    var join: String?
+
+    @OptionGroup(title: "Passphrase of the folder")
+    var remotePassphrase: RemotePassphraseOptions
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if [clone, from, join].compactMap({ $0 }).count > 1 {
+            throw ValidationError("--clone, --from and --join exclude each other")
+        }
+        if let join, FolderRemote.path(of: join) == nil, !InvitationArgument.isMeant(join) {
+            throw ValidationError("--join takes a folder, dir:<folder>, or an invitation, 'cipherstore://…'")
+        }
+        if let join, InvitationArgument.isMeant(join), remotePassphrase.isGiven {
+            throw ValidationError("a server needs no passphrase: the invitation lets this device in")
+        }
+        if remotePassphrase.isGiven && join == nil {
+            throw ValidationError("a remote passphrase goes with --join")
+        }
+        if archive.isGiven && from.map(ArchiveName.isArchive) != true {
+            throw ValidationError(
+                "--identity and an archive passphrase go with --from and a file whose name ends in \(ArchiveName.suffix)"
+            )
+        }
+    }
+
+    private struct Document: Encodable {
+        let store: String
+        let replica: String
+        let database: String
+        let cipher: String
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            let path = options.store
+            guard !FileManager.default.fileExists(atPath: path) else {
+                throw StoreError(.exists, "there is a file already", path: path)
+            }
+            try StoreFileCheck.requireFolder(of: path)
+            if let clone { try StoreFileCheck.requireExisting(clone) }
+            if let from {
+                try ArchiveName.isArchive(from) ? StoreFileCheck.requireExisting(from) : checkPlaintext(from)
+            }
+            if let folder = join.flatMap(FolderRemote.path) { try FolderRemote.requireFolder(folder) }
+            let invite = try join.flatMap { try InvitationArgument.invitation($0) }
+            let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
+            try create(path, passphrase, invite, context)
+            let status = try removingOnFailure(path) {
+                try Synchronizer(context.open(path, KeySlotSecret(passphrase))).status()
+            }
+            let cipher = EngineFeatures.current.cipherVersion ?? ""
+            let what = origin(invite)
+            try context.print(
+                Document(
+                    store: path, replica: status.replica.description, database: status.store.description,
+                    cipher: cipher),
+                text: "created \(path)  (\(what), AES-256, replica \(status.replica.shortDescription))")
+            context.note("its passphrase is the only key; losing it means losing the data")
+            return .success
+        }
+    }
+
+    /// What the store was made of, for people.
+    private func origin(_ invite: (any Invitation)?) -> String {
+        if let clone { return "replica of \(clone)" }
+        if let invite { return "joined \(invite.url)" }
+        if let join { return "joined \(join)" }
+        if let from { return "made of \(from)" }
+        return "new store"
+    }
+
+    private func create(
+        _ path: String, _ passphrase: borrowing Passphrase, _ invite: (any Invitation)?,
+        _ context: CommandContext
+    ) throws {
+        if let clone {
+            let source =
+                try context.passphrase(clonePassphrase, for: clone) ?? passphrase.copy()
+            Interruption.listen()
+            let original = try Synchronizer(existing: context.open(clone, KeySlotSecret(source)))
+            let progress = context.progress("copying", unit: .items("pages"))
+            try original.clone(to: path, passphrase: passphrase) {
+                try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
+            }
+            progress.finish()
+        } else if let invite {
+            try invite.join(at: path, passphrase: passphrase, context)
+        } else if let join {
+            try joinFolder(join, path, passphrase, context)
+        } else if let from, ArchiveName.isArchive(from) {
+            let secret = try context.archiveSecret(archive, for: from)
+            Interruption.listen()
+            let progress = PageProgress(context)
+            try Synchronizer.restore(
+                archive: from, to: path, opening: secret, passphrase: passphrase, progress: progress.update)
+            progress.finish()
+        } else if let from {
+            Interruption.listen()
+            let progress = context.progress("checking", unit: .items("pages"))
+            try PlaintextImport.makeStore(from: from, at: path, passphrase: passphrase) {
+                try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
+            }
+            progress.finish()
+        } else {
+            try createEmpty(path, passphrase, context)
+        }
+    }
+
+    /// Begins from the snapshot, and brings what came after it.
+    private func joinFolder(
+        _ remote: String, _ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext
+    ) throws {
+        let folder = try context.folder(FolderRemote.path(of: remote) ?? "", remotePassphrase)
+        Interruption.listen()
+        let progress = PageProgress(context)
+        try Synchronizer.join(folder, at: path, passphrase: passphrase, progress: progress.update)
+        progress.finish()
+        // The store is whole, whatever becomes of this.
+        let queue = try context.open(path, KeySlotSecret(passphrase))
+        let report = try Synchronizer(existing: queue).run(.both, folder)
+        try queue.close()
+        for remark in report.remarks { context.note(remark) }
+    }
+
+    /// Says what else to do with a file that is no plain SQLite file.
+    private func checkPlaintext(_ path: String) throws {
+        guard let handle = FileHandle(forReadingAtPath: path) else {
+            throw Failure("\(path): there is no such file, or it can't be read")
+        }
+        defer { try? handle.close() }
+        let start = try? handle.read(upToCount: 16)
+        guard start == Data("SQLite format 3\0".utf8) else {
+            throw Failure(
+                "\(path) is no plain SQLite file",
+                hints: [
+                    "a replica of an encrypted store is made with: --clone \(CommandWords.quoted(path))",
+                    "a CSV file is imported with: syncctl import",
+                ])
+        }
+    }
+
+    private func createEmpty(_ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext)
+        throws
+    {
+        // Made here, and only here, the file is ours to remove. Somebody else may have made one since
+        // we looked.
+        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { throw StoreError(.exists, "there is a file already", path: path) }
+            throw Failure.system("\(path): cannot create", code: errno)
+        }
+        close(descriptor)
+        var configuration = context.configuration(KeySlotSecret(passphrase))
+        configuration.requiresExistingFile = false
+        try removingOnFailure(path) {
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            _ = try Synchronizer(queue)
+            try queue.close()
+        }
+    }
+
+    /// Removes the store that this command made when it can't be finished, so that no part of one is
+    /// taken for the whole.
+    private func removingOnFailure<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            // The connection is closed by now: nobody refers to it any more.
+            for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+            throw error
+        }
+    }
+}

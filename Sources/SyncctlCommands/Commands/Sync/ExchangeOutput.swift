@@ -1,0 +1,76 @@
+import SyncEngine
+
+/// What push, pull and sync say, whatever the remote is.
+package struct ExchangeText {
+    let direction: SyncDirection
+    let pulled: SyncReport.Transfer?
+    let pushed: SyncReport.Transfer?
+
+    package init(direction: SyncDirection, pulled: SyncReport.Transfer?, pushed: SyncReport.Transfer?) {
+        self.direction = direction
+        self.pulled = pulled
+        self.pushed = pushed
+    }
+
+    /// What went which way, and what lost.
+    package var parts: [String] {
+        var parts: [String] = []
+        if direction != .push { parts.append("pulled \(Self.count(pulled))") }
+        if direction != .pull { parts.append("pushed \(Self.count(pushed))") }
+        parts.append(Self.conflicts((pulled?.conflictCount ?? 0) + (pushed?.conflictCount ?? 0)))
+        return parts
+    }
+
+    /// How many values lost.
+    static func conflicts(_ count: Int64) -> String {
+        count == 0
+            ? "no conflicts"
+            : "\(HumanFormat.count(Int(count), "conflict")) resolved by last writer, the losing values kept"
+    }
+
+    private static func count(_ transfer: SyncReport.Transfer?) -> String {
+        guard let transfer else { return "nothing new" }
+        return HumanFormat.count(Int(transfer.rowCount), "row")
+            + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
+    }
+}
+
+/// The progress of an exchange: a line for each direction.
+final class ExchangeProgress {
+    private let context: CommandContext
+    /// What a pull counts; a push counts rows.
+    private let pullUnit: ProgressUnit
+    private var current: (direction: SyncDirection, progress: StepProgress)?
+
+    init(_ context: CommandContext, pullUnit: ProgressUnit = .items("rows")) {
+        self.context = context
+        self.pullUnit = pullUnit
+    }
+
+    func update(_ progress: SyncProgress) throws {
+        if current?.direction != progress.direction {
+            finish()
+            let unit = progress.direction == .pull ? pullUnit : .items("rows")
+            current = (progress.direction, context.progress(progress.direction.rawValue, unit: unit))
+        }
+        try current?.progress.update(progress.completedRowCount, progress.totalRowCount)
+    }
+
+    func finish() {
+        current?.progress.finish()
+        current = nil
+    }
+}
+
+extension CommandContext {
+    /// Says that rows wait in a store.
+    func parkedRemark(_ count: Int64, _ store: String) -> ExitStatus {
+        guard count > 0 else { return .success }
+        note(
+            """
+            \(HumanFormat.count(Int(count), "row")) could not be written into \(store) yet and \
+            \(count == 1 ? "waits" : "wait") there; see: syncctl status \(CommandWords.quoted(store))
+            """)
+        return .attention
+    }
+}

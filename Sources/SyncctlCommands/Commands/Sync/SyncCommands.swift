@@ -1,0 +1,140 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+import SyncEngine
+
+/// The options of the three commands that exchange changes with a remote.
+struct RemoteOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("r"), .customLong("remote")],
+        help: ArgumentHelp(
+            "The file of the other store, dir:<folder> for a shared folder, ssh://host/path for a store that ssh reaches, or the name of a server (default: default).",
+            valueName: "store"),
+        completion: .file())
+    var given: String?
+
+    /// What is synchronized with: the server that `init --join` or `remote add` remembered, unless
+    /// something else is named.
+    var remote: String { given ?? RemoteArgument.defaultServer }
+
+    @Option(
+        help: ArgumentHelp(
+            "What ssh runs there, before the path (default: syncctl serve --stdio).", valueName: "command"))
+    var remoteCommand: String?
+
+    @OptionGroup var compression: CompressionOption
+
+    @OptionGroup var scope: ScopeOptions
+
+    @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder needs one of its own)")
+    var passphrase: RemotePassphraseOptions
+
+    func validate() throws {
+        let named = RemoteArgument(given)
+        if remoteCommand != nil && !named.isSSH {
+            throw ValidationError("--remote-command goes with --remote ssh://host/path")
+        }
+        if compression.given != nil && !named.isNetwork {
+            throw ValidationError("--compression goes with a server or ssh://host/path")
+        }
+        if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
+        if FolderRemote.path(of: remote) != nil && scope.isGiven {
+            throw ValidationError(
+                "a folder holds all tables and rows: what is chosen goes with another store")
+        }
+    }
+}
+
+/// Sends changes to a remote.
+struct PushCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "push",
+        abstract: "Send this store's changes to another store.",
+        usage: "syncctl push <store> [--remote <store>] [<options>]",
+        discussion: """
+            EXAMPLE:
+              syncctl push a.db --remote b.db --remote-passphrase-file pw2
+            """)
+
+    @OptionGroup var options: StoreOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        try Exchange(direction: .push, options: options, remote: remote, global: global).run()
+    }
+}
+
+/// Brings changes from a remote.
+struct PullCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pull",
+        abstract: "Bring another store's changes here.",
+        usage: "syncctl pull <store> [--remote <store>] [<options>]",
+        discussion: """
+            EXAMPLE:
+              syncctl pull a.db --remote b.db --remote-passphrase-file pw2
+            """)
+
+    @OptionGroup var options: StoreOptions
+    @OptionGroup var remote: RemoteOptions
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        try Exchange(direction: .pull, options: options, remote: remote, global: global).run()
+    }
+}
+
+/// Exchanges changes with a remote.
+struct SyncCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sync",
+        abstract: "Exchange changes with another store, both ways.",
+        usage: "syncctl sync <store> [--remote <store>] [<options>]",
+        discussion: """
+            Each direction is applied as a whole or not at all. Exits with 3 when rows could not \
+            be written yet; they are kept and tried again.
+
+            A folder that files go through, on a stick or kept equal on several machines by a program \
+            such as Syncthing, connects any number of replicas. Its files are encrypted under a \
+            passphrase of the folder. --snapshot adds a copy of the whole store, tables that are not \
+            tracked too, from which new replicas begin with: syncctl init <store> --join dir:<folder>
+
+            With --tables, some tables only are exchanged with this remote, now and from then on; nothing \
+            is deleted in the others. --all-tables brings what was left out. With --rows, this store holds \
+            the rows of a table that have some values in a column; the others are taken out here and \
+            deleted nowhere. Where the remote knows too little of such a table, the table waits, and the \
+            exit code is 3, too.
+
+            Without --remote it is the server that the store was enrolled with: syncctl init --join, or \
+            syncctl remote add.
+
+            EXAMPLES:
+              syncctl sync a.db
+              syncctl sync a.db --remote b.db --remote-passphrase-file pw2
+              syncctl sync a.db --remote b.db --remote-passphrase-file pw2 --tables note,tag
+              syncctl sync a.db --remote dir:/media/stick/notes --remote-passphrase-file pw3
+              syncctl sync a.db --remote ssh://host/srv/hub.db \
+                --remote-command 'syncctl serve --stdio --passphrase-file /etc/hub.pw'
+            """)
+
+    @OptionGroup var options: StoreOptions
+    @OptionGroup var remote: RemoteOptions
+
+    @Flag(help: "Put a snapshot into the folder, from which new replicas can begin.")
+    var snapshot = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        if snapshot && FolderRemote.path(of: remote.remote) == nil {
+            throw ValidationError("--snapshot goes with a folder: --remote dir:<folder>")
+        }
+    }
+
+    func run() throws {
+        try Exchange(
+            direction: .both, options: options, remote: remote, global: global, addsSnapshot: snapshot
+        ).run()
+    }
+}

@@ -1,0 +1,88 @@
+import CipherStore
+import SyncEngine
+import Synchronization
+
+/// The way to stores on other machines.
+///
+/// The program that has the commands adds it (``NetworkSupport``), so that one without servers is built without
+/// the libraries that they need.
+package protocol NetworkAccess: Sendable {
+    /// Opens the store of a command, and prepares the way to its remote.
+    ///
+    /// - parameter remote: A server, or a store that ssh reaches.
+    func open(_ remote: RemoteArgument, _ request: RemoteRequest, _ context: CommandContext) throws
+        -> OpenedRemote
+
+    /// Reads an invitation from an argument, or from standard input when it is "-".
+    func invitation(_ argument: String) throws -> any Invitation
+
+    /// The words for an error of the network; nil for any other error.
+    func failure(explaining error: any Error) -> Failure?
+}
+
+/// What was said of a remote on the command line.
+package struct RemoteRequest {
+    /// The store that is synchronized with it.
+    package let store: StoreOptions
+    /// Whether somebody wrote its name, who may have meant a file.
+    package let isNamed: Bool
+    /// What ssh runs there; nil for what is usual.
+    package var command: String?
+    /// Whether a passphrase of the remote was given.
+    package var hasPassphrase = false
+    /// When changes are compressed on their way.
+    package var compression = Compression.automatic
+}
+
+/// A store, and the way to its remote.
+package struct OpenedRemote {
+    /// The store here.
+    package let synchronizer: Synchronizer
+    /// The way to the other one.
+    package let transport: any Transport
+    /// Whether the other one takes no changes, as far as it has said so by now.
+    package let isReadOnly: () throws -> Bool
+
+    /// Makes the two of them.
+    package init(
+        _ synchronizer: Synchronizer, _ transport: any Transport,
+        isReadOnly: @escaping () throws -> Bool = { false }
+    ) {
+        self.synchronizer = synchronizer
+        self.transport = transport
+        self.isReadOnly = isReadOnly
+    }
+}
+
+/// What lets a new replica of a served store in.
+package protocol Invitation: Sendable {
+    /// Where the server is.
+    var url: String { get }
+
+    /// Makes a replica of the served store, and brings what came since.
+    func join(at path: String, passphrase: borrowing Passphrase, _ context: CommandContext) throws
+}
+
+/// The network that the program has, if it has any.
+package enum NetworkSupport {
+    private static let installed = Mutex<(any NetworkAccess)?>(nil)
+
+    /// Adds the network to the commands. Called once, before a command is parsed.
+    package static func install(_ access: any NetworkAccess) { installed.withLock { $0 = access } }
+
+    /// The network; nil where the program is built without it.
+    static var access: (any NetworkAccess)? { installed.withLock { $0 } }
+
+    /// The network.
+    ///
+    /// - throws: A ``Failure`` where the program is built without it.
+    static func required() throws -> any NetworkAccess {
+        if let access { return access }
+        throw Failure.usage(
+            "this program was built without servers and ssh",
+            hints: [
+                "name another store or a folder with --remote",
+                "build the whole one with: swift build -c release --product syncctl",
+            ])
+    }
+}

@@ -1,0 +1,150 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+import SyncEngine
+
+/// What a command works with: the terminal, the environment, and how errors end it.
+package struct CommandContext {
+    package let global: GlobalOptions
+    let environment: [String: String]
+    package let terminal: Terminal
+
+    /// Runs a command: errors are reported and become the exit code.
+    package static func run(_ global: GlobalOptions, _ body: (CommandContext) throws -> ExitStatus) throws {
+        let environment = PassphraseEnvironment.current()
+        let terminal = global.terminal(environment: environment)
+        let context = CommandContext(global: global, environment: environment, terminal: terminal)
+        let status: ExitStatus
+        do {
+            status = try body(context)
+        } catch let exit as ExitCode {
+            throw exit
+        } catch {
+            let failure = Failure(explaining: error)
+            FailureReporter(terminal: terminal, isJSON: global.isJSON).report(failure)
+            throw failure.status.exitCode
+        }
+        if status != .success { throw status.exitCode }
+    }
+
+    /// Reads the passphrase of an option group.
+    ///
+    /// - returns: nil when the group names no source and has no fallback.
+    func passphrase(
+        _ options: some PassphraseOptions, for path: String, isNew: Bool? = nil
+    ) throws -> Passphrase? {
+        guard let source = try options.source(environment: environment) else { return nil }
+        let request = PassphraseRequest(type(of: options).kind, subject: path, isNew: isNew)
+        return try PassphraseReader().read(source, for: request)
+    }
+
+    /// Reads the passphrase of the store that a command works on.
+    package func storePassphrase(
+        _ options: StorePassphraseOptions, for path: String, isNew: Bool = false
+    ) throws -> Passphrase {
+        guard let passphrase = try passphrase(options, for: path, isNew: isNew) else {
+            throw Failure.usage("no passphrase for \(path)", hints: ["use --passphrase-file"])
+        }
+        return passphrase
+    }
+
+    /// Reads what opens the store that a command works on: a key file, or a passphrase or recovery key.
+    package func storeSecret(_ options: StoreOptions) throws -> KeySlotSecret {
+        try storeSecret(options.passphrase, options.keyFile, for: options.store)
+    }
+
+    /// Reads what opens a store: a key file, or a passphrase or recovery key.
+    package func storeSecret(
+        _ passphrase: StorePassphraseOptions, _ keyFile: String?, for store: String
+    ) throws -> KeySlotSecret {
+        guard let keyFile else {
+            return KeySlotSecret(try storePassphrase(passphrase, for: store))
+        }
+        guard !passphrase.isGiven else {
+            throw Failure.usage("--key-file excludes a passphrase", hints: ["give only one of them"])
+        }
+        return try KeySlotSecret(keyFile: keyFile)
+    }
+
+    /// How stores are opened: encrypted, existing, waiting a little for locks.
+    package func configuration(_ secret: KeySlotSecret) -> Configuration {
+        var configuration = Configuration()
+        configuration.useKeySlot(secret)
+        configuration.encryption = .required
+        configuration.requiresExistingFile = true
+        configuration.busyMode = .timeout(5)
+        configuration.journalMode = .wal
+        // Large enough for the inner pages of a large index.
+        configuration.cacheKibibytes = 32 * 1024
+        return configuration
+    }
+
+    /// Opens a store.
+    package func open(_ path: String, _ secret: KeySlotSecret) throws -> DatabaseQueue {
+        try DatabaseQueue(path: path, configuration: configuration(secret))
+    }
+
+    /// Opens a store with what the options name.
+    package func open(_ options: StoreOptions) throws -> DatabaseQueue {
+        try StoreFileCheck.requireExisting(options.store)
+        return try open(options.store, storeSecret(options))
+    }
+
+    /// Prints a result: a JSON document, or the text.
+    package func print(_ document: some Encodable, text: @autoclosure () -> String) throws {
+        guard global.isJSON else {
+            let text = text()
+            if !text.isEmpty { try terminal.writeOutput(text) }
+            return
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        try terminal.writeOutput(String(decoding: encoder.encode(document), as: UTF8.self))
+    }
+
+    /// Prints a remark for people, on stderr.
+    package func note(_ text: String) {
+        if !global.isJSON && !global.isQuiet { terminal.writeError(text) }
+    }
+
+    /// A progress line, and the check for Ctrl-C that belongs into each step.
+    package func progress(_ label: String, unit: ProgressUnit = .items("rows")) -> StepProgress {
+        StepProgress(line: ProgressLine(label, unit: unit, terminal: terminal))
+    }
+}
+
+/// The store that a command works on, and its passphrase.
+package struct StoreOptions: ParsableArguments {
+    @Argument(help: "The file of the store.", completion: .file())
+    package var store: String
+
+    @OptionGroup(title: "Passphrase")
+    var passphrase: StorePassphraseOptions
+
+    @Option(
+        help: ArgumentHelp("Open the store with a key file instead of a passphrase.", valueName: "file"),
+        completion: .file())
+    var keyFile: String?
+
+    package init() {}
+}
+
+/// Shows how far a step has come and ends it when the user pressed Ctrl-C.
+package struct StepProgress {
+    let line: ProgressLine
+    private let start = ContinuousClock.now
+
+    init(line: ProgressLine) { self.line = line }
+
+    /// Reports progress. Steps that are over at once show none.
+    ///
+    /// - throws: ``Failure`` when the user cancelled.
+    package func update(_ completed: Int64, _ total: Int64?) throws {
+        try Interruption.check()
+        guard ContinuousClock.now - start > .milliseconds(300) else { return }
+        line.update(completed: Int(completed), total: total.map { Int($0) })
+    }
+
+    package func finish() { line.finish() }
+}

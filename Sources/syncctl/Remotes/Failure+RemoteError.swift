@@ -1,0 +1,40 @@
+import SyncHTTP
+import SyncctlCommands
+
+extension Failure {
+    /// The words for an error of a server, and the exit code.
+    init(_ error: RemoteError) {
+        let invitation = "ask for an invitation there: syncctl invite <store> --label <name>"
+        switch error.code {
+        case .unreachable, .busy, .tooSlow:
+            self.init(
+                error.message, hints: ["try again later; what was not finished goes on then"],
+                status: .remoteUnreachable)
+        case .wrongCertificate:
+            self.init(
+                error.message, hints: ["if the server was set up anew, \(invitation)"], status: .remoteRefused
+            )
+        case .invalidInvite, .unknownDevice, .revokedDevice:
+            self.init(error.message, hints: [invitation], status: .remoteRefused)
+        case .readOnlyDevice:
+            self.init(error.message, hints: ["bring its changes with: syncctl pull"], status: .remoteRefused)
+        case .otherReplica:
+            self.init(
+                error.message, hints: ["enrol this store anew with: syncctl remote add <store> '<link>'"],
+                status: .remoteRefused)
+        case .noSuchStore, .invalidSignature, .sessionEnded: self.init(error.message, status: .remoteRefused)
+        case .unsupportedVersion:
+            self.init(
+                error.message, hints: ["install the same version on both sides"], status: .versionMismatch)
+        case .noSuchRemote:
+            self.init(
+                error.message,
+                hints: [
+                    "name another store or a folder with --remote",
+                    "enrol with a server with: syncctl remote add <store> '<link>'",
+                ])
+        case .invalidAddress: self = .usage(error.message)
+        default: self.init(error.message)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+import SyncEngine
+import SyncHTTP
+import SyncctlCommands
+
+/// Invites a device to a store that is served.
+struct InviteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "invite",
+        abstract: "Invite one device to a store that is served.",
+        usage: "syncctl invite <store> --label <name> [<options>]",
+        discussion: """
+            Prints a link with the server's address, the fingerprint of its certificate and a secret that \
+            enrols one device. Whoever has the link first gets in, so send it a way that others do not see.
+
+            With --tables, the server exchanges these tables only with the device: it sends nothing of \
+            others, not even their names, and refuses what the device sends for others. With --rows, it \
+            exchanges of a table only the rows that have one of some values in a column, and refuses a \
+            write to any other, and a write that moves a row elsewhere. Such a device begins without a \
+            snapshot, with its tables as they are here. What a device may exchange is changed with: \
+            syncctl device scope.
+
+            EXAMPLES:
+              syncctl invite hub.db --label phone
+              syncctl invite hub.db --label kiosk --read-only --expires 2h
+              syncctl invite hub.db --label till --tables sale,article
+              syncctl invite hub.db --label phone --rows note.team=red,blue
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(help: "What the device is called in lists.")
+    var label: String
+
+    @Option(help: ArgumentHelp("How long the invitation is valid: 90s, 15m, 2h or 7d.", valueName: "time"))
+    var expires = "15m"
+
+    @Flag(help: "Refuse changes of the device.")
+    var readOnly = false
+
+    @OptionGroup var scope: DeviceScopeOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the device reaches the server (default: what the server noted when it started).",
+            valueName: "host:port"))
+    var address: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard Self.milliseconds(expires) != nil else {
+            throw ValidationError("--expires takes a time such as 90s, 15m, 2h or 7d")
+        }
+        if let address, ServerAddress.split(address) == nil {
+            throw ValidationError("--address takes host:port, such as hub.example:7443")
+        }
+    }
+
+    private struct Document: Encodable {
+        let store: String
+        let label: String
+        let link: String
+        let expires: String
+        let readOnly: Bool
+        let tables: [String]?
+        let rows: [String]?
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            let register = try DeviceRegister(synchronizer)
+            guard let address = try register.address(authority: address) else {
+                throw Failure(
+                    "\(options.store) was never served, so its address and certificate are not known",
+                    hints: ["start the server first: syncctl serve \(CommandWords.quoted(options.store))"])
+            }
+            let time = Self.milliseconds(expires) ?? 900_000
+            let link = try register.invite(
+                label: label, expiresAfter: time, isReadOnly: readOnly, scope: scope.scope,
+                address: address)
+            let end = Int64(Date().timeIntervalSince1970 * 1000) + time
+            try context.print(
+                Document(
+                    store: options.store, label: label, link: link.description,
+                    expires: HumanFormat.timestamp(end), readOnly: readOnly, tables: scope.tables?.names,
+                    rows: scope.rows.isEmpty ? nil : scope.scope.rows.map(RowList.text)),
+                text: link.description)
+            context.note(
+                "valid for one device until \(HumanFormat.timestamp(end, style: .minute)); on it, run:")
+            context.note("  syncctl init <store> --join '<link>'")
+            return .success
+        }
+    }
+
+    /// A time in milliseconds; nil for what is none.
+    static func milliseconds(_ text: String) -> Int64? {
+        let units: [Character: Int64] = ["s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+        guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count > 0,
+            count <= 1_000_000
+        else { return nil }
+        return count * unit
+    }
+}

@@ -1,0 +1,106 @@
+import CipherStore
+import SyncEngine
+import SyncHTTP
+import SyncctlCommands
+
+/// Servers, and stores that ssh reaches.
+struct Network: NetworkAccess {
+    func open(_ remote: RemoteArgument, _ request: RemoteRequest, _ context: CommandContext) throws
+        -> OpenedRemote
+    {
+        switch remote {
+        case .ssh(let address): try openSSH(address, request, context)
+        case .server(let name): try openServer(name, request, context)
+        case .file(let name), .folder(let name):
+            throw Failure.usage("\(name) is no remote on another machine")
+        }
+    }
+
+    private func openSSH(_ address: String, _ request: RemoteRequest, _ context: CommandContext) throws
+        -> OpenedRemote
+    {
+        let remote = try SSHRemote(address, command: request.command)
+        guard !request.hasPassphrase else {
+            throw Failure.usage(
+                "a passphrase is not sent over ssh: the other machine has to have it",
+                hints: [
+                    "for example: --remote-command 'syncctl serve --stdio --passphrase-file /etc/hub.pw'"
+                ])
+        }
+        let synchronizer = try open(request, context)
+        let isCompressed = request.compression != .never
+        return OpenedRemote(
+            synchronizer, remote.transport(for: request.store.store, isCompressed: isCompressed))
+    }
+
+    private func openServer(_ name: String, _ request: RemoteRequest, _ context: CommandContext) throws
+        -> OpenedRemote
+    {
+        guard !request.hasPassphrase else {
+            throw Failure.usage(
+                "a server needs no passphrase: the store has a device key",
+                hints: ["name another store with --remote <file>"])
+        }
+        let synchronizer = try open(request, context)
+        let book = try RemoteBook(synchronizer)
+        let known = try ServerArgument.remote(name, in: book, isGiven: request.isNamed)
+        var options = InviteArgument.options()
+        options.compression = .init(request.compression)
+        return OpenedRemote(synchronizer, try book.transport(known.name, options: options)) {
+            try book.remote(known.name).isReadOnly
+        }
+    }
+
+    private func open(_ request: RemoteRequest, _ context: CommandContext) throws -> Synchronizer {
+        let secret = try context.storeSecret(request.store)
+        Interruption.listen()
+        return try Synchronizer(existing: context.open(request.store.store, secret))
+    }
+
+    func invitation(_ argument: String) throws -> any Invitation {
+        ServerInvitation(link: try InviteArgument.link(argument))
+    }
+
+    func failure(explaining error: any Error) -> Failure? { (error as? RemoteError).map { Failure($0) } }
+}
+
+/// An invitation to a served store.
+struct ServerInvitation: Invitation {
+    let link: InviteLink
+
+    var url: String { link.address.url }
+
+    /// Enrols this device, begins from the server's snapshot, and brings what came after it.
+    func join(at path: String, passphrase: borrowing Passphrase, _ context: CommandContext) throws {
+        Interruption.listen()
+        let progress = PageProgress(context)
+        let bytes = context.progress("fetching", unit: .bytes)
+        try Synchronizer.join(
+            link, at: path, passphrase: passphrase, options: InviteArgument.options(),
+            progress: progress.update, onBytes: { try bytes.update($0, $1) })
+        bytes.finish()
+        progress.finish()
+        // The store is whole, whatever becomes of this.
+        let queue = try context.open(path, KeySlotSecret(passphrase))
+        let synchronizer = try Synchronizer(existing: queue)
+        let book = try RemoteBook(synchronizer)
+        do {
+            let direction: SyncDirection = try book.remote().isReadOnly ? .pull : .both
+            _ = try synchronizer.run(direction, book.transport(options: InviteArgument.options()))
+        } catch {
+            context.note("joined, but the first synchronization failed: \(error)")
+        }
+        try queue.close()
+    }
+}
+
+extension HTTPTransport.Compression {
+    /// What was chosen on the command line.
+    init(_ choice: Compression) {
+        switch choice {
+        case .automatic: self = .automatic
+        case .always: self = .always
+        case .never: self = .never
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Foundation
+import SyncEngine
+import SyncHTTP
+import SyncctlCommands
+
+/// Remotes that ssh reaches: `ssh://host/path/hub.db`.
+struct SSHRemote {
+    private static let scheme = "ssh://"
+
+    private let user: String?
+    private let host: String
+    private let port: Int?
+    private let path: String
+    private let name: String
+    /// The command there; the path is added to it.
+    let command: String
+
+    /// Reads a remote.
+    ///
+    /// - throws: ``Failure`` for what is none.
+    init(_ remote: String, command: String?) throws {
+        let wrong = Failure.usage(
+            "\(remote) names no store that ssh reaches",
+            hints: ["write it as ssh://host/path/hub.db, ssh://user@host:port/path, or ssh://host/~/path"])
+        guard remote.hasPrefix(Self.scheme) else { throw wrong }
+        let rest = remote.dropFirst(Self.scheme.count)
+        guard let slash = rest.firstIndex(of: "/") else { throw wrong }
+        var authority = String(rest[..<slash])
+        var user: String?
+        if let at = authority.lastIndex(of: "@") {
+            user = String(authority[..<at])
+            authority = String(authority[authority.index(after: at)...])
+        }
+        let (host, port) = ServerAddress.split(authority).map { ($0.host, $0.port) } ?? (authority, nil)
+        let path = String(rest[slash...])
+        let isHome = path.hasPrefix("/~/")
+        // A name that begins with a dash would be an option of ssh, which can run commands here.
+        for word in [host] + (user.map { [$0] } ?? []) {
+            let isName = word.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
+                    || [0x2D, 0x2E, 0x5F, 0x3A].contains($0)
+            }
+            guard !word.isEmpty, isName, !word.hasPrefix("-") else { throw wrong }
+        }
+        guard path.utf8.count > (isHome ? 3 : 1), !path.utf8.contains(0), port.map({ $0 > 0 }) ?? true else {
+            throw wrong
+        }
+        self.user = user
+        self.host = host
+        self.port = port
+        self.path = isHome ? String(path.dropFirst(3)) : path
+        name = remote
+        self.command = command ?? "syncctl serve --stdio"
+    }
+
+    /// The words after `ssh`.
+    var arguments: [String] {
+        // A relative path that begins with a dash would be an option there.
+        let file = path.hasPrefix("-") ? "./" + path : path
+        let quoted = "'" + file.replacingOccurrences(of: "'", with: "'\\''") + "'"
+        return (port.map { ["-p", String($0)] } ?? []) + (user.map { ["-l", $0] } ?? [])
+            + [host, command + " " + quoted]
+    }
+
+    /// The transport, which runs ssh when it connects.
+    func transport(for store: String, isCompressed: Bool = true) -> PipeTransport {
+        let folder = URL(fileURLWithPath: store).deletingLastPathComponent().path
+        let arguments = arguments
+        return PipeTransport(name: name, folder: folder, isCompressed: isCompressed) {
+            try Self.run(arguments)
+        }
+    }
+
+    private static func run(_ arguments: [String]) throws -> PipeTransport.Pipe {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["ssh"] + arguments
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = output
+        process.standardOutput = input
+        do {
+            try process.run()
+        } catch {
+            throw Failure("ssh can't be run: \(error.localizedDescription)", hints: ["is ssh installed?"])
+        }
+        return PipeTransport.Pipe(
+            input: input.fileHandleForReading.fileDescriptor,
+            output: output.fileHandleForWriting.fileDescriptor
+        ) {
+            // The end of its input is how it knows.
+            try? output.fileHandleForWriting.close()
+            process.waitUntilExit()
+            try? input.fileHandleForReading.close()
+        }
+    }
+}
