@@ -111,20 +111,22 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "CipherStoreTests",
             dependencies: [
-                "CipherStore",
+                "CipherStore", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             exclude: ["Fixtures"],
             swiftSettings: settings),
-        .testTarget(name: "SyncWireTests", dependencies: ["SyncWire"], swiftSettings: settings),
+        .testTarget(
+            name: "SyncWireTests", dependencies: ["SyncWire", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "SyncEngineTests",
             dependencies: [
-                "CipherStore", "SyncEngine", "SyncWire",
+                "CipherStore", "SyncEngine", "SyncWire", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
@@ -132,7 +134,7 @@ let package = Package(
         .testTarget(
             name: "SyncHTTPTests",
             dependencies: [
-                "CipherStore", "SyncEngine", "SyncHTTP", "SyncWire",
+                "CipherStore", "SyncEngine", "SyncHTTP", "SyncWire", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -142,12 +144,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "SyncTestingTests", dependencies: ["CipherStore", "SyncEngine", "SyncTesting", "SyncWire"],
+            name: "SyncTestingTests",
+            dependencies: ["CipherStore", "SyncEngine", "SyncTesting", "SyncWire", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncctlTests",
             dependencies: [
                 "syncctl", "syncctl-local", "CipherStore", "SyncctlCommands", "SyncEngine", "SyncHTTP",
+                "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -1,9 +1,10 @@
 import CipherStore
 import Foundation
+import TestSupport
 import Testing
 
 /// The names of tables and associations.
-@Suite struct InflectionTests {
+@Suite(.anyEngine) struct InflectionTests {
     @Test(arguments: [
         ("book", "books"), ("country", "countries"), ("day", "days"), ("box", "boxes"), ("person", "people"),
         ("wife", "wives"), ("status", "statuses"), ("movie", "movies"), ("fish", "fish"), ("photo", "photos"),

@@ -130,7 +130,11 @@ import Testing
             static let databaseTableName = "t"
             var a: Data
         }
-        let huge = Data(count: 1 << 31)
+        // Memory that is reserved, and that nobody may touch: the size is refused before a byte is read.
+        let (count, flags) = (1 << 31, MAP_PRIVATE | MAP_ANON | MAP_NORESERVE)
+        let memory = try #require(mmap(nil, count, PROT_READ, flags, -1, 0))
+        try #require(memory != MAP_FAILED)
+        let huge = Data(bytesNoCopy: memory, count: count, deallocator: .unmap)
         try DatabaseQueue().write { db in
             try db.execute(sql: "CREATE TABLE t (a)")
             let statement = try db.makeStatement(sql: "INSERT INTO t VALUES (?)")

@@ -8,6 +8,8 @@ final class TemporaryFolder: Sendable {
     /// - parameter isInMemory: Whether to make it where nothing waits for a disk, if the system has
     ///   such a place: for tests that open hundreds of files.
     init(isInMemory: Bool = false) throws {
+        // A test that is about the derivation of keys finds a memo of no use.
+        DerivedKeyMemo.enable()
         let memory = "/dev/shm/"
         let parent =
             isInMemory && FileManager.default.isWritableFile(atPath: memory)

@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import SyncWire
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -354,7 +355,9 @@ import Testing
         #expect(try synchronizer.policies().map(\.kind) == [.lastWriter, .counter])
     }
 
-    @Test(arguments: 1...6) func randomHistoriesEndInTheSumOfAllIncrements(seed: UInt64) throws {
+    @Test(arguments: Campaign.seeds(3, nightly: 60)) func randomHistoriesEndInTheSumOfAllIncrements(
+        seed: UInt64
+    ) throws {
         var random = SplitMix64(state: seed)
         let all = try replicas(3, seed: seed)
         var total: Int64 = 5

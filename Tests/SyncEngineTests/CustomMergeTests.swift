@@ -2,6 +2,7 @@ import CipherStore
 import Foundation
 import SyncWire
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -102,7 +103,9 @@ import Testing
         #expect(try a.dump(["item"]) == b.dump(["item"]))
     }
 
-    @Test(arguments: 1...6) func whateverTheOrderTheUnionIsEverywhereInTheEnd(seed: UInt64) throws {
+    @Test(arguments: Campaign.seeds(3, nightly: 60)) func whateverTheOrderTheUnionIsEverywhereInTheEnd(
+        seed: UInt64
+    ) throws {
         var random = SplitMix64(state: seed)
         let all = try replicas(3, seed: seed)
         for replica in all {

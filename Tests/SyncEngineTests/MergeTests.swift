@@ -1,10 +1,11 @@
 import SyncWire
+import TestSupport
 import Testing
 
 @testable import SyncEngine
 
 /// The merge as a pure function, over small lives, stamps and values.
-@Suite struct MergeTests {
+@Suite(.anyEngine) struct MergeTests {
     private static let replicas = (1...3).map { Identifier128(high: UInt64($0), low: 0) }
 
     private func stamp(_ time: Int64, _ replica: Int = 0, _ sequence: Int64 = 1) -> Stamp {

@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import SyncWire
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -183,7 +184,8 @@ import Testing
         ).run(direction)
     }
 
-    @Test(arguments: 1...24) func replicasThatMigrateConvergeAndLoseNothing(seed: UInt64) throws {
+    @Test(arguments: Campaign.seeds(8, nightly: 240))
+    func replicasThatMigrateConvergeAndLoseNothing(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let stores = try TestStores(seed: seed)
         let schema = "CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT, body TEXT DEFAULT 'b', stars TEXT);"

@@ -1,9 +1,10 @@
 import SyncWire
+import TestSupport
 import Testing
 
 @testable import SyncEngine
 
-@Suite struct SyncSessionTests {
+@Suite(.anyEngine) struct SyncSessionTests {
     private let store = Identifier128(high: 9, low: 9)
     private let a = Identifier128(high: 1, low: 0)
     private let b = Identifier128(high: 2, low: 0)

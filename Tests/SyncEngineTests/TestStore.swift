@@ -49,6 +49,7 @@ final class TestStores {
         """
 
     init(seed: UInt64 = 1, places: (any StorePlaces)? = nil) throws {
+        DerivedKeyMemo.enable()
         folder = NSTemporaryDirectory() + "syncengine-" + UUID().uuidString
         clock = TestEnvironment(seed: seed, places: places)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -60,7 +61,7 @@ final class TestStores {
 
     static func configuration(_ name: String) -> Configuration {
         var configuration = Configuration()
-        configuration.prepareDatabase { try $0.useLightPassphrase("passphrase of \(name)") }
+        configuration.prepareDatabase { try $0.usePassphrase("passphrase of \(name)") }
         configuration.journalMode = .wal
         return configuration
     }

@@ -1,10 +1,11 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncHTTP
 
-@Suite struct BlockingTests {
+@Suite(.anyEngine) struct BlockingTests {
     /// Whoever calls what blocks from a task takes a thread of the pool, all of them in the end.
     @Test func waitersOnAllThreadsOfThePoolGetTheirResults() async throws {
         let count = ProcessInfo.processInfo.activeProcessorCount * 4

@@ -1,9 +1,10 @@
 import SyncEngine
+import TestSupport
 import Testing
 
 @testable import SyncHTTP
 
-@Suite struct InviteLinkTests {
+@Suite(.anyEngine) struct InviteLinkTests {
     static let store = StoreID(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF)
 
     static func link(_ host: String = "hub.example", _ trust: ServerAddress.Trust) throws -> InviteLink {

@@ -72,23 +72,18 @@ final class Watching: Sendable {
             let (first, second) = (try Watching(phone), try Watching(laptop))
             try await first.waitForConnection()
             try await second.waitForConnection()
-            var times: [Duration] = []
-            for _ in 0..<20 {
-                let start = ContinuousClock.now
+            // How soon is for the benchmarks to say.
+            for count in 1...5 {
                 try other.insert(1, "phone")
-                while try reader.titles()["phone"] != times.count + 1 { await Task.yield() }
-                times.append(ContinuousClock.now - start)
+                while try reader.titles()["phone"] != count { await Task.yield() }
             }
-            let slowest = times.sorted()[18]
-            print("a commit was at the other device after \(times.sorted()[10]) (median), \(slowest) (p95)")
-            #expect(slowest < .seconds(2))
             // The hub's own commits, and those of the laptop.
             try stores.open("hub.db").insert(3, "hub")
             try await first.waitForRows(3)
             try laptop.insert(4, "laptop")
             try await first.waitForRows(4)
             #expect(try hub.rows() == phone.rows() && hub.rows() == laptop.rows())
-            #expect(try hub.titles() == ["from hub.db": 2, "phone": 20, "hub": 3, "laptop": 4])
+            #expect(try hub.titles() == ["from hub.db": 2, "phone": 5, "hub": 3, "laptop": 4])
             first.live.stop()
             second.live.stop()
             try await first.end()

@@ -24,6 +24,7 @@ final class ServedStores: Sendable {
     let clock = TestClock()
 
     init() throws {
+        DerivedKeyMemo.enable()
         folder = NSTemporaryDirectory() + "synchttp-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
@@ -34,7 +35,7 @@ final class ServedStores: Sendable {
 
     static func configuration(_ name: String) -> Configuration {
         var configuration = Configuration()
-        configuration.prepareDatabase { try $0.useLightPassphrase("passphrase of \(name)") }
+        configuration.prepareDatabase { try $0.usePassphrase("passphrase of \(name)") }
         configuration.journalMode = .wal
         configuration.busyMode = .timeout(10)
         return configuration

@@ -1,9 +1,10 @@
 import SyncEngine
+import TestSupport
 import Testing
 
 @testable import SyncHTTP
 
-@Suite struct SessionBookTests {
+@Suite(.anyEngine) struct SessionBookTests {
     private let clock = TestClock()
     private var book: SessionBook {
         SessionBook(milliseconds: clock.environment.milliseconds, countMax: 2)

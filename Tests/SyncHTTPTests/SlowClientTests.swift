@@ -17,7 +17,7 @@ import Testing
 @Suite(.serialized) struct SlowClientTests {
     private var limits: HubServer.Limits {
         var limits = HubServer.Limits()
-        limits.silenceSeconds = 4
+        limits.silenceSeconds = 1
         return limits
     }
 

@@ -1,30 +1,26 @@
+import TestSupport
 import Testing
 
 @testable import SyncTesting
 
 @Suite struct SimulationTests {
-    @Test(arguments: 0..<8) func stableFeaturesHoldWhateverHappens(part: UInt64) throws {
-        for seed in 1...25 {
-            let result = try Simulation(seed: part * 25 + UInt64(seed), stepCount: 16).run()
-            #expect(result.violation == nil, "\(result)")
-        }
+    @Test(arguments: Campaign.seeds(8, nightly: 200))
+    func stableFeaturesHoldWhateverHappens(seed: UInt64) throws {
+        let result = try Simulation(seed: seed, stepCount: 16).run()
+        #expect(result.violation == nil, "\(result)")
     }
 
     /// Some tables only are exchanged over some links, and others from some moment on.
-    @Test(arguments: 0..<2) func scopesHoldWhateverIsChosen(part: UInt64) throws {
+    @Test(arguments: Campaign.seeds(4, nightly: 100)) func scopesHoldWhateverIsChosen(seed: UInt64) throws {
         let features = SimulationFeature.stable.subtracting(SimulationFeature.apartFromScopes)
-        for seed in 1...6 {
-            let result = try Simulation(
-                seed: 1000 + part * 6 + UInt64(seed), features: features, stepCount: 40
-            ).run()
-            #expect(result.violation == nil, "\(result)")
-        }
+        let result = try Simulation(seed: 1000 + seed, features: features, stepCount: 40).run()
+        #expect(result.violation == nil, "\(result)")
     }
 
     /// Some rows only are held by some, and others from some moment on.
     @Test func rowScopesHoldWhateverIsChosen() throws {
         let features = SimulationFeature.stable.subtracting(SimulationFeature.apartFromScopes)
-        for seed in 1...3 as ClosedRange<UInt64> {
+        for seed in Campaign.seeds(3, nightly: 100) {
             let result = try Simulation(
                 seed: 2000 + seed, features: features.subtracting([.scopes]), stepCount: 25
             ).run()
@@ -34,7 +30,7 @@ import Testing
 
     /// What is counted in copies of files, and in files that are put back, counts once.
     @Test func countersHoldWhateverIsCopied() throws {
-        for seed in 1...5 as ClosedRange<UInt64> {
+        for seed in Campaign.seeds(5, nightly: 100) {
             let result = try Simulation(
                 seed: seed, features: [.counters, .copies, .restores, .clones], stepCount: 20
             ).run()

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// How a reader goes from frame to frame.
-@Suite struct BundleReaderTests {
+@Suite(.anyEngine) struct BundleReaderTests {
     private struct Cancelled: Error {}
 
     /// Feeds a frame to a reader.

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// What a writer makes, and what it does not let through.
-@Suite struct BundleWriterTests {
+@Suite(.anyEngine) struct BundleWriterTests {
     private struct DiskFull: Error {}
 
     private func begin(_ writer: inout BundleWriter, key: [UInt8], isTextKey: Bool) {

@@ -1,9 +1,10 @@
 import Foundation
 import SyncWire
+import TestSupport
 import Testing
 
 /// The keys that old keys become, against vectors that another program made.
-@Suite struct DerivedKeyTests {
+@Suite(.anyEngine) struct DerivedKeyTests {
     private struct File: Decodable {
         struct Part: Decodable {
             let null: Bool?

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// Bundles that are compressed on their way.
-@Suite struct FrameCompressorTests {
+@Suite(.anyEngine) struct FrameCompressorTests {
     private func codecs(_ frames: [[UInt8]]) -> [UInt8] {
         frames.filter { $0[0] == Frame.Kind.chunk.rawValue }.map { $0[Frame.prefixByteCount + 5] }
     }

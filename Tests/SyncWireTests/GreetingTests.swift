@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncWire
@@ -65,7 +66,7 @@ struct VectorFacts: Decodable {
 }
 
 /// The coding of greetings, and of the facts that headers share with them.
-@Suite struct GreetingTests {
+@Suite(.anyEngine) struct GreetingTests {
     private struct File: Decodable {
         struct Content: Decodable {
             let store: String

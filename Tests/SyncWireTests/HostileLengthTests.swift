@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// Few bytes that announce much: they must fail before anything is allocated for it.
-@Suite struct HostileLengthTests {
+@Suite(.anyEngine) struct HostileLengthTests {
     /// The numbers that are announced: some would be within an address space.
     private let lengths: [UInt64] = [1 << 31, 1 << 32, 1 << 34, 1 << 40, 1 << 60, 1 << 63, .max]
 

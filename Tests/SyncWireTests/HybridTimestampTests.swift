@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// Hybrid timestamps and stamps.
-@Suite struct HybridTimestampTests {
+@Suite(.anyEngine) struct HybridTimestampTests {
     private let a = ReplicaID(high: 1, low: 0)
     private let b = ReplicaID(high: 1, low: 1)
 

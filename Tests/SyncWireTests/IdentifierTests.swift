@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// Identifiers of replicas and stores.
-@Suite struct IdentifierTests {
+@Suite(.anyEngine) struct IdentifierTests {
     private func identifier(_ bytes: [UInt8]) -> Identifier128? {
         bytes.withUnsafeBytes { Identifier128(bytes: $0) }
     }

@@ -1,7 +1,8 @@
 import SyncWire
+import TestSupport
 import Testing
 
-@Suite struct KeyedHashTests {
+@Suite(.anyEngine) struct KeyedHashTests {
     private func hash(_ words: [UInt64]) -> [UInt64] {
         var hash = KeyedHash(key: (0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908))
         for word in words { hash.add(word) }

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// Bundles of several chunks, made by the rule of `long.json`.
-@Suite struct LongVectorTests {
+@Suite(.anyEngine) struct LongVectorTests {
     private struct LongVector: Decodable {
         struct Run: Decodable {
             let rowCount: Int

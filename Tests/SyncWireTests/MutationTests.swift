@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// Bundles that were changed at random: whatever comes, a reader answers with a
 /// bundle or with a ``WireError``, and never traps.
-@Suite struct MutationTests {
+@Suite(.anyEngine) struct MutationTests {
     /// Changes some bytes of an array, preferring those that mean much.
     private func mutate(_ bytes: inout [UInt8], _ generator: inout SplitMix64) {
         let special: [UInt8] = [0, 1, 2, 0x7F, 0x80, 0x81, 0xFE, 0xFF]

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// The vectors of streams that are refused, and the rules that make more of them.
-@Suite struct RefusedVectorTests {
+@Suite(.anyEngine) struct RefusedVectorTests {
     private struct RefusedVector: Decodable {
         let name: String
         let error: String

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// What is written is what is read, whatever it is.
-@Suite struct RoundTripTests {
+@Suite(.anyEngine) struct RoundTripTests {
     @Test func anyBundleIsReadAsItWasWritten() throws {
         for seed in 0..<400 as Range<UInt64> {
             var random = RandomBundle(seed: seed)

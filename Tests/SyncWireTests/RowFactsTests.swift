@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// What greetings and bundles say of tables of which some rows only are held.
-@Suite struct RowFactsTests {
+@Suite(.anyEngine) struct RowFactsTests {
     private let store = StoreID(high: 1, low: 2)
     private let replica = ReplicaID(high: 3, low: 4)
 

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// Keys as text and as bytes.
-@Suite struct RowKeyCodingTests {
+@Suite(.anyEngine) struct RowKeyCodingTests {
     private func pack(_ text: [UInt8]) -> (kind: UInt8, bytes: [UInt8])? {
         var output: [UInt8] = Array(repeating: 0, count: 16)
         let kind = text.withUnsafeBytes { text in

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// What `v1.md` says in figures is what the code does.
-@Suite struct SpecificationTests {
+@Suite(.anyEngine) struct SpecificationTests {
     private func text() throws -> String {
         try String(contentsOf: SchemaFolder.url.appendingPathComponent("v1.md"), encoding: .utf8)
     }

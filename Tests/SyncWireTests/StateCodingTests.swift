@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// The coding of digests, and of the questions that replicas ask each other.
-@Suite struct StateCodingTests {
+@Suite(.anyEngine) struct StateCodingTests {
     private static let sum = DigestSum(count: 300, first: 1, second: UInt64.max)
     private static let vector = VersionVector([Identifier128(high: 1, low: 2): 7])
     private static let digest = StateDigest(tables: [

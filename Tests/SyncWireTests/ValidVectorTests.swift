@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// The vectors of bundles that are valid.
-@Suite struct ValidVectorTests {
+@Suite(.anyEngine) struct ValidVectorTests {
     private struct ValueVector: Decodable {
         let about: String
         let value: VectorValue

@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// Version vectors.
-@Suite struct VersionVectorTests {
+@Suite(.anyEngine) struct VersionVectorTests {
     private let a = ReplicaID(high: 1, low: 0)
     private let b = ReplicaID(high: 2, low: 0)
     private let c = ReplicaID(high: 3, low: 0)

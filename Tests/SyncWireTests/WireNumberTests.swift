@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// Numbers of variable length.
-@Suite struct WireNumberTests {
+@Suite(.anyEngine) struct WireNumberTests {
     private struct NumberVector: Decodable {
         let unsigned: VectorNumber<UInt64>?
         let signed: VectorNumber<Int64>?

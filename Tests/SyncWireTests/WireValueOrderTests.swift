@@ -1,9 +1,10 @@
+import TestSupport
 import Testing
 
 @testable import SyncWire
 
 /// The order of values, by which replicas agree on a winner.
-@Suite struct WireValueOrderTests {
+@Suite(.anyEngine) struct WireValueOrderTests {
     private func compare(_ left: ValueContent, _ right: ValueContent) -> Int {
         left.withWireValue { left in right.withWireValue { left.compare($0).signum() } }
     }

@@ -16,6 +16,8 @@ import Testing
 
     private func own(_ name: String) -> [String] { ["--passphrase-file", place.secret(name)] }
     private var bundle: [String] { ["--bundle-passphrase-file", place.secret("c")] }
+    /// What a new bundle is sealed with.
+    private var sealing: [String] { bundle + ["--cost", "14"] }
 
     private func insert(_ numbers: Range<Int>, into store: String, _ name: String) throws {
         let queue = try place.open(store, name)
@@ -26,12 +28,12 @@ import Testing
     @Test func aRequestABundleAndItsApplication() throws {
         try insert(20..<25, into: "a.db", "a")
         try place.succeed(
-            ["bundle", "request", place.path("b.db"), "--to", place.path("b.request")] + own("b") + bundle)
+            ["bundle", "request", place.path("b.db"), "--to", place.path("b.request")] + own("b") + sealing)
         let created = try place.succeed(
             [
                 "bundle", "create", place.path("a.db"), "--known-by", place.path("b.request"), "--to",
                 place.path("x.bundle"), "--json",
-            ] + own("a") + bundle)
+            ] + own("a") + sealing)
         #expect(try created.document()["rows"] as? Int == 5)
         let shown = try place.succeed(["bundle", "show", place.path("x.bundle"), "--json"] + bundle)
             .document()
@@ -52,14 +54,16 @@ import Testing
         #expect(try place.run(create + bundle).status == 64)
         #expect(try place.run(create + bundle + ["--since-nothing", "--for", "12"]).status == 64)
         #expect(try place.run(create + bundle + ["--since-nothing", "--plaintext"]).status == 64)
+        #expect(try place.run(create + ["--since-nothing", "--plaintext", "--cost", "14"]).status == 64)
+        #expect(try place.run(create + bundle + ["--since-nothing", "--cost", "13"]).status == 64)
         #expect(try place.run(create + ["--since-nothing", "--recipient", "csr1-12"]).status == 64)
         let unheard = try place.run(create + bundle + ["--for", "abcd"])
         #expect(unheard.status == 1 && unheard.errors.contains("syncctl status"))
         #expect(try place.run(create + ["--since-nothing"]).status == 64)
         #expect(!FileManager.default.fileExists(atPath: file))
-        try place.succeed(create + bundle + ["--since-nothing"])
+        try place.succeed(create + sealing + ["--since-nothing"])
         #expect(
-            try place.run(create + bundle + ["--since-nothing"]).errors.contains("there is a file already"))
+            try place.run(create + sealing + ["--since-nothing"]).errors.contains("there is a file already"))
         let wrong = try place.run(
             ["bundle", "show", file, "--bundle-passphrase-file", place.secret("wrong")])
         #expect(wrong.status == 12 && wrong.errors.contains("--bundle-passphrase-file"))
@@ -97,7 +101,7 @@ import Testing
                 "bundle", "create", place.path("a.db"), "--for", String(name.prefix(6)), "--to",
                 place.path("x.bundle"),
             ]
-                + own("a") + bundle)
+                + own("a") + sealing)
         let refused = try place.run(["bundle", "apply", copy, place.path("x.bundle")] + own("b") + bundle)
         #expect(refused.status == 1)
         #expect(refused.errors.contains("not here"))
@@ -109,7 +113,7 @@ import Testing
 
     @Test func replicasSynchronizeThroughAFolderAndANewOneJoins() throws {
         let folder = "dir:" + place.path("shared") + "/"
-        let secret = ["--remote", folder, "--remote-passphrase-file", place.secret("c")]
+        let secret = ["--remote", folder, "--remote-passphrase-file", place.secret("c"), "--cost", "14"]
         try insert(20..<22, into: "a.db", "a")
         try insert(22..<24, into: "b.db", "b")
         let needed = try place.run(["sync", place.path("a.db"), "--remote", folder] + own("a"))
@@ -139,9 +143,11 @@ import Testing
         #expect(
             try place.run(["sync", place.path("a.db"), "--remote", "dir:/no/such/place/x"] + own("a")).status
                 == 1)
-        #expect(
-            try place.run(
-                ["sync", place.path("a.db"), "--remote", place.path("b.db"), "--snapshot"] + own("a")
-            ).status == 64)
+        for option in [["--snapshot"], ["--cost", "14"]] {
+            #expect(
+                try place.run(
+                    ["sync", place.path("a.db"), "--remote", place.path("b.db")] + option + own("a")
+                ).status == 64)
+        }
     }
 }

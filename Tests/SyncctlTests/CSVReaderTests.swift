@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncctlCommands
@@ -61,7 +62,7 @@ private func failure(_ bytes: some Sequence<UInt8>, delimiter: Character = ",") 
     }
 }
 
-@Suite struct CSVReaderTests {
+@Suite(.anyEngine) struct CSVReaderTests {
     @Test(arguments: [
         "a,b\n1,2\n3,4\n", "a,b\r\n1,2\r\n3,4\r\n", "a,b\n1,2\r\n3,4", "\u{FEFF}a,b\n1,2\n3,4\n\n\r\n",
     ])
@@ -200,7 +201,7 @@ private func failure(_ bytes: some Sequence<UInt8>, delimiter: Character = ",") 
     }
 }
 
-@Suite struct ColumnTypeTests {
+@Suite(.anyEngine) struct ColumnTypeTests {
     private func inference(_ lines: [String]) throws -> ColumnTypeInference {
         try withFile("v\n\(lines.joined(separator: "\n"))\n".utf8) { path in
             var inference = ColumnTypeInference(columnCount: 1)

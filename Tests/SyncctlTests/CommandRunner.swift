@@ -1,3 +1,4 @@
+import CipherStore
 import Foundation
 import Synchronization
 
@@ -52,7 +53,9 @@ enum CommandRunner {
 
     /// The variables that a run gets from the tests: nothing that names a passphrase, and what
     /// chooses the SQLCipher that the tests run on.
-    static let inheritedNames = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
+    static let inheritedNames = [
+        "PATH", "LLVM_PROFILE_FILE", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
+    ]
 
     /// Runs `syncctl`.
     static func run(
@@ -167,6 +170,7 @@ final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {
+        DerivedKeyMemo.enable()
         let url = FileManager.default.temporaryDirectory.appendingPathComponent(
             "syncctl-tests-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)

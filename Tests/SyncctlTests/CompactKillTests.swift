@@ -46,7 +46,7 @@
             #expect(left == 0)
             for (mode, limit) in [(Fault.Mode.kill, 60), (.torn, 20)] {
                 let outcomes = Mutex<[Int: Bool]>([:])
-                let calls = FaultCampaign.calls(of: count, limit: limit, costly: limit / 3)
+                let calls = FaultCampaign.calls(of: count, limit: limit)
                 try await campaign.run(mode, at: calls) { run in
                     #expect(run.result.status == -SIGKILL, run.comment)
                     let deletions = try Self.deletionCount(run.place)

@@ -32,7 +32,7 @@
         ) async throws {
             let campaign = try FaultCampaign(prepared ?? Self.makePair(), arguments)
             let (count, _) = try campaign.rehearse { try check($0, true, "without a fault") }
-            let calls = FaultCampaign.calls(of: count, limit: 30, costly: 10)
+            let calls = FaultCampaign.calls(of: count, limit: 30)
             try await campaign.run(.full, at: calls) { run in
                 // Rows that were exchanged stay exchanged, also when the contact can't be noted any more.
                 let hasSucceeded = run.result.status == 0 || run.result.status == 3
@@ -165,7 +165,7 @@
                 path: prepared.path("a.db"), from: Passphrase(Workplace.passphrase("a")), cost: .minimum)
             let files = (Self.files + ["a.db.keys", "a.db.keys.bak"]).sorted()
             try await fillDisk(prepared) {
-                ["key", "passwd", $0.path("a.db"), "--new-passphrase-file", $0.secret("c")]
+                ["key", "passwd", $0.path("a.db"), "--new-passphrase-file", $0.secret("c"), "--cost", "14"]
                     + Self.passphrase($0)
             } _: { place, hasSucceeded, comment in
                 try Self.examine(place, "a.db", hasSucceeded ? "c" : "a", rows: 160, comment)

@@ -134,7 +134,7 @@ import Testing
             #expect(after.kind == "blobblob")
             #expect(after.rows == before.rows)
             let outcomes = Mutex<[Int: Bool]>([:])
-            try await campaign.run(.kill, at: FaultCampaign.calls(of: count, limit: 60, costly: 20)) { run in
+            try await campaign.run(.kill, at: FaultCampaign.calls(of: count, limit: 60)) { run in
                 #expect(run.result.status == -SIGKILL, run.comment)
                 let left = try read(run.place)
                 #expect(left.rows == before.rows, run.comment)

@@ -55,7 +55,7 @@
             #expect(left == rows)
             let outcomes = Mutex<Set<[Bool]>>([])
             for (mode, limit) in [(Fault.Mode.kill, 40), (.torn, 10)] {
-                let calls = FaultCampaign.calls(of: count, limit: limit, costly: limit / 3)
+                let calls = FaultCampaign.calls(of: count, limit: limit)
                 try await campaign.run(mode, at: calls) { run in
                     #expect(run.result.status == -SIGKILL, run.comment)
                     let old = Self.opens(run.place, "a")
@@ -83,7 +83,7 @@
             #expect(left == rows)
             let rotated = Mutex<[Int: Bool]>([:])
             for (mode, limit) in [(Fault.Mode.kill, 60), (.torn, 12)] {
-                let calls = FaultCampaign.calls(of: count, limit: limit, costly: limit / 3)
+                let calls = FaultCampaign.calls(of: count, limit: limit)
                 try await campaign.run(mode, at: calls) { run in
                     #expect(run.result.status == -SIGKILL, run.comment)
                     let isNew = try run.place.salt("a.db") != salt
@@ -112,7 +112,7 @@
             let (count, left) = try campaign.rehearse { try $0.rows("a.db", "b") }
             #expect(left == rows)
             let outcomes = Mutex<Set<Bool>>([])
-            let calls = FaultCampaign.calls(of: count, limit: 60, costly: 20)
+            let calls = FaultCampaign.calls(of: count, limit: 60)
             try await campaign.run(.kill, at: calls) { run in
                 #expect(run.result.status == -SIGKILL, run.comment)
                 #expect(try run.place.rows("a.db", "a") == rows, run.comment)
@@ -155,7 +155,7 @@
             }
             let (count, _) = try campaign.rehearse { _ in }
             let outcomes = Mutex<Set<Bool>>([])
-            let calls = FaultCampaign.calls(of: count, limit: 40, costly: 12)
+            let calls = FaultCampaign.calls(of: count, limit: 40)
             try await campaign.run(.kill, at: calls) { run in
                 #expect(run.result.status == -SIGKILL, run.comment)
                 #expect(try run.place.rows("a.db", "a") == rows, run.comment)

@@ -58,7 +58,7 @@
             #expect(left == rows)
             for (mode, limit) in [(Fault.Mode.kill, 120), (.torn, 20)] {
                 let passphrases = Mutex<[Int: String]>([:])
-                let calls = FaultCampaign.calls(of: count, limit: limit, costly: limit / 3)
+                let calls = FaultCampaign.calls(of: count, limit: limit)
                 try await campaign.run(mode, at: calls) { run in
                     #expect(run.result.status == -SIGKILL, run.comment)
                     // A salt belongs to one passphrase, so no other one opens the file.
@@ -95,7 +95,7 @@
             let (count, left) = try campaign.rehearse { try $0.rows("b.db", "b") }
             #expect(left == after)
             let outcomes = Mutex<[Int: Bool]>([:])
-            let calls = FaultCampaign.calls(of: count, limit: limit, costly: limit / 3)
+            let calls = FaultCampaign.calls(of: count, limit: limit)
             try await campaign.run(mode, at: calls) { run in
                 #expect(run.result.status == -SIGKILL, run.comment)
                 let local = try run.place.open("a.db", "a")
@@ -136,7 +136,7 @@
             let (count, left) = try campaign.rehearse { try $0.rows("a.db", "a", "pet").count }
             #expect(left == 300)
             let outcomes = Mutex<Set<Bool>>([])
-            let calls = FaultCampaign.calls(of: count, limit: 120, costly: 40)
+            let calls = FaultCampaign.calls(of: count, limit: 120)
             try await campaign.run(.kill, at: calls) { run in
                 #expect(run.result.status == -SIGKILL, run.comment)
                 let queue = try run.place.open("a.db", "a")
@@ -172,7 +172,7 @@
             let (count, left) = try campaign.rehearse { try $0.rows("copy.db", "c") }
             #expect(left == rows)
             let outcomes = Mutex<[Int: Bool]>([:])
-            let calls = FaultCampaign.calls(of: count, limit: 48, costly: 16)
+            let calls = FaultCampaign.calls(of: count, limit: 48)
             try await campaign.run(.kill, at: calls) { run in
                 #expect(run.result.status == -SIGKILL, run.comment)
                 let original = try run.place.open("a.db", "a")

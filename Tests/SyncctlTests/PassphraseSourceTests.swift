@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SyncctlCommands
@@ -19,7 +20,7 @@ private func readingFailure(_ source: PassphraseSource, timeout: Duration = .sec
 }
 
 /// Tests of what the whole process shares: its environment, its children, its signals.
-@Suite(.serialized) enum ProcessWideTests {}
+@Suite(.serialized, .anyEngine) enum ProcessWideTests {}
 
 /// A folder that is removed with the value.
 private final class Folder {

@@ -81,7 +81,7 @@ import Testing
         let archive = place.path("a.csa")
         try place.succeed(
             ["export", place.path("a.db"), "--to", archive, "--to-passphrase-file", place.secret("c")]
-                + own("a"))
+                + own("a") + ["--cost", "14"])
         try execute("DELETE FROM person WHERE stars < 5", in: "a.db", "a")
         let restored = try place.succeed(
             [

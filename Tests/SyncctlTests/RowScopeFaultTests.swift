@@ -61,7 +61,7 @@
             }
             let (count, left) = try campaign.rehearse { try Self.stars("b.db", "b", $0) }
             #expect(left == expected)
-            let calls = FaultCampaign.calls(of: count, limit: mode == .kill ? 10 : 6, costly: 3)
+            let calls = FaultCampaign.calls(of: count, limit: mode == .kill ? 10 : 6)
             try await campaign.run(mode, at: calls) { run in
                 if mode == .kill {
                     #expect(run.result.status == -SIGKILL, run.comment)

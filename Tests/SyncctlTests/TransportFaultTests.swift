@@ -34,7 +34,7 @@
         private static func sync(_ place: Workplace, _ name: String) -> [String] {
             [
                 "sync", place.path(name + ".db"), "--remote", "dir:" + place.path("shared"),
-                "--remote-passphrase-file", place.secret("c"),
+                "--remote-passphrase-file", place.secret("c"), "--cost", "14",
             ] + own(place, name)
         }
 
@@ -68,7 +68,7 @@
             let campaign = try FaultCampaign(prepared, arguments)
             let (count, _) = try campaign.rehearse { _ in }
             for (mode, limit) in [(Fault.Mode.kill, 10), (.torn, 4), (.full, 4)] {
-                let calls = FaultCampaign.calls(of: count, limit: max(3, limit / share), costly: 3)
+                let calls = FaultCampaign.calls(of: count, limit: max(3, limit / share))
                 try await campaign.run(mode, at: calls) { run in
                     if mode == .full {
                         // Space may have been needed for tidying up only.

@@ -64,7 +64,7 @@ extension ProcessWideTests {
             let archive = place.path("b.csa")
             try place.succeed(
                 ["export", place.path("a.db"), "--to", archive, "--to-passphrase-file", place.secret("b")]
-                    + options)
+                    + options + ["--cost", "14"])
             let opening = ["--archive-passphrase-file", place.secret("b")]
             let sound = try place.succeed(["verify", archive, "--json"] + opening)
             #expect(try sound.document()["sound"] as? Bool == true)

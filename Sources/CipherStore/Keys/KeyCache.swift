@@ -27,7 +27,7 @@ final class KeyCache: Sendable {
 
     /// The key of a file that is about to be created.
     func keyForNewFile(passphrase: SecretBytes, settings: CipherSettings) throws -> EncryptionKey {
-        let key = try derive(passphrase, KeyDerivation.randomSalt(), settings)
+        let key = try derive(passphrase, DerivedKeyMemo.saltForNewFile(), settings)
         return remember(key, KeyDerivation.fingerprint(passphrase, nonce: nonce))
     }
 

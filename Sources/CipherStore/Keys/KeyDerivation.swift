@@ -8,26 +8,35 @@ enum KeyDerivation {
     static func derive(
         passphrase: SecretBytes, salt: [UInt8], settings: CipherSettings
     ) throws -> EncryptionKey {
+        let rounds = settings.iterationCount
+        let secret = try DerivedKeyMemo.key("PBKDF2 \(settings.format) \(rounds)", passphrase, salt) {
+            try deriveSecret(passphrase: passphrase, salt: salt, format: settings.format, rounds: rounds)
+        }
+        return EncryptionKey(keyAndSalt: secret, settings: settings)
+    }
+
+    /// The key, and after it the salt.
+    private static func deriveSecret(
+        passphrase: SecretBytes, salt: [UInt8], format: CipherSettings.Format, rounds: Int
+    ) throws -> SecretBytes {
         let function: KDF.Insecure.PBKDF2.HashFunction =
-            switch settings.format {
+            switch format {
             case .version1, .version2, .version3: .insecureSHA1
             case .version4: .sha512
             }
         let key = try passphrase.withUnsafeBytes { bytes in
             try KDF.Insecure.PBKDF2.deriveKey(
                 from: BorrowedBytes(bytes), salt: salt, using: function,
-                outputByteCount: EncryptionKey.keyByteCount,
-                unsafeUncheckedRounds: settings.iterationCount)
+                outputByteCount: EncryptionKey.keyByteCount, unsafeUncheckedRounds: rounds)
         }
         let count = EncryptionKey.keyByteCount + salt.count
-        let secret = try SecretBytes(capacity: count) { buffer in
+        return try SecretBytes(capacity: count) { buffer in
             key.withUnsafeBytes { buffer.copyMemory(from: $0) }
             for (index, byte) in salt.enumerated() {
                 buffer[EncryptionKey.keyByteCount + index] = byte
             }
             return count
         }
-        return EncryptionKey(keyAndSalt: secret, settings: settings)
     }
 
     /// A digest that tells passphrases apart in memory without keeping them.

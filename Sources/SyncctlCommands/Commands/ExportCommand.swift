@@ -61,6 +61,8 @@ struct ExportCommand: ParsableCommand {
     @Option(help: "Export this table only (text formats).")
     var table: String?
 
+    @OptionGroup var cost: FileCostOptions
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -77,6 +79,9 @@ struct ExportCommand: ParsableCommand {
                 throw ValidationError("--recipient makes an archive; end its name with \(ArchiveName.suffix)")
             }
             if toPassphrase.isGiven { throw ValidationError("--recipient excludes a passphrase") }
+        }
+        if cost.cost != nil && (isText || recipient != nil || to.map(ArchiveName.isArchive) != true) {
+            throw ValidationError("--cost goes with the passphrase of an archive")
         }
         if isText && recipient != nil { throw ValidationError("--recipient goes with archives only") }
         if plaintext && format != nil { throw ValidationError("--plaintext and --format exclude each other") }
@@ -145,7 +150,8 @@ struct ExportCommand: ParsableCommand {
                 hints: ["use --to-passphrase-file, or --plaintext for a file that is not encrypted"])
         }
         guard !ArchiveName.isArchive(path) else {
-            try archive(synchronizer, path, ArchiveLock(passphrase: passphrase), context)
+            let lock = ArchiveLock(passphrase: passphrase, cost: try cost.scrypt)
+            try archive(synchronizer, path, lock, context)
             return
         }
         Interruption.listen()

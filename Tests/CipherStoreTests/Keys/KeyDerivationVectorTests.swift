@@ -1,12 +1,13 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CipherStore
 
 /// Published vectors, through the functions that the library uses.
-@Suite struct KeyDerivationVectorTests {
+@Suite(.anyEngine) struct KeyDerivationVectorTests {
     private func bytes(_ hexadecimal: String) -> [UInt8] {
         let digits = hexadecimal.filter { !$0.isWhitespace }
         return stride(from: 0, to: digits.count, by: 2).compactMap { offset in

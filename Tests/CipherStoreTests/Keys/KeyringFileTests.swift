@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CipherStore
 
-@Suite struct KeyringFileTests {
+@Suite(.anyEngine) struct KeyringFileTests {
     @Test func aFileThatIsReadAndWrittenAgainHasTheSameBytes() throws {
         let store = try KeyringStore()
         let bytes = try store.keyring.content()

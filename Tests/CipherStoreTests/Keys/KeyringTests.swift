@@ -255,22 +255,17 @@ struct KeyringStore {
         let known = KeySlotSecret(try RecoveryKey.generate())
         try keyring.add(known, unlockingWith: .text("first"))
         let failures = Lock<[any Error]>([])
-        let threads = (0..<4).map { number in
-            let thread = Thread {
-                do {
-                    for step in 0..<3 {
-                        try keyring.add(
-                            KeySlotSecret(RecoveryKey.generate()), label: "\(number).\(step)",
-                            unlockingWith: known)
-                    }
-                } catch {
-                    failures.withLock { $0.append(error) }
+        DispatchQueue.concurrentPerform(iterations: 4) { number in
+            do {
+                for step in 0..<3 {
+                    try keyring.add(
+                        KeySlotSecret(RecoveryKey.generate()), label: "\(number).\(step)",
+                        unlockingWith: known)
                 }
+            } catch {
+                failures.withLock { $0.append(error) }
             }
-            thread.start()
-            return thread
         }
-        while threads.contains(where: { !$0.isFinished }) { Thread.sleep(forTimeInterval: 0.01) }
         #expect(failures.withLock { $0.isEmpty }, "\(failures.withLock { $0 })")
         #expect(try store.keyring.information().slots.count == 14)
     }

@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CipherStore
 
 /// The files of `Schemas/keyring/vectors.json`.
-@Suite struct KeyringVectorTests {
+@Suite(.anyEngine) struct KeyringVectorTests {
     struct Vectors: Codable {
         struct Opening: Codable {
             let kind: String

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CipherStore
 
-@Suite struct RecoveryKeyTests {
+@Suite(.anyEngine) struct RecoveryKeyTests {
     private func text(_ key: borrowing RecoveryKey) throws -> String {
         try key.withText { String(decoding: $0, as: UTF8.self) }
     }

@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import SyncWire
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -51,7 +52,9 @@ extension TestReplica {
         }
     }
 
-    @Test(arguments: 1...8) func sumsAreRightAfterRandomHistories(seed: UInt64) throws {
+    @Test(arguments: Campaign.seeds(4, nightly: 80)) func sumsAreRightAfterRandomHistories(seed: UInt64)
+        throws
+    {
         var random = SplitMix64(state: seed)
         let stores = try TestStores(seed: seed)
         let first = try stores.create("0.db")

@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import SyncWire
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -112,7 +113,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...5) func replicasHoldWhatTheirFiltersBroughtWhateverTheOrder(seed: UInt64) throws {
+    @Test(arguments: Campaign.seeds(3, nightly: 50))
+    func replicasHoldWhatTheirFiltersBroughtWhateverTheOrder(seed: UInt64) throws {
         let world = try World(seed: seed)
         for _ in 0..<100 { try world.step() }
         // Equal vectors of a table, equal rows of it.

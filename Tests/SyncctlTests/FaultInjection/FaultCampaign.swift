@@ -1,6 +1,7 @@
 #if os(Linux)
     import CipherStore
     import Foundation
+    import TestSupport
     import Testing
 
     /// What goes wrong in a run, and at which of its calls that change files.
@@ -137,9 +138,9 @@
         /// Chooses calls from the first to the last, one at a random place in each of `limit` parts;
         /// the same ones each time.
         ///
-        /// - parameter costly: The limit on SQLCipher 4, where a key takes four times as long.
-        static func calls(of count: Int, limit: Int, costly: Int) -> [Int] {
-            let limit = EngineFeatures.current.supportsFormat4 ? costly : limit
+        /// - parameter limit: How many at night; a tenth of that whenever the tests run.
+        static func calls(of count: Int, limit: Int) -> [Int] {
+            let limit = Campaign.count(max(4, limit / 10), nightly: limit)
             guard count > limit else { return Array(1...max(count, 1)) }
             var generator = SplitMix64(state: 4711)
             let middle = (1..<limit - 1).map { part in

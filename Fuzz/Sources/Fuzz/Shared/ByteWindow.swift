@@ -1,1 +1,1 @@
-../../../../Sources/syncctl/Import/ByteWindow.swift
+../../../../Sources/SyncctlCommands/Import/ByteWindow.swift

@@ -1,1 +1,1 @@
-../../../../Sources/syncctl/Import/CSVReader.swift
+../../../../Sources/SyncctlCommands/Import/CSVReader.swift

@@ -1,1 +1,1 @@
-../../../../Sources/syncctl/Import/ColumnTypes.swift
+../../../../Sources/SyncctlCommands/Import/ColumnTypes.swift

@@ -48,6 +48,12 @@ public struct ScryptCost: Equatable, Sendable {
         guard secret.count > 0, !salt.isEmpty else {
             throw StoreError(.emptyPassphrase, "the passphrase is empty")
         }
+        return try DerivedKeyMemo.key("scrypt \(logN)", secret, salt) {
+            try deriveSecret(from: secret, salt: salt)
+        }
+    }
+
+    private func deriveSecret(from secret: SecretBytes, salt: [UInt8]) throws -> SecretBytes {
         let key: SymmetricKey
         do {
             key = try secret.withUnsafeBytes { bytes in

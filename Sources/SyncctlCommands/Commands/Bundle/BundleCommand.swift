@@ -63,7 +63,12 @@ struct BundleLockOptions: ParsableArguments {
     @Flag(help: "Do not encrypt: whoever reads the file reads the rows.")
     var plaintext = false
 
+    @OptionGroup var cost: FileCostOptions
+
     func validate() throws {
+        if cost.cost != nil && (recipient != nil || plaintext) {
+            throw ValidationError("--cost goes with a passphrase of the bundle")
+        }
         if [recipient != nil, passphrase.isGiven, plaintext].filter({ $0 }).count > 1 {
             throw ValidationError("--recipient, --plaintext and a bundle passphrase exclude each other")
         }
@@ -96,7 +101,7 @@ extension CommandContext {
         guard let passphrase = try passphrase(options.passphrase, for: options.to, isNew: true) else {
             throw Failure.usage("no passphrase for \(options.to)", hints: ["use --bundle-passphrase-file"])
         }
-        return .sealed(ArchiveLock(passphrase: passphrase))
+        return .sealed(ArchiveLock(passphrase: passphrase, cost: try options.cost.scrypt))
     }
 }
 

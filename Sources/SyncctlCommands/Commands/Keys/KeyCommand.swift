@@ -47,7 +47,9 @@ struct CostOptions: ParsableArguments {
             valueName: "number"))
     var cost: Int?
 
-    func validate() throws {
+    func validate() throws { try Self.validate(cost) }
+
+    static func validate(_ cost: Int?) throws {
         guard let cost else { return }
         guard (ScryptCost.minimum.logN...ScryptCost.defaultLimit.logN).contains(cost) else {
             throw ValidationError(
@@ -57,6 +59,20 @@ struct CostOptions: ParsableArguments {
 
     /// The cost, if the option is given.
     var scrypt: ScryptCost? { get throws { try cost.map { try ScryptCost(logN: $0) } } }
+}
+
+/// What trying the passphrase of a new archive, bundle or file in a folder costs.
+struct FileCostOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "What trying the passphrase of a file that this writes costs: 14 (16 MiB) to 20 (1 GiB of memory), a step doubles time and memory (default: 17).",
+            valueName: "number"))
+    var cost: Int?
+
+    func validate() throws { try CostOptions.validate(cost) }
+
+    /// The cost, or what is usual.
+    var scrypt: ScryptCost { get throws { try cost.map { try ScryptCost(logN: $0) } ?? .standard } }
 }
 
 extension CommandContext {

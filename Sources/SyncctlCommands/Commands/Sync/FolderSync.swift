@@ -24,7 +24,11 @@ enum FolderRemote {
 
 extension CommandContext {
     /// Reads the passphrase of a folder.
-    func folder(_ path: String, _ options: RemotePassphraseOptions) throws -> FolderTransport {
+    ///
+    /// - parameter cost: What trying it costs in files that are written there.
+    func folder(
+        _ path: String, _ options: RemotePassphraseOptions, cost: ScryptCost = .standard
+    ) throws -> FolderTransport {
         guard let passphrase = try passphrase(options, for: path) else {
             throw Failure.usage(
                 "no passphrase for the folder \(path)",
@@ -32,7 +36,7 @@ extension CommandContext {
                     "a folder has a passphrase of its own, the same for all of its replicas: --remote-passphrase-file"
                 ])
         }
-        return FolderTransport(path: path, passphrase: passphrase)
+        return FolderTransport(path: path, passphrase: passphrase, cost: cost)
     }
 }
 
@@ -64,7 +68,7 @@ struct FolderExchange {
             try StoreFileCheck.requireExisting(options.store)
             try StoreFileCheck.requireFolder(of: folder)
             let secret = try context.storeSecret(options)
-            let transport = try context.folder(folder, remote.passphrase)
+            let transport = try context.folder(folder, remote.passphrase, cost: remote.cost.scrypt)
             Interruption.listen()
             let start = ContinuousClock.now
             let synchronizer = try Synchronizer(existing: context.open(options.store, secret))

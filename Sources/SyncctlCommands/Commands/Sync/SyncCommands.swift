@@ -26,6 +26,8 @@ struct RemoteOptions: ParsableArguments {
 
     @OptionGroup var scope: ScopeOptions
 
+    @OptionGroup var cost: FileCostOptions
+
     @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder needs one of its own)")
     var passphrase: RemotePassphraseOptions
 
@@ -36,6 +38,9 @@ struct RemoteOptions: ParsableArguments {
         }
         if compression.given != nil && !named.isNetwork {
             throw ValidationError("--compression goes with a server or ssh://host/path")
+        }
+        if cost.cost != nil && FolderRemote.path(of: remote) == nil {
+            throw ValidationError("--cost goes with a folder: --remote dir:<folder>")
         }
         if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
         if FolderRemote.path(of: remote) != nil && scope.isGiven {

@@ -1,0 +1,51 @@
+import Synchronization
+
+/// Remembers derived keys, in a process of tests.
+///
+/// Deriving a key is made to be slow, and tests make thousands of files under few passphrases. With the memo, a key is
+/// derived in full once, and the files of a process share a few salts; each file is what it would be without. It is
+/// off unless tests switch it on: it keeps keys and passphrases for as long as the process runs.
+package enum DerivedKeyMemo {
+    private struct Input: Hashable {
+        let function: String
+        let secret: [UInt8]
+        let salt: [UInt8]
+    }
+
+    private struct State {
+        var keys: [Input: SecretBytes] = [:]
+        /// The salts of new files, each in its turn.
+        let salts = (0..<8).map { _ in KeyDerivation.randomSalt() }
+        var next = 0
+    }
+
+    private static let isOn = Atomic(false)
+    private static let state = Mutex(State())
+
+    /// Remembers keys from here on. Only for tests.
+    package static func enable() { isOn.store(true, ordering: .relaxed) }
+
+    /// The salt of a new file.
+    static func saltForNewFile() -> [UInt8] {
+        guard isOn.load(ordering: .relaxed) else { return KeyDerivation.randomSalt() }
+        return state.withLock { state in
+            state.next = (state.next + 1) % state.salts.count
+            return state.salts[state.next]
+        }
+    }
+
+    /// A key, derived if it is not remembered.
+    ///
+    /// - parameter function: What derives it, with everything but secret and salt that it depends on.
+    static func key(
+        _ function: @autoclosure () -> String, _ secret: SecretBytes, _ salt: [UInt8],
+        derive: () throws -> SecretBytes
+    ) rethrows -> SecretBytes {
+        guard isOn.load(ordering: .relaxed) else { return try derive() }
+        let input = Input(function: function(), secret: secret.withUnsafeBytes { Array($0) }, salt: salt)
+        if let known = state.withLock({ $0.keys[input] }) { return known }
+        let key = try derive()
+        state.withLock { $0.keys[input] = key }
+        return key
+    }
+}

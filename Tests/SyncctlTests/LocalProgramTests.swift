@@ -1,0 +1,65 @@
+import Foundation
+import SyncHTTP
+import TestSupport
+import Testing
+
+@testable import SyncctlCommands
+
+/// `syncctl-local` has the commands of `syncctl` but those that need a network.
+@Suite struct LocalProgramTests {
+    private func run(_ arguments: [String]) throws -> CommandResult {
+        let program = try #require(CommandRunner.program) + "-local"
+        return try CommandRunner.run(program, arguments, environment: ["PATH": "/usr/bin:/bin"])
+    }
+
+    @Test func itHasNoCommandsForServers() throws {
+        let help = try run(["--help"])
+        #expect(help.status == 0)
+        #expect(help.output.contains("SYNC SUBCOMMANDS") && !help.output.contains("SERVE SUBCOMMANDS"))
+        #expect(try run(["serve", "a.db"]).status == 64)
+    }
+
+    @Test(arguments: [
+        ["sync"], ["sync", "--remote", "hub"], ["sync", "--remote", "ssh://host/a.db"],
+        ["verify", "--remote", "hub"],
+    ]) func aRemoteOfTheNetworkIsRefusedWithTheWayToTheWholeProgram(words: [String]) throws {
+        let place = try Workplace()
+        try place.makeStore("a.db", "a", rows: 0..<1)
+        let result = try run(
+            [words[0], place.path("a.db")] + words.dropFirst() + ["--passphrase-file", place.secret("a")])
+        #expect(result.status == 64)
+        #expect(result.errors.contains("without servers and ssh"))
+        #expect(result.errors.contains("swift build -c release --product syncctl"))
+    }
+
+    @Test func anInvitationIsRefusedBeforeAPassphraseIsRead() throws {
+        let place = try Workplace()
+        let result = try run(["init", place.path("a.db"), "--join", "cipherstore://host:1/x"])
+        #expect(result.status == 64)
+        #expect(result.errors.contains("without servers and ssh"))
+        #expect(try place.contents().isEmpty)
+    }
+}
+
+@Suite(.anyEngine) struct RemoteArgumentTests {
+    @Test func itIsReadByItsForm() throws {
+        #expect(RemoteArgument(nil) == .server("default"))
+        #expect(RemoteArgument("hub") == .server("hub"))
+        #expect(RemoteArgument("hub.db") == .file("hub.db"))
+        #expect(RemoteArgument("./hub") == .file("./hub"))
+        #expect(RemoteArgument("dir:/media/stick/") == .folder("/media/stick"))
+        #expect(RemoteArgument("ssh://host/a.db") == .ssh("ssh://host/a.db"))
+    }
+
+    @Test func aFileOfThatNameIsNoServer() throws {
+        #expect(RemoteArgument("/") == .file("/"))
+        let name = "remote-argument-\(UUID().uuidString)"
+        try Data().write(to: URL(fileURLWithPath: name))
+        defer { try? FileManager.default.removeItem(atPath: name) }
+        #expect(RemoteArgument(name) == .file(name))
+    }
+
+    @Test func theFirstServerHasTheNameThatTheBookGivesIt() {
+        #expect(RemoteArgument.defaultServer == RemoteBook.defaultName)
+    }
+}
