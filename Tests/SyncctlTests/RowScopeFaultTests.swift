@@ -61,7 +61,7 @@
             }
             let (count, left) = try campaign.rehearse { try Self.stars("b.db", "b", $0) }
             #expect(left == expected)
-            let calls = FaultCampaign.calls(of: count, limit: mode == .kill ? 10 : 6)
+            let calls = FaultCampaign.calls(of: count, limit: mode == .kill ? 60 : 40)
             try await campaign.run(mode, at: calls) { run in
                 if mode == .kill {
                     #expect(run.result.status == -SIGKILL, run.comment)

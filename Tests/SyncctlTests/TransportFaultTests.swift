@@ -60,15 +60,15 @@
 
         /// Runs a command with faults of each kind at calls that lie all over it.
         ///
-        /// - parameter share: Runs are divided by this where each derives several keys.
+        /// - parameter share: Runs are divided by this where each starts many processes.
         private func run(
             _ prepared: Workplace, share: Int = 1, _ arguments: @escaping @Sendable (Workplace) -> [String],
             check: @escaping @Sendable (FaultedRun) throws -> Void
         ) async throws {
             let campaign = try FaultCampaign(prepared, arguments)
             let (count, _) = try campaign.rehearse { _ in }
-            for (mode, limit) in [(Fault.Mode.kill, 10), (.torn, 4), (.full, 4)] {
-                let calls = FaultCampaign.calls(of: count, limit: max(3, limit / share))
+            for (mode, limit) in [(Fault.Mode.kill, 80), (.torn, 40), (.full, 40)] {
+                let calls = FaultCampaign.calls(of: count, limit: limit / share, least: 4 / share)
                 try await campaign.run(mode, at: calls) { run in
                     if mode == .full {
                         // Space may have been needed for tidying up only.

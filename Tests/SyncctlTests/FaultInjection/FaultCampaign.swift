@@ -138,9 +138,11 @@
         /// Chooses calls from the first to the last, one at a random place in each of `limit` parts;
         /// the same ones each time.
         ///
-        /// - parameter limit: How many at night; a tenth of that whenever the tests run.
-        static func calls(of count: Int, limit: Int) -> [Int] {
-            let limit = Campaign.count(max(4, limit / 10), nightly: limit)
+        /// - parameters:
+        ///     - limit: How many at night; a tenth of that whenever the tests run.
+        ///     - least: How many there are whenever the tests run; two are the first and the last call.
+        static func calls(of count: Int, limit: Int, least: Int = 4) -> [Int] {
+            let limit = Campaign.count(max(least, limit / 10), nightly: limit)
             guard count > limit else { return Array(1...max(count, 1)) }
             var generator = SplitMix64(state: 4711)
             let middle = (1..<limit - 1).map { part in

@@ -101,7 +101,7 @@
             let count = try #require(calls)
             try Self.finish(rehearsal, union, "without a fault")
             var failureCount = 0
-            for call in FaultCampaign.calls(of: count, limit: 40) {
+            for call in FaultCampaign.calls(of: count, limit: 30, least: 3) {
                 let place = try prepared.copy()
                 let (result, _) = try Self.runClient(place, interposer, Fault(mode: mode, call: call))
                 let comment: Comment = "\(mode) at call \(call): \(result.status) \(result.errors)"
@@ -157,7 +157,7 @@
             let count = try #require(calls)
             try Self.finish(rehearsal, union, "without a fault")
             var failureCount = 0
-            for call in FaultCampaign.calls(of: count, limit: 40) {
+            for call in FaultCampaign.calls(of: count, limit: 30, least: 3) {
                 let place = try prepared.copy()
                 let (_, error) = try Self.runServer(place, interposer, Fault(mode: mode, call: call))
                 if error != nil { failureCount += 1 }
