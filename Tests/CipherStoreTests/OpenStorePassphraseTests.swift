@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CipherStore
@@ -332,8 +333,9 @@ import Testing
     /// on the same course, up to the rename and after it.
     @Test(arguments: [false, true]) func aKillAtEachStepLeavesAStoreThatOpens(isPool: Bool) throws {
         let writer = try make(isPool: isPool)
+        let rowCount = Campaign.count(30, nightly: 80)
         try writer.write { db in
-            for _ in 0..<80 { try db.execute(sql: "INSERT INTO t VALUES (randomblob(60000))") }
+            for _ in 0..<rowCount { try db.execute(sql: "INSERT INTO t VALUES (randomblob(60000))") }
         }
         let kept = try TemporaryFolder()
         var stepCount = 0
@@ -349,7 +351,7 @@ import Testing
         for number in 1...stepCount {
             let path = kept.file("\(number)/a.db")
             let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
-            #expect(try count(queue) == 81)
+            #expect(try count(queue) == rowCount + 1)
             try queue.close()
             // What the killed one left goes with the next change.
             try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("next"))

@@ -66,7 +66,7 @@ import Testing
         return try replica.dump() + versions
     }
 
-    @Test(arguments: Campaign.seeds(6, nightly: 120)) func replicasConverge(seed: UInt64) throws {
+    @Test(arguments: Campaign.seeds(4, nightly: 120)) func replicasConverge(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let stores = try TestStores(seed: seed)
         let first = try stores.create("0.db")

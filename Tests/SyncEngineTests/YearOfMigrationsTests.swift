@@ -1,5 +1,6 @@
 import CipherStore
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -102,7 +103,9 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...4) func nothingIsLostWithTwoVersionsLive(_ seed: Int) throws {
+    @Test(arguments: 1...Campaign.count(2, nightly: 40)) func nothingIsLostWithTwoVersionsLive(_ seed: Int)
+        throws
+    {
         var numbers = Numbers(state: UInt64(seed))
         let first = try stores.create("a.db", schema: Self.schema, tables: ["note", "tag"])
         let devices = [Device(first, "a"), Device(try stores.clone(first, as: "b.db"), "b")]

@@ -174,7 +174,7 @@ import Testing
         }
         thread.start()
         defer { stop.withLock { $0 = true } }
-        for _ in 0..<Campaign.count(4, nightly: 60) {
+        for _ in 0..<Campaign.count(3, nightly: 60) {
             let report = try check()
             #expect(report.problems == [])
         }

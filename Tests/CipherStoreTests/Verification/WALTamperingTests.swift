@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CipherStore
@@ -77,7 +78,8 @@ import Testing
         let made = try recoverable("a.db", settings)
         var places = (0..<8).map { ("header", $0 * 4) }
         var generator = SeededGenerator(seed: 7)
-        for index in Array(0..<made.frameCount).shuffled(using: &generator).prefix(12) {
+        let frameCount = Campaign.count(4, nightly: 12)
+        for index in Array(0..<made.frameCount).shuffled(using: &generator).prefix(frameCount) {
             places += [0, 4, 8, 12, 16, 20, 24, 24 + settings.pageSize / 2].map {
                 ("frame", made.frame(index).lowerBound + $0)
             }
@@ -96,7 +98,7 @@ import Testing
         settings: CipherSettings
     ) throws {
         let made = try recoverable("a.db", settings)
-        for index in 0..<made.frameCount {
+        for index in Campaign.every(3, of: 0..<made.frameCount) {
             for offset in [0, 10, made.frameByteCount / 2] {
                 let count = made.frame(index).lowerBound + offset
                 let outcome = try made.outcome(Array(made.wal.prefix(count)))
