@@ -68,20 +68,50 @@ package enum CommandLineProgram {
         ProcessHardening.apply()
         if let network { NetworkSupport.install(network) }
         do {
-            var command = try root.parseAsRoot()
+            try perform(root, Array(CommandLine.arguments.dropFirst()))
+        } catch {
+            root.exit(withError: error)
+        }
+    }
+
+    /// Runs a command line within another program.
+    ///
+    /// - returns: The exit code that a process would end with.
+    package static func run(
+        _ root: any ParsableCommand.Type, _ arguments: [String], in surroundings: CommandSurroundings
+    ) -> Int32 {
+        CommandSurroundings.$current.withValue(surroundings) {
+            do {
+                try perform(root, arguments)
+                return ExitCode.success.rawValue
+            } catch {
+                let (text, code) = (root.fullMessage(for: error), root.exitCode(for: error))
+                let terminal = Terminal.standard(environment: surroundings.environment, color: .never)
+                if text.isEmpty { return code.rawValue }
+                if code.isSuccess { try? terminal.writeOutput(text) } else { terminal.writeError(text) }
+                return code.rawValue
+            }
+        }
+    }
+
+    /// Parses and runs a command line.
+    ///
+    /// - throws: What ArgumentParser explains, or an exit code of what was reported already.
+    private static func perform(_ root: any ParsableCommand.Type, _ arguments: [String]) throws {
+        do {
+            var command = try root.parseAsRoot(arguments)
             try command.run()
         } catch let status as ExitCode {
-            root.exit(withError: status)
+            throw status
         } catch {
-            let isJSON = CommandLine.arguments.contains("--json")
-            guard isJSON, root.exitCode(for: error) == .validationFailure else {
-                root.exit(withError: error)
+            guard arguments.contains("--json"), root.exitCode(for: error) == .validationFailure else {
+                throw error
             }
             let failure = Failure.usage(root.message(for: error), hints: ["see: syncctl help"])
             let terminal = Terminal.standard(
                 environment: PassphraseEnvironment.current(), color: .never, allowsProgress: false)
             FailureReporter(terminal: terminal, isJSON: true).report(failure)
-            root.exit(withError: failure.status.exitCode)
+            throw failure.status.exitCode
         }
     }
 }

@@ -36,7 +36,10 @@ final class Workplace: Sendable {
         _ arguments: [String], environment: [String: String] = [:],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> CommandResult {
-        let result = try CommandRunner.run(arguments, environment: environment)
+        let result =
+            environment.isEmpty && CommandRunner.needsNoProcess(arguments)
+            ? try CommandRunner.runHere(arguments)
+            : try CommandRunner.run(arguments, environment: environment)
         for text in [result.output, result.errors] {
             #expect(!text.contains("kestrel-4711"), "a passphrase is shown", sourceLocation: sourceLocation)
         }

@@ -19,6 +19,7 @@ enum PassphraseEnvironment {
     /// All variables, for settings and for `PassphraseOptions.source(environment:)`. A passphrase
     /// is masked; that it is there, and whether it is empty, can be seen.
     static func current() -> [String: String] {
+        if let surroundings = CommandSurroundings.current { return surroundings.environment }
         var result: [String: String] = [:]
         forEachEntry { entry, nameLength in
             let name = string(entry, count: nameLength)

@@ -6,7 +6,7 @@ import CipherStore
 /// fails at once and names the flags to use instead.
 struct PassphrasePrompt: Sendable {
     /// The terminal. `/dev/tty` is the one that controls the process.
-    var device = "/dev/tty"
+    var device = CommandSurroundings.current == nil ? "/dev/tty" : "/dev/null"
     /// Whether the terminal can erase a line; false where `TERM` is `dumb`.
     var erasesPrompt = true
 

@@ -17,6 +17,7 @@ package enum Interruption {
     /// Begins to listen. Called after the passphrases were read, because their
     /// prompt handles signals itself.
     package static func listen() {
+        guard CommandSurroundings.current == nil else { return }
         for number in [SIGINT, SIGTERM] {
             signal(number) { number in
                 // An atomic add and _exit are safe in a signal handler.

@@ -65,7 +65,9 @@ package final class Terminal: Sendable {
         environment: [String: String], color: ColorPolicy = .auto, allowsProgress: Bool = true
     ) -> Terminal {
         signal(SIGPIPE, SIG_IGN)
-        return Terminal(environment: environment, color: color, allowsProgress: allowsProgress)
+        return Terminal(
+            streams: CommandSurroundings.current?.streams ?? Streams(), environment: environment,
+            color: color, allowsProgress: allowsProgress)
     }
 
     /// The number of columns, asked anew each time: a window can change. 80 when nobody knows.
