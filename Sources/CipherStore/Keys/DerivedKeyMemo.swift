@@ -1,10 +1,12 @@
+import Crypto
 import Synchronization
 
 /// Remembers derived keys, in a process of tests.
 ///
 /// Deriving a key is made to be slow, and tests make thousands of files under few passphrases. With the memo, a key is
-/// derived in full once, and the files of a process share a few salts; each file is what it would be without. It is
-/// off unless tests switch it on: it keeps keys and passphrases for as long as the process runs.
+/// derived in full once. New files of one name have one salt, and files of different names different ones; else each
+/// file is what it would be without. It is off unless tests switch it on: it keeps keys and passphrases for as long as
+/// the process runs.
 package enum DerivedKeyMemo {
     private struct Input: Hashable {
         let function: String
@@ -14,9 +16,6 @@ package enum DerivedKeyMemo {
 
     private struct State {
         var keys: [Input: SecretBytes] = [:]
-        /// The salts of new files, each in its turn.
-        let salts = (0..<8).map { _ in KeyDerivation.randomSalt() }
-        var next = 0
     }
 
     private static let isOn = Atomic(false)
@@ -26,12 +25,10 @@ package enum DerivedKeyMemo {
     package static func enable() { isOn.store(true, ordering: .relaxed) }
 
     /// The salt of a new file.
-    static func saltForNewFile() -> [UInt8] {
+    static func saltForNewFile(_ path: String) -> [UInt8] {
         guard isOn.load(ordering: .relaxed) else { return KeyDerivation.randomSalt() }
-        return state.withLock { state in
-            state.next = (state.next + 1) % state.salts.count
-            return state.salts[state.next]
-        }
+        let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
+        return Array(SHA256.hash(data: Array(name)).prefix(CipherSettings.saltByteCount))
     }
 
     /// A key, derived if it is not remembered.

@@ -26,8 +26,10 @@ final class KeyCache: Sendable {
     var derivationCount: Int { derivations.withLock { $0 } }
 
     /// The key of a file that is about to be created.
-    func keyForNewFile(passphrase: SecretBytes, settings: CipherSettings) throws -> EncryptionKey {
-        let key = try derive(passphrase, DerivedKeyMemo.saltForNewFile(), settings)
+    func keyForNewFile(
+        _ path: String, passphrase: SecretBytes, settings: CipherSettings
+    ) throws -> EncryptionKey {
+        let key = try derive(passphrase, DerivedKeyMemo.saltForNewFile(path), settings)
         return remember(key, KeyDerivation.fingerprint(passphrase, nonce: nonce))
     }
 

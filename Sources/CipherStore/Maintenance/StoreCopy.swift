@@ -34,7 +34,7 @@ public enum StoreCopy {
         let file = try FileReplacement(destination: path, purpose: "copy")
         do {
             let key = try KeyDerivation.derive(
-                passphrase: passphrase.bytes, salt: DerivedKeyMemo.saltForNewFile(), settings: settings)
+                passphrase: passphrase.bytes, salt: DerivedKeyMemo.saltForNewFile(path), settings: settings)
             try verifySource(source)
             try fill(
                 file.temporary, key: key, from: source, preparation: preparation, progress: progress,

@@ -43,7 +43,8 @@ struct StatefulStore {
         self.path = path
         self.settings = settings
         self.passphrase = passphrase
-        let key = try keys.keyForNewFile(passphrase: Passphrase(passphrase).bytes, settings: settings)
+        let key = try keys.keyForNewFile(
+            path, passphrase: Passphrase(passphrase).bytes, settings: settings)
         let db = try Database.open(path: path, key: key)
         defer { db.dispose() }
         try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, body BLOB NOT NULL)")

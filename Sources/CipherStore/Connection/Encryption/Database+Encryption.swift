@@ -38,7 +38,7 @@ extension Database {
         let start = SQLiteHandle.leadingBytes(handle, count: 65_536)
         switch StoreFile(leadingBytes: start) {
         case .empty:
-            let key = try keyCache.keyForNewFile(passphrase: passphrase.bytes, settings: .default)
+            let key = try keyCache.keyForNewFile(path, passphrase: passphrase.bytes, settings: .default)
             try use(key, isProven: true)
             isNewFile = true
         case .plaintext:
