@@ -3,9 +3,10 @@ import CipherStore
 import Crypto
 import Foundation
 import NIOCore
+import NIOSSL
+import SwiftASN1
 import SyncEngine
 import Testing
-import X509
 
 @testable import SyncHTTP
 
@@ -96,40 +97,47 @@ import X509
 
     // MARK: Certificates of an authority
 
+    private func pem(_ certificates: [[UInt8]]) -> String {
+        certificates.map { PEMDocument(type: "CERTIFICATE", derBytes: $0).pemString }.joined(separator: "\n")
+    }
+
     /// Makes an authority, and a certificate of it for 127.0.0.1; returns the paths of the authority's
     /// certificate, of the chain and of the key.
     private func makeChain(
         _ stores: ServedStores, daysAgo days: Double = 0, address: [UInt8] = [127, 0, 0, 1]
     ) throws -> (root: String, chain: String, key: String) {
         let (rootKey, key) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
-        let (issuer, issued) = (Certificate.PrivateKey(rootKey), Certificate.PrivateKey(key))
-        let now = Date()
-        let rootName = try DistinguishedName { CommonName("authority of a test") }
-        let root = try Certificate(
-            version: .v3, serialNumber: .init(), publicKey: issuer.publicKey,
-            notValidBefore: now - 86_400, notValidAfter: now + 86_400, issuer: rootName, subject: rootName,
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: nil))
-                Critical(KeyUsage(keyCertSign: true))
-            }, issuerPrivateKey: issuer)
-        let leaf = try Certificate(
-            version: .v3, serialNumber: .init(), publicKey: issued.publicKey,
-            notValidBefore: now - (days + 1) * 86_400, notValidAfter: now - (days - 1) * 86_400,
-            issuer: rootName, subject: try DistinguishedName { CommonName("hub") },
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.notCertificateAuthority)
-                SubjectAlternativeNames([
-                    .ipAddress(.init(contentBytes: address[...])), .dnsName("localhost"),
-                ])
-            }, issuerPrivateKey: issuer)
+        let (name, now) = ("authority of a test", Date())
+        let root = try CertificateContents(
+            issuer: name, subject: name, validity: now - 86_400...now + 86_400, publicKey: rootKey.publicKey,
+            isAuthority: true
+        ).signed(by: rootKey)
+        let leaf = try CertificateContents(
+            issuer: name, subject: "hub", validity: now - (days + 1) * 86_400...now - (days - 1) * 86_400,
+            publicKey: key.publicKey, hosts: [.address(address), .name("localhost")]
+        ).signed(by: rootKey)
         let paths = (stores.path("root.pem"), stores.path("chain.pem"), stores.path("key.pem"))
-        try root.serializeAsPEM().pemString.write(toFile: paths.0, atomically: true, encoding: .utf8)
-        let chain = try [leaf, root].map { try $0.serializeAsPEM().pemString }.joined(separator: "\n")
-        try chain.write(toFile: paths.1, atomically: true, encoding: .utf8)
+        try pem([root]).write(toFile: paths.0, atomically: true, encoding: .utf8)
+        try pem([leaf, root]).write(toFile: paths.1, atomically: true, encoding: .utf8)
         try key.pemRepresentation.write(toFile: paths.2, atomically: true, encoding: .utf8)
         return paths
+    }
+
+    @Test func aCertificateSaysWhoVouchesForWhomAndWhen() throws {
+        let key = P256.Signing.PrivateKey()
+        let validity = Date(timeIntervalSince1970: 0)...Date(timeIntervalSince1970: 253_402_300_799)
+        var contents = CertificateContents(
+            issuer: "hub", subject: "hub", validity: validity, publicKey: key.publicKey, isAuthority: true)
+        let own = try contents.signed(by: key)
+        #expect(CertificateContents.namesOneParty(own))
+        let read = try NIOSSLCertificate(bytes: own, format: .der)
+        #expect(read.notValidBefore == 0 && read.notValidAfter == 253_402_300_799)
+        #expect(try read.extractPublicKey().toSPKIBytes() == Array(key.publicKey.derRepresentation))
+        contents.subject = "another"
+        #expect(!CertificateContents.namesOneParty(try contents.signed(by: key)))
+        for end in [0, 1, 20, own.count - 1] {
+            #expect(!CertificateContents.namesOneParty(Array(own[..<end])))
+        }
     }
 
     @Test func aChainOfAnAuthorityIsCheckedInsteadOfAPin() async throws {

@@ -14,12 +14,8 @@ package enum DerivedKeyMemo {
         let salt: [UInt8]
     }
 
-    private struct State {
-        var keys: [Input: SecretBytes] = [:]
-    }
-
     private static let isOn = Atomic(false)
-    private static let state = Mutex(State())
+    private static let keys = Mutex<[Input: SecretBytes]>([:])
 
     /// Remembers keys from here on. Only for tests.
     package static func enable() { isOn.store(true, ordering: .relaxed) }
@@ -40,9 +36,9 @@ package enum DerivedKeyMemo {
     ) rethrows -> SecretBytes {
         guard isOn.load(ordering: .relaxed) else { return try derive() }
         let input = Input(function: function(), secret: secret.withUnsafeBytes { Array($0) }, salt: salt)
-        if let known = state.withLock({ $0.keys[input] }) { return known }
+        if let known = keys.withLock({ $0[input] }) { return known }
         let key = try derive()
-        state.withLock { $0.keys[input] = key }
+        keys.withLock { $0[input] = key }
         return key
     }
 }

@@ -2,9 +2,7 @@ import CipherStore
 import Crypto
 import Foundation
 import NIOSSL
-import SwiftASN1
 import SyncEngine
-import X509
 
 /// The certificate of a server, and its private key.
 struct ServerCertificate: Sendable {
@@ -55,20 +53,12 @@ struct ServerCertificate: Sendable {
 
     /// Makes a certificate in DER.
     private static func selfSigned(_ key: P256.Signing.PrivateKey) throws -> [UInt8] {
-        let name = try DistinguishedName { CommonName("CipherStore server") }
-        let privateKey = Certificate.PrivateKey(key)
-        let certificate = try Certificate(
-            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: privateKey.publicKey,
-            notValidBefore: Date(timeIntervalSince1970: 0),
-            notValidAfter: Date(timeIntervalSince1970: 253_402_300_799), issuer: name, subject: name,
-            signatureAlgorithm: .ecdsaWithSHA256,
-            extensions: try Certificate.Extensions {
-                Critical(BasicConstraints.isCertificateAuthority(maxPathLength: 0))
-                Critical(KeyUsage(digitalSignature: true, keyCertSign: true))
-            }, issuerPrivateKey: privateKey)
-        var serializer = DER.Serializer()
-        try serializer.serialize(certificate)
-        return serializer.serializedBytes
+        let name = "CipherStore server"
+        // To the last second of 9999, which RFC 5280 has for "no end" (section 4.1.2.5).
+        let always = Date(timeIntervalSince1970: 0)...Date(timeIntervalSince1970: 253_402_300_799)
+        return try CertificateContents(
+            issuer: name, subject: name, validity: always, publicKey: key.publicKey, isAuthority: true
+        ).signed(by: key)
     }
 
     /// Reads a chain and a key from PEM files.
@@ -91,12 +81,12 @@ struct ServerCertificate: Sendable {
             throw RemoteError(
                 .cannotServe, "\(key): no private key without a passphrase could be read in PEM")
         }
-        let parsed = try? Certificate(derEncoded: first)
         var result = ServerCertificate(
             chain: try chain.map { try $0.toDERBytes() }, key: privateKey,
-            isSelfSigned: parsed.map { $0.issuer == $0.subject } ?? false)
-        if let parsed, parsed.notValidBefore <= parsed.notValidAfter {
-            result.validity = parsed.notValidBefore...parsed.notValidAfter
+            isSelfSigned: CertificateContents.namesOneParty(first))
+        if let own = chain.first, own.notValidBefore <= own.notValidAfter {
+            let (begin, end) = (TimeInterval(own.notValidBefore), TimeInterval(own.notValidAfter))
+            result.validity = Date(timeIntervalSince1970: begin)...Date(timeIntervalSince1970: end)
         }
         do {
             _ = try NIOSSLContext(configuration: result.configuration())
