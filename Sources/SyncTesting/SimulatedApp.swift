@@ -81,7 +81,7 @@ public struct SimulatedApp: Sendable {
     ) {
         self.tables = tables
         self.counters = Dictionary(
-            counters.map { ($0.lowercased(), Set($1.map { $0.lowercased() })) }, uniquingKeysWith: { $1 })
+            counters.map { ($0.identifierKey, Set($1.map { $0.identifierKey })) }, uniquingKeysWith: { $1 })
         self.versionCount = max(1, versionCount)
         self.hasSingleStatements = hasSingleStatements
         self.allowsPlainTriggers = allowsPlainTriggers

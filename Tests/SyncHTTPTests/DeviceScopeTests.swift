@@ -117,6 +117,7 @@ import Testing
         let coverage = Coverage(
             whole: Coverage.Part(known: vector, floor: VersionVector()), parts: [:], partials: [:])
         let (device, other) = (ReplicaID(high: 7), ReplicaID(high: 8))
+        let known = try hub.writer.read { try KnownNames($0) }
         func check(
             _ target: [ReplicaID: Int64], floor: [ReplicaID: Int64] = [:], _ tables: [BundleHeader.Table]
         ) -> SyncError.Code? {
@@ -126,7 +127,7 @@ import Testing
                 store: store, sender: device, base: VersionVector(), target: VersionVector(target),
                 replicas: [], tables: tables, facts: facts)
             do {
-                try access.check(header, coverage)
+                try access.check(header, known, coverage)
                 return nil
             } catch {
                 return (error as? SyncError)?.code
@@ -141,9 +142,10 @@ import Testing
         #expect(check([device: 5, other: 1], [note]) == .outsideScope)
         #expect(check([device: 5], floor: [own: vector[own]], [note]) == nil)
         #expect(check([device: 5], floor: [own: vector[own] + 1], [note]) == .outsideScope)
-        // A device may rename its table, but not make one of two.
+        // A name that is not known here could be that of a table to come.
         let memo = BundleHeader.Table(name: "memo", key: "id", columns: ["title"])
-        #expect(check([device: 5], [memo, names("memo", "note")]) == nil)
+        #expect(check([device: 5], [memo, names("memo", "note")]) == .outsideScope)
+        #expect(check([device: 5], [note, names("note", "salary")]) == .outsideScope)
         #expect(check([device: 5], [memo]) == .outsideScope)
         #expect(check([device: 5], [note, names("note", "secret")]) == .outsideScope)
         #expect(check([device: 5], [memo, names("memo", "secret", "note")]) == .outsideScope)

@@ -164,7 +164,8 @@ extension Synchronizer {
     /// - throws: ``SyncError`` of code `outsideScope`.
     package func check(_ header: BundleHeader, within bounds: AccessBounds) throws {
         try database.read { db in
-            try DeviceAccess(db, bounds).check(header, Coverage.load(db, StoreMetadata.require(db)))
+            try DeviceAccess(db, bounds).check(
+                header, KnownNames(db), Coverage.load(db, StoreMetadata.require(db)))
         }
     }
 
@@ -180,11 +181,18 @@ extension Synchronizer {
 
     /// Applies a bundle of a device: all of it, or nothing.
     ///
-    /// - parameter bounds: Says in the bundle's transaction what its device may bring; nil for everything. It may throw.
+    /// - parameter terms: Says in the bundle's transaction what its device may bring. It may throw.
     package func applyUpload(
-        within bounds: (Database) throws -> AccessBounds?,
+        on terms: (Database) throws -> UploadTerms,
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
-        try peer.receiveStored(within: bounds) { _, sink in try frames(sink) }
+        try peer.receiveStored(on: terms) { _, sink in try frames(sink) }
+    }
+
+    /// Takes in what a device says of itself, see ``SyncPeer/meet(_:)``.
+    ///
+    /// - parameter device: Its number.
+    package func meet(_ greeting: Greeting, ofDevice device: Int64) throws -> [Fork] {
+        try peer.meet(greeting, ofDevice: device)
     }
 }

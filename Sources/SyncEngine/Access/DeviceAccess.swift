@@ -162,23 +162,19 @@ package struct DeviceAccess {
 
     // MARK: What a device brings
 
-    /// Throws when a bundle brings anything else, or claims anything of others.
+    /// Throws when a bundle brings anything else, names what is not known here, or claims anything of others.
     ///
-    /// - parameter coverage: What is known here.
+    /// - parameters:
+    ///     - known: The names that are known here.
+    ///     - coverage: What is known here.
     /// - throws: ``SyncError`` of code `outsideScope`.
-    func check(_ header: BundleHeader, _ coverage: Coverage) throws {
+    func check(_ header: BundleHeader, _ known: KnownNames, _ coverage: Coverage) throws {
         let declarations = NameDeclarations(header)
         for table in header.tables where !MetadataSchema.isReserved(table.name) {
-            let others = declarations.names(ofTable: table.name)
-            let all = [table.name] + others
-            try require(all)
-            let number = names.number(of: all)
-            for name in others {
-                guard let other = names.number(of: [name]) else { continue }
-                // Two tables would become one.
-                if numbers != nil, other != number { throw refusal("table \(name.debugDescription) is not") }
+            try check(table, declarations, known, sender: header.sender)
+            if let number = names.number(of: [table.name]), let bound = rows[number], header.facts.isRepair {
+                throw Self.refusal(bound)
             }
-            if let number, let bound = rows[number], header.facts.isRepair { throw Self.refusal(bound) }
         }
         let vector = coverage.whole.known
         guard isKnown(header.target, header, vector), vector.covers(header.facts.floor) else {
@@ -191,18 +187,54 @@ package struct DeviceAccess {
         }
         for part in header.facts.parts {
             for table in part.tables {
-                guard let number = names.number(of: table), let bound = rows[number] else { continue }
-                let known = coverage[number]
+                let known = names.number(of: table).map { coverage[$0] } ?? coverage.whole
                 guard isKnown(part.target, header, known.known), known.floor.covers(part.floor) else {
                     throw SyncError(
                         .outsideScope,
                         """
-                        the bundle speaks of changes of other replicas in table \(bound.table.name), of which this \
-                        device may exchange some rows only: these replicas have to be synchronized with the server first
+                        the bundle speaks of changes of other replicas in table \((table.first ?? "").debugDescription), \
+                        which this device may not: these replicas have to be synchronized with the server first
                         """)
                 }
             }
         }
+    }
+
+    /// Throws unless all names of a table are known here: what a device with bounds brings stays within what there is.
+    /// The share of a counter that is the device's own is the exception.
+    private func check(
+        _ table: BundleHeader.Table, _ declarations: NameDeclarations, _ known: KnownNames, sender: ReplicaID
+    ) throws {
+        try require([table.name])
+        guard let number = known.number(ofTable: table.name) else {
+            throw Self.unknown("table \(table.name.debugDescription)")
+        }
+        for name in declarations.names(ofTable: table.name) where known.number(ofTable: name) != number {
+            throw Self.unknown(
+                "\(name.debugDescription), another name of table \(table.name.debugDescription),")
+        }
+        for column in table.columns {
+            let share = CounterStore.parse(shareName: column)
+            guard let found = known.column(column, of: number) else {
+                if let share, share.replica == sender, known.column(share.column, of: number) != nil {
+                    continue
+                }
+                throw Self.unknown(
+                    "column \(column.debugDescription) of table \(table.name.debugDescription)")
+            }
+            for name in declarations.names(ofColumn: column, in: table.name)
+            where known.column(name, of: number)?.number != found.number {
+                throw Self.unknown(
+                    "\(name.debugDescription), another name of column \(column.debugDescription),")
+            }
+        }
+    }
+
+    private static func unknown(_ what: String) -> SyncError {
+        SyncError(
+            .outsideScope,
+            "\(what) is not known at the server, and this device may not bring it: change the server's schema first"
+        )
     }
 
     /// Whether somebody claims only what this store has, and changes of its own.
@@ -210,9 +242,14 @@ package struct DeviceAccess {
         target.sequences.allSatisfy { $0.key == header.sender || known[$0.key] >= $0.value }
     }
 
-    /// A bundle of a device without what it says of others, which would change what is known here about them.
+    /// A bundle of a device without what it says of others, which would change what is known here about them, and
+    /// without what it forgot: that others know all of it is not for a device to say that has some of it.
     func restricted(_ header: BundleHeader) -> BundleHeader {
         var facts = header.facts
+        facts.floor = VersionVector()
+        facts.parts = facts.parts.map {
+            ReplicaFacts.Part(tables: $0.tables, base: $0.base, target: $0.target, floor: VersionVector())
+        }
         facts.known = [:]
         facts.retirements = []
         facts.acknowledged = facts.acknowledged.filter { $0.key == header.sender }

@@ -34,6 +34,47 @@ final class UploadedRows {
         isOutside = try !isAbsentOrInside(table, key, bound)
     }
 
+    /// Throws when a device with bounds brings a change in the name of another replica that is not here, or uses a row's
+    /// lives up.
+    ///
+    /// What others wrote it has from here, so nothing of theirs can be newer than what is here.
+    ///
+    /// - parameter isForgotten: Whether the row, if it is not here, was deleted.
+    func checkAuthors(
+        of change: RowChange, sender: ReplicaID, _ table: AppliedTable, _ key: RowKey,
+        isForgotten: Bool
+    ) throws {
+        let local = try versions?.load(table.table.number, key)?.version
+        guard change.life <= (local?.life ?? 0).addingSaturated(Self.livesMax) else {
+            throw SyncError(
+                .outsideScope,
+                "the bundle has a row of table \(table.table.name) in life \(change.life), which no device reaches"
+            )
+        }
+        let foreign =
+            ([change.base].compactMap { $0 }.map { (column: Int?.none, stamp: $0) }
+            + change.writes.map { (column: Int?.some($0.key), stamp: $0.value.stamp) })
+            .filter { $0.stamp.replica != sender }
+        guard !foreign.isEmpty else { return }
+        let isOurs = foreign.allSatisfy { write in
+            guard let local else { return isForgotten }
+            guard change.life == local.life else { return change.life < local.life }
+            let known = write.column.map { local.stamp(ofColumn: $0) } ?? local.base
+            return known == write.stamp || known.isNewer(than: write.stamp)
+        }
+        guard isOurs else {
+            throw SyncError(
+                .outsideScope,
+                """
+                the bundle has a change of table \(table.table.name) by another replica than the device's, which is not \
+                known here; that replica has to be synchronized with the server first
+                """)
+        }
+    }
+
+    /// How many lives a row can begin and end between two synchronizations of a device.
+    private static let livesMax: Int64 = 1 << 20
+
     /// Throws when something would be done to a row that the device may not write to.
     ///
     /// - parameter plan: What would be done; nil when it is kept beside the row.

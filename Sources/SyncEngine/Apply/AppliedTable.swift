@@ -36,7 +36,7 @@ final class AppliedTable {
     ) throws {
         self.db = db
         hasOwnName = zip(columns, names ?? columns.map(\.name)).map {
-            $0.name.lowercased() == $1.lowercased()
+            $0.name.isSameIdentifier(as: $1)
         }
         self.table = table
         columnNumbers = columns.map(\.number)
@@ -97,7 +97,7 @@ final class AppliedTable {
         let expressions = table.isTracked ? try TableDefinition.load(db, table.name).defaults : [:]
         var defaults: [Int: OwnedValue] = [:]
         for (number, name) in presentNames {
-            guard let expression = expressions[name.lowercased()] else { continue }
+            guard let expression = expressions[name.identifierKey] else { continue }
             let value = try DatabaseValue.fetchOne(db, sql: "SELECT (\(expression))")
             defaults[number] = OwnedValue.make(value ?? .null)
         }

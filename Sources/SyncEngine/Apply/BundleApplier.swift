@@ -87,9 +87,10 @@ final class BundleApplier {
         guard header.store == metadata.store else {
             throw SyncError(.otherStore, "the bundle belongs to another database")
         }
+        try Admission.check(header)
         var header = header
         if let access {
-            try access.check(header, Coverage.load(db, metadata))
+            try access.check(header, KnownNames(db), Coverage.load(db, metadata))
             header = access.restricted(header)
         }
         metadata = try admit(header)
@@ -175,12 +176,18 @@ final class BundleApplier {
         let table = tables[record.table]
         let part = partOfTable[record.table]
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
+        try Admission.check(life: record.life)
         try records.note(record, part.targetSequences)
         if record.isLeave {
             guard let rows else {
                 throw SyncError(.invalidBundle, "the bundle says that a row left its table")
             }
             return try rows.leave(table, key)
+        }
+        if let uploads, let header {
+            try uploads.checkAuthors(
+                of: records.change(record, table), sender: header.sender, table, key,
+                isForgotten: record.base.map(part.forgotten.covers) ?? part.forgotten.exist)
         }
         try uploads?.before(table, key)
         try settlement?.touch(table.table.number, key)

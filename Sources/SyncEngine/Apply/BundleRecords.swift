@@ -11,24 +11,28 @@ struct BundleRecords {
     private(set) var newestBeyond: Int64 = 0
     private let adoptionBound: Int64
 
-    /// A stamp near the end of its range would leave no room for the next one.
-    private static let timestampMax = Int64.max - 1 << 32
-
     /// - parameter adoptionBound: The newest stamp that may move the clock.
     init(adoptionBound: Int64) { self.adoptionBound = adoptionBound }
 
-    /// Takes the replicas of the header; those that are new get a number.
+    /// Takes the replicas of the header; those that are new, and of which it brings anything, get a number.
     mutating func begin(_ header: BundleHeader, _ metadata: StoreMetadata, _ db: Database) throws {
         let numbers = Dictionary(
             metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
+        let reach = header.reach
+        var isNew = false
         for id in header.replicas {
             if let number = numbers[id] {
                 replicas.append((number, id))
-            } else {
+            } else if reach[id] > 0 {
                 try db.execute(sql: "INSERT INTO _sync_replica (rid) VALUES (?)", arguments: [id.data])
                 replicas.append((db.lastInsertedRowID, id))
+                isNew = true
+            } else {
+                // No stamp can refer to it: its changes are not covered.
+                replicas.append((0, id))
             }
         }
+        if isNew { try Capacity.requireRoomForReplicas(db) }
     }
 
     /// Checks the stamps of a row and remembers the newest that can be adopted.
@@ -40,8 +44,14 @@ struct BundleRecords {
     }
 
     private mutating func note(_ stamp: WireStamp, _ targetSequences: [Int64]) throws {
-        guard stamp.sequence <= targetSequences[stamp.replica], stamp.timestamp <= Self.timestampMax else {
+        guard stamp.sequence <= targetSequences[stamp.replica] else {
             throw SyncError(.invalidBundle, "the bundle holds a change that its own vector does not cover")
+        }
+        guard stamp.timestamp <= AdmissionLimits.timestampMax else {
+            throw SyncError(
+                .invalidBundle,
+                "the bundle holds a change of replica \(replicas[stamp.replica].id.shortDescription) from after the year 4199"
+            )
         }
         guard stamp.timestamp > adoptionBound else {
             newest = max(newest, stamp.timestamp)

@@ -52,6 +52,9 @@ final class Parking {
     /// Why rows are kept whose table this store does not have, or does not track.
     static let noTableReason = "no such table"
 
+    /// What the engine itself says of values that are kept.
+    static let reasons = [droppedReason, noColumnReason, noTableReason]
+
     /// The column number under which a row without columns is parked.
     static let wholeRow = -1
 

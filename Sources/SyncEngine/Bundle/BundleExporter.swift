@@ -10,6 +10,7 @@ struct BundleExporter {
     /// The rows to send, all of each; nil for everything that the peer does not know.
     private let chosen: [StateRows]?
     private let tables: [SyncedTable]
+    private let replicas: [StoreMetadata.Replica]
     let replicaIndexes: [Int64: Int]
     let tableIndexes: [Int64: Int]
     let readers: [ExportedTable]
@@ -50,7 +51,11 @@ struct BundleExporter {
         facts.partials = parts.partialNames.map { ReplicaFacts.Partial(names: [$0]) }
         self.facts = facts
         tables = parts.tables
-        replicaIndexes = Dictionary(uniqueKeysWithValues: metadata.replicas.enumerated().map { ($1.sid, $0) })
+        // Those of which nothing is here can be in no stamp.
+        let reach = try Coverage.load(db, metadata).reach
+        replicas = metadata.replicas.filter { reach[$0.id] > 0 || $0.sid == metadata.selfNumber }
+        replicaIndexes = Dictionary(
+            replicas.enumerated().map { ($1.sid, $0) }, uniquingKeysWith: { first, _ in first })
         tableIndexes = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.number, $0) })
         hasCells = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_cell)") ?? false
         hasParkedValues = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") ?? false
@@ -68,7 +73,7 @@ struct BundleExporter {
     ) throws -> TransferSummary {
         let header = BundleHeader(
             store: metadata.store, sender: try metadata.replicaID(), base: parts.whole.base,
-            target: parts.whole.target, replicas: metadata.replicas.map(\.id),
+            target: parts.whole.target, replicas: replicas.map(\.id),
             tables: tables.map {
                 BundleHeader.Table(name: $0.name, key: $0.key, columns: $0.columns.map(\.name))
             } + NameDeclarations.tables(of: tables, try NameAliases(db))

@@ -158,14 +158,14 @@ public struct BundleInbox: Sendable {
     ///
     /// - throws: ``WireError``, ``SyncError``, ``DatabaseError``.
     public func apply(_ identifier: [UInt8]) throws -> ApplySummary {
-        try apply(identifier) { _ in nil }
+        try apply(identifier) { _ in .unbounded }
     }
 
     /// The same for a bundle of a device.
     ///
-    /// - parameter bounds: Says in the bundle's transaction what its device may bring; nil for everything. It may throw.
+    /// - parameter terms: Says in the bundle's transaction what its device may bring. It may throw.
     package func apply(
-        _ identifier: [UInt8], within bounds: (Database) throws -> AccessBounds?
+        _ identifier: [UInt8], on terms: (Database) throws -> UploadTerms
     ) throws -> ApplySummary {
         let isComplete = try database.read { db in
             try Self.find(db, identifier).map { try Self.state(db, $0, identifier).isComplete } ?? false
@@ -173,7 +173,7 @@ public struct BundleInbox: Sendable {
         guard isComplete else { throw SyncError(.invalidBundle, "the bundle is not complete yet") }
         let peer = synchronizer.peer
         do {
-            return try peer.receiveStored(within: bounds) { db, sink in
+            return try peer.receiveStored(on: terms) { db, sink in
                 guard let id = try Self.find(db, identifier) else {
                     throw SyncError(.invalidBundle, "the bundle was not begun, or waited too long")
                 }
@@ -183,10 +183,17 @@ public struct BundleInbox: Sendable {
         } catch {
             let code = (error as? SyncError)?.code
             // What was refused may be sent anew with other rows under the same header.
-            let isUnusable = error is WireError || code == .invalidBundle || code == .outsideScope
+            let isUnusable =
+                error is WireError || code == .invalidBundle || code == .outsideScope
+                || code == .capacityExceeded
             if isUnusable { try forget(identifier) }
             throw error
         }
+    }
+
+    /// Forgets what a replica has not finished, whose device goes by another identity now.
+    package static func forget(_ db: Database, ofSender sender: ReplicaID) throws {
+        try remove(db, "sender = ?", [sender.data])
     }
 
     /// Forgets a bundle.

@@ -28,25 +28,37 @@ struct NameDeclarations {
         }
     }
 
-    private let groups: [BundleHeader.Table]
+    private struct Subject: Hashable {
+        let kind: String
+        let table: String
+        let name: String
+    }
+
+    private let others: [Subject: [String]]
 
     /// Reads the declarations of a header.
     init(_ header: BundleHeader) {
-        groups = header.tables.filter { MetadataSchema.isReserved($0.name) }
+        var others: [Subject: [String]] = [:]
+        for group in header.tables where [Self.tableNames, Self.columnNames].contains(group.name) {
+            guard let first = group.columns.first else { continue }
+            let subject = Subject(
+                kind: group.name, table: group.key.identifierKey, name: first.identifierKey)
+            others[subject, default: []] += group.columns.dropFirst()
+        }
+        self.others = others
     }
 
     /// The other names of a table.
-    func names(ofTable name: String) -> [String] {
-        others(Self.tableNames, table: name, name: name)
-    }
+    func names(ofTable name: String) -> [String] { names(Self.tableNames, table: name, name: name) }
 
     /// The other names of a column.
     func names(ofColumn name: String, in table: String) -> [String] {
-        others(Self.columnNames, table: table, name: name)
+        names(Self.columnNames, table: table, name: name)
     }
 
-    private func others(_ kind: String, table: String, name: String) -> [String] {
-        groups.filter { $0.name == kind && $0.key == table && $0.columns.first == name }
-            .flatMap { $0.columns.dropFirst() }
+    private func names(_ kind: String, table: String, name: String) -> [String] {
+        guard !others.isEmpty else { return [] }
+        return others[
+            Subject(kind: kind, table: table.identifierKey, name: name.identifierKey), default: []]
     }
 }

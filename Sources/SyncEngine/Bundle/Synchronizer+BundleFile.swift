@@ -174,7 +174,7 @@ struct BundleReception {
     static func missing(_ base: VersionVector, in vector: VersionVector) -> String {
         let gaps = base.sequences.filter { vector[$0.key] < $0.value }.sorted { $0.key < $1.key }
         let names = gaps.prefix(3).map { replica, sequence in
-            "changes \(vector[replica] + 1) to \(sequence) of replica \(replica.shortDescription)"
+            "changes \(vector[replica].addingSaturated(1)) to \(sequence) of replica \(replica.shortDescription)"
         }
         let more = gaps.count > names.count ? " and of \(gaps.count - names.count) more replicas" : ""
         return "the bundle builds on \(names.joined(separator: ", "))\(more), which are not here"

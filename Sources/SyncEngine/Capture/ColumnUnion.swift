@@ -40,7 +40,7 @@ struct ColumnUnion {
                 DELETE FROM _sync_column WHERE tbl = :table AND col = :absent;
                 UPDATE OR REPLACE _sync_alias SET col = :column WHERE tbl = :table AND col = :absent;
                 """, arguments: numbers)
-        if absent.name.lowercased() != column.name.lowercased() {
+        if absent.name.identifierKey != column.name.identifierKey {
             try NameAliases.add(db, absent.name, ofColumn: column.number, in: table.number)
         }
     }

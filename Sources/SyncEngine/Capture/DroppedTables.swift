@@ -19,7 +19,7 @@ extension TableTracking {
         // compared with that of another table by its index.
         let type =
             try db.columns(in: table.name, in: "main")
-            .first { $0.name.lowercased() == table.key.lowercased() }?.type ?? ""
+            .first { $0.name.isSameIdentifier(as: table.key) }?.type ?? ""
         let declarations =
             ["\(key) \(type.isEmpty ? "" : type.quotedDatabaseIdentifier) PRIMARY KEY"] + columns
         try db.execute(
@@ -40,9 +40,9 @@ extension TableTracking {
 
     /// The SQL of a column's default; nil for NULL.
     private func defaultText(of column: SyncedTable.Column, in table: SyncedTable) throws -> String? {
-        let name = column.name.lowercased()
+        let name = column.name.identifierKey
         let columns = try db.columns(in: table.storageName, in: "main")
-        let text = columns.first { $0.name.lowercased() == name }?.defaultValueSQL
+        let text = columns.first { $0.name.identifierKey == name }?.defaultValueSQL
         return text?.uppercased() == "NULL" ? nil : text
     }
 
@@ -86,9 +86,9 @@ extension TableTracking {
     func attachIfRebuilt(_ table: SyncedTable) throws -> Bool {
         let names = [table.name] + (try NameAliases(db).names(ofTable: table.number))
         let known = Set(
-            try SyncedTable.loadAll(db).filter { $0.number != table.number }.map { $0.name.lowercased() })
+            try SyncedTable.loadAll(db).filter { $0.number != table.number }.map { $0.name.identifierKey })
         let name = try names.first { name in
-            guard !known.contains(name.lowercased()) else { return false }
+            guard !known.contains(name.identifierKey) else { return false }
             return try db.tableExists(name, in: "main")
         }
         guard let name else { return false }
@@ -134,8 +134,8 @@ extension TableTracking {
     func attach(_ kept: SyncedTable, _ definition: TableDefinition, missingRows: MissingRows) throws {
         try Fold(db: db, environment: environment).run()
         if missingRows == .deleted { try checkKey(of: kept, definition, nil) }
-        let columns = Set(definition.columns.map { $0.lowercased() })
-        for column in kept.presentColumns where !columns.contains(column.name.lowercased()) {
+        let columns = Set(definition.columns.map { $0.identifierKey })
+        for column in kept.presentColumns where !columns.contains(column.name.identifierKey) {
             try park(column, of: kept)
         }
         try db.execute(
@@ -148,7 +148,7 @@ extension TableTracking {
         try logRows(of: table, kept, missingRows)
         let kind =
             missingRows == .deleted ? CaptureTriggers.Operation.rewrite : CaptureTriggers.Operation.update
-        for column in table.presentColumns where !added.contains(column.name.lowercased()) {
+        for column in table.presentColumns where !added.contains(column.name.identifierKey) {
             try logDifferences(of: table, kept, column, kind)
         }
         try logValues(of: table, inColumns: added, definition)

@@ -21,6 +21,7 @@ extension Fold {
                       GROUP BY tbl, pk) AS l
                 LEFT JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
                 """)
+        try beginLives()
         let digests = try DigestLedger(db, metadata)
         try digests.beginFold()
         try journalShadowedValues(metadata)
@@ -30,11 +31,36 @@ extension Fold {
         try digests.endFold()
     }
 
+    /// Lets rows begin a new life whose stamps are at the end of what other stores take in: so an edit wins over what it
+    /// replaces, and the row has stamps of the present again.
+    private func beginLives() throws {
+        try db.execute(
+            sql: """
+                UPDATE temp._sync_fold SET turns = 2
+                WHERE turns = 0 AND alive AND cl & 1 AND cl < \(AdmissionLimits.lifeMax - 2) AND r IN (
+                    SELECT f.r FROM temp._sync_fold AS f JOIN _sync_row AS r ON r.r = f.r
+                    WHERE r.hlc >= \(AdmissionLimits.timestampMax) OR EXISTS (
+                        SELECT 1 FROM _sync_cell AS c WHERE c.r = f.r AND c.hlc >= \(AdmissionLimits.timestampMax)))
+                """)
+    }
+
     /// A row's life after `turns` insertions and deletions: odd while it exists. A deletion of a row that
     /// is gone is one of the same life, told anew (see ``HalfKnownDeletions``).
+    ///
+    /// A row can die in the last life there is, and begin none after it. Its key was used up by somebody who sent such
+    /// a life; what is inserted under it is not told to others, and `verify` names it.
     private static let life = """
-        (f.cl + CASE WHEN f.alive OR f.cl & 1 OR f.turns > 1
+        min(\(AdmissionLimits.lifeMax), f.cl + CASE WHEN f.alive OR f.cl & 1 OR f.turns > 1
             THEN f.turns + ((f.cl + f.turns) & 1 <> f.alive) ELSE 0 END)
+        """
+
+    /// A stamp above those of a row and its cells, or of the present where there is none above them: in a new life it
+    /// need not be above.
+    private static let turnedStamp = """
+        CASE WHEN max(r.hlc, coalesce((SELECT max(c.hlc) FROM _sync_cell AS c WHERE c.r = f.r), 0))
+                >= \(AdmissionLimits.timestampMax) THEN f.stamp
+            ELSE max(f.stamp, r.hlc + 1, coalesce((SELECT max(c.hlc) FROM _sync_cell AS c WHERE c.r = f.r) + 1, 0))
+        END
         """
 
     private func foldWholeRows(_ stamps: StampRule) throws {
@@ -46,9 +72,7 @@ extension Fold {
                 FROM temp._sync_fold AS f WHERE f.r IS NULL AND f.alive ORDER BY f.seq;
                 CREATE TEMP TABLE _sync_turned (r INTEGER PRIMARY KEY, cl, hlc, seq);
                 INSERT INTO temp._sync_turned
-                SELECT f.r, \(Self.life),
-                    max(f.stamp, r.hlc + 1, coalesce((SELECT max(c.hlc) FROM _sync_cell AS c WHERE c.r = f.r) + 1, 0)),
-                    f.seq
+                SELECT f.r, \(Self.life), \(Self.turnedStamp), f.seq
                 FROM temp._sync_fold AS f JOIN _sync_row AS r ON r.r = f.r
                 WHERE f.turns > 0 OR f.cl & 1 <> f.alive;
                 DELETE FROM _sync_cell WHERE r IN (SELECT r FROM temp._sync_turned);
@@ -70,7 +94,9 @@ extension Fold {
             sql: """
                 INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
                 SELECT f.r, u.col,
-                    max(CASE u.kind WHEN \(rewrite) THEN 0 ELSE \(stamps.sql("u.ms")) END, r.hlc + 1, coalesce(c.hlc + 1, 0)),
+                    min(\(AdmissionLimits.timestampMax), max(
+                        CASE u.kind WHEN \(rewrite) THEN 0 ELSE \(stamps.sql("u.ms")) END,
+                        r.hlc + 1, coalesce(c.hlc + 1, 0))),
                     \(stamps.replica), u.seq
                 FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms, l.op & 15 AS kind
                       FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl

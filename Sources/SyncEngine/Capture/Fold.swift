@@ -9,7 +9,8 @@ import SyncWire
 ///
 /// The invariants:
 /// 1. A stamp is `max(clock + 1, min(ms, now) << 16)`, and above the stamp that
-///    it replaces: a local edit always wins over what it was made upon.
+///    it replaces: a local edit always wins over what it was made upon. Where that would be beyond what other stores
+///    take in, because somebody sent a stamp of the far future, the edit begins a new life of its row.
 /// 2. The sequence of a change is the number of its last log entry.
 /// 3. Only the last write of a row, or of a cell, gets a version: nobody else
 ///    has seen the others.
@@ -36,19 +37,24 @@ struct Fold {
             FROM _sync_log WHERE seq > ?
             """
         guard let tail = try Row.fetchOne(db, sql: sql, arguments: [metadata.folded]),
-            let last: Int64 = tail[1]
+            let last = try tail.decodeIfPresent(Int64.self, atIndex: 1)
         else { return Summary() }
         let stamps = StampRule(
             floor: metadata.clock.next.rawValue, now: environment.milliseconds(), replica: metadata.selfNumber
         )
-        let newest: Int64 = tail[2]
+        guard let newest = Int64.fromDatabaseValue(try tail.decode(DatabaseValue.self, atIndex: 2)) else {
+            throw SyncError(
+                .damagedMetadata,
+                "an entry of _sync_log was not made by the triggers: its time is no number; `syncctl verify` names it"
+            )
+        }
         var clock = max(stamps.floor, min(newest, stamps.now) << 16)
-        let isInsertsOnly = (tail[3] as Double) == 0
+        let isInsertsOnly = try tail.decode(Double.self, atIndex: 3) == 0
         let counters = try CounterColumns.loadAll(db)
         if try isInsertsOnly && foldNewRows(metadata, stamps) {
             try counterFold(counters, metadata, stamps)?.run(hasUpdates: false)
         } else {
-            let isUpdatesOnly = (tail[4] as Double) == 0
+            let isUpdatesOnly = try tail.decode(Double.self, atIndex: 4) == 0
             if try !(isUpdatesOnly && counters.isEmpty && foldKnownRows(metadata, stamps)) {
                 try foldAny(metadata, stamps, counters)
             }
@@ -63,7 +69,7 @@ struct Fold {
         try ReplicaChain(db: db).append(metadata, upTo: last, environment)
         try StoreFence(db: db, environment: environment).advance()
         try prune(last)
-        return Summary(entryCount: tail[0])
+        return Summary(entryCount: try tail.decode(atIndex: 0))
     }
 
     /// What a copy of the file needs: log entries that are in both would get two numbers, and
@@ -84,6 +90,9 @@ struct Fold {
         let floor: Int64
         let now: Int64
         let replica: Int64
+
+        /// The first timestamp that no store takes in.
+        static let end = AdmissionLimits.timestampMax + 1
 
         /// The stamp of a log entry's time.
         func sql(_ milliseconds: String) -> String {
@@ -121,12 +130,16 @@ struct Fold {
         let digests = try DigestLedger(db, metadata)
         try digests.beginFold(ofKnownRowsAfter: metadata.folded)
         do {
-            // The number of a row that is not known, or not alive, is NULL, which the table refuses.
+            // The number of a row that is not known, or not alive, is NULL, which the table refuses, and so is a
+            // stamp beyond the last one (see beginLives).
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
                     SELECT CASE WHEN r.cl & 1 THEN r.r END, u.col,
-                        max(\(stamps.sql("u.ms")), r.hlc + 1, coalesce(c.hlc + 1, 0)), \(stamps.replica), u.seq
+                        nullif(
+                            min(max(\(stamps.sql("u.ms")), r.hlc + 1, coalesce(c.hlc + 1, 0)), \(StampRule.end)),
+                            \(StampRule.end)),
+                        \(stamps.replica), u.seq
                     FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms
                           FROM _sync_log AS l CROSS JOIN _sync_column AS c ON c.tbl = l.tbl
                               AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1

@@ -61,7 +61,7 @@ extension TableTracking {
     ///   history, so the renamed table goes on as that one.
     private func rename(_ table: SyncedTable, to name: String) throws -> Bool {
         let other = try SyncedTable.loadAll(db).first {
-            $0.number != table.number && $0.name.lowercased() == name.lowercased()
+            $0.number != table.number && $0.name.isSameIdentifier(as: name)
         }
         if let other {
             let isUsed = try Bool.fetchOne(
@@ -85,7 +85,7 @@ extension TableTracking {
         try NameAliases.release(db, table: name)
         try db.execute(
             sql: "UPDATE _sync_table SET name = ? WHERE tbl = ?", arguments: [name, table.number])
-        guard name.lowercased() != table.name.lowercased() else { return }
+        guard name.identifierKey != table.name.identifierKey else { return }
         try NameAliases.add(db, table.name, ofTable: table.number)
     }
 
@@ -110,10 +110,10 @@ extension TableTracking {
         // The entries so far are of the columns as they were.
         try Fold(db: db, environment: environment).run()
         try checkKey(of: table, definition, captured)
-        let folded = Set(names.map { $0.lowercased() })
+        let folded = Set(names.map { $0.identifierKey })
         var renamed: [(column: SyncedTable.Column, name: String)] = []
         for column in table.presentColumns {
-            guard let name = captured.columns[column.number], folded.contains(name.lowercased()) else {
+            guard let name = captured.columns[column.number], folded.contains(name.identifierKey) else {
                 try setPlace(.dropped, of: column, in: table)
                 continue
             }
@@ -140,7 +140,7 @@ extension TableTracking {
         let numbers = Set(renamed.map(\.column.number))
         for (column, name) in renamed {
             let other = table.columns.first {
-                $0.name.lowercased() == name.lowercased() && !numbers.contains($0.number)
+                $0.name.isSameIdentifier(as: name) && !numbers.contains($0.number)
             }
             // A peer renamed it before, and what it wrote since then is parked.
             if let other {
@@ -152,7 +152,7 @@ extension TableTracking {
                 sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
                 arguments: [name, table.number, column.number])
         }
-        for (column, name) in renamed where name.lowercased() != column.name.lowercased() {
+        for (column, name) in renamed where name.identifierKey != column.name.identifierKey {
             try NameAliases.add(db, column.name, ofColumn: column.number, in: table.number)
         }
     }
@@ -163,8 +163,8 @@ extension TableTracking {
     ) throws {
         guard table.key != definition.key else { return }
         let isRenamed =
-            captured.map { $0.key.lowercased() == definition.key.lowercased() }
-            ?? !definition.columns.contains { $0.lowercased() == table.key.lowercased() }
+            captured.map { $0.key.isSameIdentifier(as: definition.key) }
+            ?? !definition.columns.contains { $0.isSameIdentifier(as: table.key) }
         guard isRenamed else {
             throw SyncError(
                 .unsuitableKey,

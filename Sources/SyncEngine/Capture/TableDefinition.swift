@@ -48,7 +48,7 @@ struct TableDefinition {
         let names = try columns.map { try $0.decode(String.self, forColumn: "name") }
         var defaults: [String: String] = [:]
         for column in columns {
-            let name = try column.decode(String.self, forColumn: "name").lowercased()
+            let name = try column.decode(String.self, forColumn: "name").identifierKey
             defaults[name] = try column.decodeIfPresent(String.self, atIndex: 4)
         }
         return TableDefinition(
@@ -79,13 +79,13 @@ struct TableDefinition {
                 """, arguments: [name])
         for row in rows {
             let trigger: String = try row.decode(atIndex: 0)
-            let words = try row.decode(String.self, atIndex: 1).lowercased()
+            let words = try row.decode(String.self, atIndex: 1).foldedIdentifier
                 .split { !($0.isLetter || $0.isNumber || $0 == "_") }
             guard let begin = words.firstIndex(of: "begin") else { continue }
             let head = words[..<begin]
             let body = words[begin...]
             let updatesItself = zip(body, body.dropFirst()).contains {
-                $0 == "update" && $1 == name.lowercased()
+                $0 == "update" && String($1).isSameIdentifier(as: name)
             }
             guard head.contains("update"), !head.contains("when"), updatesItself else { continue }
             throw SyncError(

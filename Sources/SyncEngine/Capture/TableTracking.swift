@@ -18,7 +18,7 @@ struct TableTracking {
         let known = try SyncedTable.loadAll(db)
         for name in names {
             let definition = try TableDefinition.load(db, name)
-            if let table = try known.first(where: { $0.name.lowercased() == name.lowercased() })
+            if let table = try known.first(where: { $0.name.isSameIdentifier(as: name) })
                 ?? dropped(known, alias: name)
             {
                 if !table.isTracked { try adopt(table, definition) }
@@ -170,20 +170,20 @@ struct TableTracking {
     @discardableResult
     func updateColumns(of table: SyncedTable, _ definition: TableDefinition) throws -> Set<String> {
         let aliases = try NameAliases(db)
-        let names = Set(definition.columns.map { $0.lowercased() })
-        for column in table.columns where column.isPresent && !names.contains(column.name.lowercased()) {
+        let names = Set(definition.columns.map { $0.identifierKey })
+        for column in table.columns where column.isPresent && !names.contains(column.name.identifierKey) {
             try setPlace(.dropped, of: column, in: table)
         }
         var added: Set<String> = []
         var table = table
         for name in definition.columns {
-            let folded = name.lowercased()
+            let folded = name.identifierKey
             let alias = aliases.column(named: name, in: table.number)
-            if let column = table.columns.first(where: { $0.name.lowercased() == folded }) {
+            if let column = table.columns.first(where: { $0.name.identifierKey == folded }) {
                 guard !column.isPresent else { continue }
                 try setPlace(.table, of: column, in: table)
             } else if let column = table.columns.first(where: { $0.number == alias && !$0.isPresent }),
-                !names.contains(column.name.lowercased())
+                !names.contains(column.name.identifierKey)
             {
                 // A column that peers have by another name, and that is here now.
                 try setName(name, of: column, in: table)
@@ -210,7 +210,7 @@ struct TableTracking {
         try db.execute(
             sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
             arguments: [name, table.number, column.number])
-        guard name.lowercased() != column.name.lowercased() else { return }
+        guard name.identifierKey != column.name.identifierKey else { return }
         try NameAliases.add(db, column.name, ofColumn: column.number, in: table.number)
     }
 
@@ -223,11 +223,11 @@ struct TableTracking {
     func logValues(
         of table: SyncedTable, inColumns names: Set<String>, _ definition: TableDefinition
     ) throws {
-        for column in table.presentColumns where names.contains(column.name.lowercased()) {
+        for column in table.presentColumns where names.contains(column.name.identifierKey) {
             try log(
                 table, CaptureTriggers.Operation.rewrite, of: column,
                 where: """
-                    \(column.name.quotedDatabaseIdentifier) IS NOT (\(definition.defaults[column.name.lowercased()] ?? "NULL"))
+                    \(column.name.quotedDatabaseIdentifier) IS NOT (\(definition.defaults[column.name.identifierKey] ?? "NULL"))
                     AND NOT EXISTS (
                         SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.col = \(column.number)
                           AND s.pk = \(table.key.quotedDatabaseIdentifier))

@@ -87,7 +87,7 @@ package final class TrackedSchema: StoreSchemaTracker {
         try markRewrites(db)
         guard try refreshIfPossible(tracking) != nil else { return }
         let known = try SyncedTable.loadAll(db).first {
-            $0.isTracked && $0.name.lowercased() == table.lowercased()
+            $0.isTracked && $0.name.isSameIdentifier(as: table)
         }
         guard let known else { return }
         switch change {
@@ -98,7 +98,7 @@ package final class TrackedSchema: StoreSchemaTracker {
             forgetAtTheEnd(of: db)
         case .dropColumn(let name):
             guard
-                let column = known.presentColumns.first(where: { $0.name.lowercased() == name.lowercased() })
+                let column = known.presentColumns.first(where: { $0.name.isSameIdentifier(as: name) })
             else { return }
             try Fold(db: db, environment: environment).run()
             try tracking.keepValues(of: column, in: known)

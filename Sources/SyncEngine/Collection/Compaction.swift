@@ -30,6 +30,8 @@ public struct CompactionReport: Equatable, Sendable {
     public internal(set) var retiredReplicas: [ReplicaID] = []
     /// The replicas that are not known to know the deletions that are kept.
     public internal(set) var awaitedReplicas: [ReplicaID] = []
+    /// What was taken out because other stores would refuse it.
+    public internal(set) var repair = MetadataRepairReport()
     /// The size of the file before, in bytes.
     public internal(set) var byteCountBefore: Int64 = 0
     /// The size of the file afterwards, in bytes.
@@ -65,8 +67,9 @@ extension Synchronizer {
             var report = CompactionReport()
             try db.inTransaction(.immediate) {
                 try TableTracking(db: db, environment: environment).refresh()
-                try Fold(db: db, environment: environment).run()
+                let repair = try MetadataRepair(db: db, environment: environment).run()
                 report = try Compaction(db: db, environment: environment, options: options).run()
+                report.repair = repair
                 return isDryRun ? .rollback : .commit
             }
             report.byteCountBefore = try Self.byteCount(db)

@@ -96,7 +96,7 @@ final class ForgottenDeletions {
     /// Does not take a row in whose deletion was forgotten. What nobody here has seen of it is kept.
     func discard(_ change: RowChange, _ part: AppliedPart, _ table: AppliedTable, _ key: RowKey) throws {
         guard change.isAlive else { return }
-        var plan = MergePlan(life: change.life + 1, base: end)
+        var plan = MergePlan(life: min(change.life, AdmissionLimits.lifeMax - 1) + 1, base: end)
         plan.lostLife = change.life
         plan.conflicts = change.writes.filter { !part.known.contains($0.value.stamp) }
             .sorted { $0.key < $1.key }
@@ -143,7 +143,7 @@ final class ForgottenDeletions {
     private func takeOut(
         _ local: RowVersion, _ part: AppliedPart, _ table: AppliedTable, _ key: RowKey
     ) throws {
-        var plan = MergePlan(life: local.life + 1, base: end)
+        var plan = MergePlan(life: min(local.life, AdmissionLimits.lifeMax - 1) + 1, base: end)
         plan.lostLife = local.life
         try table.reader.load(key: key, hasParkedValues: parking.isInUse)
         var values: [Int: WireValue] = [:]

@@ -60,7 +60,7 @@ extension Synchronizer {
     private func currentRow(_ db: Database, _ conflict: Conflict) throws -> Row? {
         guard
             let table = try SchemaInspection(db: db).tables()
-                .first(where: { $0.name.lowercased() == conflict.table.lowercased() })
+                .first(where: { $0.name.isSameIdentifier(as: conflict.table) })
         else { return nil }
         return try Row.fetchOne(
             db, sql: "SELECT * FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))",

@@ -20,7 +20,9 @@ struct ConstraintFailure {
     }
 
     init(_ error: DatabaseError) {
-        message = error.message ?? "a constraint"
+        let text = error.message ?? "a constraint"
+        // A trigger of the user's may say what the engine says of other rows, by which it tells these.
+        message = Parking.reasons.contains(text) ? text.debugDescription : text
         reason =
             switch error.extendedResultCode {
             case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID: .unique

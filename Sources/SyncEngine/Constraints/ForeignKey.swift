@@ -26,7 +26,7 @@ struct ForeignKey {
         let groups = Dictionary(grouping: rows) { $0["id"] as Int }
         return try groups.sorted { $0.key < $1.key }.compactMap { _, rows in
             let name: String = rows[0]["table"]
-            guard let parent = tables.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+            guard let parent = tables.first(where: { $0.name.isSameIdentifier(as: name) }) else {
                 return nil
             }
             return ForeignKey(
@@ -39,7 +39,7 @@ struct ForeignKey {
     /// The child's column, when the parent's key alone is referred to.
     var keyColumn: String? {
         guard let single = columns.first, columns.count == 1,
-            single.to.lowercased() == parent.key.lowercased()
+            single.to.isSameIdentifier(as: parent.key)
         else { return nil }
         return single.from
     }
@@ -52,7 +52,8 @@ struct ForeignKey {
     /// A text that is the same for the same foreign key.
     var signature: String {
         "\(child.number)>\(parent.number):"
-            + columns.map { "\($0.from.lowercased())=\($0.to.lowercased())" }.sorted().joined(separator: ",")
+            + columns.map { "\($0.from.identifierKey)=\($0.to.identifierKey)" }.sorted().joined(
+                separator: ",")
     }
 
     /// The condition that a row `c` of the child table has no parent.

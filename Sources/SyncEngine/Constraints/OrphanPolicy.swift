@@ -38,7 +38,7 @@ struct OrphanPolicies {
     /// Stores the policy of a table.
     static func set(_ db: Database, _ policy: OrphanPolicy, for name: String) throws {
         let table = try SyncedTable.loadAll(db).first {
-            $0.isTracked && $0.name.lowercased() == name.lowercased()
+            $0.isTracked && $0.name.isSameIdentifier(as: name)
         }
         guard let table else { throw SyncError(.noSuchTable, "table \(name) is not tracked") }
         try db.execute(sql: "DELETE FROM _sync_orphan_policy WHERE tbl = ?", arguments: [table.number])
@@ -68,7 +68,7 @@ struct OrphanPolicies {
             case .setNull:
                 guard let name = reference.keyColumn,
                     let column = table.table.presentColumns.first(where: {
-                        $0.name.lowercased() == name.lowercased()
+                        $0.name.isSameIdentifier(as: name)
                     }), try table.update(key, [(column.name, .null)]) == nil
                 else { return false }
                 let group = column.number / CaptureTriggers.columnsPerGroup

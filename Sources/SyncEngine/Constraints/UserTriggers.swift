@@ -19,7 +19,7 @@ struct UserTriggers {
 
     /// Takes the triggers that write to tracked tables out of the way.
     static func suspend(_ db: Database, tables: [SyncedTable]) throws -> UserTriggers {
-        let tracked = Set(tables.filter(\.isTracked).map { $0.name.lowercased() })
+        let tracked = Set(tables.filter(\.isTracked).map { $0.name.identifierKey })
         let triggers = try all(db).filter { writes($0.sql, toOneOf: tracked) }
         for trigger in triggers { try drop(db, trigger) }
         return UserTriggers(db: db, suspended: triggers)
@@ -32,12 +32,12 @@ struct UserTriggers {
 
     /// Returns whether the user has triggers on a table.
     static func exist(_ db: Database, on table: SyncedTable) throws -> Bool {
-        try all(db).contains { $0.table.lowercased() == table.storageName.lowercased() }
+        try all(db).contains { $0.table.isSameIdentifier(as: table.storageName) }
     }
 
     /// Runs a block without the user's triggers of a table.
     static func withoutTriggers(_ db: Database, on table: SyncedTable, _ body: () throws -> Void) throws {
-        let triggers = try all(db).filter { $0.table.lowercased() == table.storageName.lowercased() }
+        let triggers = try all(db).filter { $0.table.isSameIdentifier(as: table.storageName) }
         for trigger in triggers { try drop(db, trigger) }
         try body()
         for trigger in triggers { try create(db, trigger) }
@@ -92,7 +92,7 @@ struct UserTriggers {
                 target += 1
             default: continue
             }
-            if target < tokens.count, tables.contains(tokens[target].text.lowercased()) { return true }
+            if target < tokens.count, tables.contains(tokens[target].text.identifierKey) { return true }
         }
         return false
     }

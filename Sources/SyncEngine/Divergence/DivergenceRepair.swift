@@ -33,11 +33,11 @@ struct DivergenceRepair {
         guard let (own, other) = try states() else {
             throw SyncError(.notComparable, "the remote can't be compared: its program knows no digests")
         }
-        let chosen = tables.map { Set($0.joined().map { $0.lowercased() }) }
+        let chosen = tables.map { Set($0.joined().map { $0.identifierKey }) }
         var findings = Findings()
         for table in StateComparison(own.digest, other.digest).tables {
-            if let chosen, !table.names.contains(where: { chosen.contains($0.lowercased()) }) { continue }
-            if table.names.contains(where: { excluded.contains($0.lowercased()) }) { continue }
+            if let chosen, !table.names.contains(where: { chosen.contains($0.identifierKey) }) { continue }
+            if table.names.contains(where: { excluded.contains($0.identifierKey) }) { continue }
             let known = own.known(of: table.names)
             guard known == other.known(of: table.names) else { throw SyncError.changedMeanwhile }
             guard isDeep || !table.isEqual else { continue }
@@ -69,7 +69,7 @@ struct DivergenceRepair {
         var count: Int64 = 0
         for bucket in 0..<StateHasher.bucketCount where own.sums[bucket] != other.sums[bucket] {
             buckets.insert(UInt8(bucket))
-            count += max(own.sums[bucket].count, other.sums[bucket].count)
+            count = count.addingSaturated(max(own.sums[bucket].count, other.sums[bucket].count))
             guard count > Self.rowCountMax else { continue }
             keys += try differingKeys(table, vector, buckets)
             buckets = []

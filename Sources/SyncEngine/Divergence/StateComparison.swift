@@ -55,14 +55,14 @@ struct StateComparison {
 
     private static func union(_ left: [String]?, _ right: [String]?) -> [String] {
         var seen: Set<String> = []
-        return ((left ?? []) + (right ?? [])).filter { seen.insert($0.lowercased()).inserted }
+        return ((left ?? []) + (right ?? [])).filter { seen.insert($0.identifierKey).inserted }
     }
 
     /// Pairs what has one name; then, of the rest, what has any name in common.
     private static func match<Item>(
         _ left: [Item], _ right: [Item], names: (Item) -> [String]
     ) -> [(Item?, Item?)] {
-        func own(_ item: Item) -> String { names(item).first?.lowercased() ?? "" }
+        func own(_ item: Item) -> String { names(item).first?.identifierKey ?? "" }
         var partners: [Int: Int] = [:]
         var taken: Set<Int> = []
         let owners = Dictionary(
@@ -73,10 +73,12 @@ struct StateComparison {
         }
         var known: [String: Int] = [:]
         for (index, item) in right.enumerated() where !taken.contains(index) {
-            for name in names(item) where known[name.lowercased()] == nil { known[name.lowercased()] = index }
+            for name in names(item) where known[name.identifierKey] == nil {
+                known[name.identifierKey] = index
+            }
         }
         for (index, item) in left.enumerated() where partners[index] == nil {
-            let other = names(item).compactMap { known[$0.lowercased()] }.first { !taken.contains($0) }
+            let other = names(item).compactMap { known[$0.identifierKey] }.first { !taken.contains($0) }
             guard let other else { continue }
             taken.insert(other)
             partners[index] = other

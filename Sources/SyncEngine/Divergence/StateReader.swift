@@ -106,8 +106,8 @@ struct StateReader {
 
     /// What has one of some names.
     static func find<Item>(_ names: [String], in items: [Item], name: (Item) -> String) -> Item? {
-        let names = Set(names.map { $0.lowercased() })
-        return items.first { names.contains(name($0).lowercased()) }
+        let names = Set(names.map { $0.identifierKey })
+        return items.first { names.contains(name($0).identifierKey) }
     }
 }
 

@@ -12,7 +12,7 @@ struct SchemaInspection {
             guard try db.tableExists(name, in: "main") else { return nil }
             let columns = try db.columns(in: name, in: "main")
             let key = [captured?.key ?? table.key, table.key].first { key in
-                columns.contains { $0.name.lowercased() == key.lowercased() }
+                columns.contains { $0.name.isSameIdentifier(as: key) }
             }
             guard let key else { return nil }
             return SyncedTable(
@@ -59,8 +59,8 @@ struct SchemaInspection {
         if name != table.name {
             remarks.append("the table was renamed to \(name); the next synchronization follows")
         }
-        let tracked = Set(captured.columns.values.map { $0.lowercased() })
-        for column in definition.columns where !tracked.contains(column.lowercased()) {
+        let tracked = Set(captured.columns.values.map { $0.identifierKey })
+        for column in definition.columns where !tracked.contains(column.identifierKey) {
             remarks.append(
                 "column \(column) was added by another program; its values are sent from the next synchronization on"
             )

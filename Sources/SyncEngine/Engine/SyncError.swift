@@ -47,6 +47,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case unsuitableScope
         /// The remote exchanges other tables with this device than it asks for or brings.
         case outsideScope
+        /// More replicas, tables or columns would be known here than a store keeps.
+        case capacityExceeded
         /// The replica was never heard of.
         case noSuchReplica
         /// Two replicas know the same and do not hold the same, and could not be made equal.

@@ -160,9 +160,9 @@ struct SessionDriver {
                 let forks = try local.meet(met.remote) + remote.meet(met.local)
                 action = session.handle(.greeted(local: met.local, remote: met.remote, forks: forks))
             case .renew(let side, let forks):
-                try (side == .local ? local : remote).renewIdentity(forks)
-                renewed.append(side)
-                action = session.handle(.renewed(side))
+                let isRenewed = try renew(side, forks, greetings)
+                if isRenewed { renewed.append(side) }
+                action = session.handle(isRenewed ? .renewed(side) : .stayed(side))
             case .pull(let vector):
                 var request = request(since: vector, greetings?.local)
                 request.ask(session.rows, try local.rowRequests())
@@ -205,6 +205,19 @@ struct SessionDriver {
                 }
                 return report
             }
+        }
+    }
+
+    /// Gives a side a new identity, unless what it said of itself was out of date.
+    private func renew(
+        _ side: SyncSession.Side, _ forks: [Fork], _ greetings: (local: Greeting, remote: Greeting)?
+    ) throws -> Bool {
+        guard let greetings else { throw SyncError(.invalidBundle, "the remote did not greet") }
+        return switch side {
+        case .local:
+            try local.renewIdentity(forks, shownBy: greetings.remote, to: greetings.local.replica)
+        case .remote:
+            try remote.renewIdentity(forks, shownBy: greetings.local, to: greetings.remote.replica)
         }
     }
 

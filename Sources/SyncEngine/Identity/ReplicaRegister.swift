@@ -119,18 +119,41 @@ struct ReplicaRegister {
     ) throws {
         let metadata = try StoreMetadata.require(db)
         let own = try metadata.replicaID()
-        for (replica, vector) in facts.known where replica != own && replica != peer {
-            try note(vector, of: replica, at: milliseconds)
+        let strangers = try strangers(of: facts, metadata)
+        let numbers = Dictionary(
+            metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
+        for (replica, vector) in facts.known
+        where replica != own && replica != peer && !strangers.contains(replica) {
+            try note(vector, of: replica, at: milliseconds, numbers)
         }
-        if peer != own { try note(vector, of: peer, at: milliseconds) }
-        try Acknowledgement(db: db).learn(facts.acknowledged, own: own, at: milliseconds)
-        for retirement in facts.retirements where retirement.replica != own {
+        if peer != own { try note(vector, of: peer, at: milliseconds, numbers) }
+        try Acknowledgement(db: db).learn(
+            facts.acknowledged.filter { !strangers.contains($0.key) }, own: own, at: milliseconds)
+        for retirement in facts.retirements
+        where retirement.replica != own && !strangers.contains(retirement.replica) {
             try retire(retirement.replica, at: retirement.milliseconds, retirement.reason)
         }
     }
 
-    /// Notes that a replica knows something, and that it was heard of if that is news.
-    func note(_ vector: VersionVector, of replica: ReplicaID, at milliseconds: Int64) throws {
+    /// The replicas of which a peer says something, which are not known here, and for which there is no room: what it
+    /// says of these is not kept. It is said again at each synchronization.
+    private func strangers(of facts: ReplicaFacts, _ metadata: StoreMetadata) throws -> Set<ReplicaID> {
+        let known = Set(metadata.replicas.map(\.id))
+        let named = Set(facts.known.keys).union(facts.acknowledged.keys).union(
+            facts.retirements.map(\.replica))
+        let new = named.subtracting(known).sorted()
+        let room = min(AdmissionLimits.strangerCountMax, AdmissionLimits.replicaCountMax - known.count)
+        return Set(new.dropFirst(max(0, room)))
+    }
+
+    /// Notes that a replica knows something, and that it was heard of if that is news. What it knows of replicas that
+    /// are not known here is not noted: nothing of theirs is here yet.
+    ///
+    /// - parameter numbers: Those of the replicas that are known here, when they were read.
+    func note(
+        _ vector: VersionVector, of replica: ReplicaID, at milliseconds: Int64,
+        _ numbers: [ReplicaID: Int64]? = nil
+    ) throws {
         let sid = try number(of: replica, at: milliseconds)
         var known: [ReplicaID: Int64] = [:]
         let rows = try Row.fetchAll(
@@ -142,15 +165,25 @@ struct ReplicaRegister {
         for row in rows {
             known[try StoreMetadata.identifier(row.decode(atIndex: 0))] = try row.decode(atIndex: 1)
         }
-        let news = vector.sequences.filter { $0.value > known[$0.key] ?? 0 }
+        let numbers = try numbers ?? self.numbers()
+        let news = vector.sequences.filter { $0.value > known[$0.key] ?? 0 && numbers[$0.key] != nil }
         guard !news.isEmpty else { return }
         for (origin, sequence) in news {
             try db.execute(
                 sql: "INSERT OR REPLACE INTO main._sync_known (sid, origin, oseq) VALUES (?, ?, ?)",
-                arguments: [sid, try number(of: origin, at: milliseconds), sequence])
+                arguments: [sid, numbers[origin], min(sequence, AdmissionLimits.sequenceMax)])
         }
         try db.execute(
             sql: "UPDATE _sync_replica SET seen = ? WHERE sid = ?", arguments: [milliseconds, sid])
+    }
+
+    /// The local numbers of all replicas.
+    func numbers() throws -> [ReplicaID: Int64] {
+        var numbers: [ReplicaID: Int64] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT rid, sid FROM _sync_replica") {
+            numbers[try StoreMetadata.identifier(row.decode(atIndex: 0))] = try row.decode(atIndex: 1)
+        }
+        return numbers
     }
 
     /// The local number of a replica, which it gets if it has none.
@@ -163,7 +196,9 @@ struct ReplicaRegister {
         try db.execute(
             sql: "INSERT INTO _sync_replica (rid, seen) VALUES (?, ?)",
             arguments: [replica.data, milliseconds])
-        return db.lastInsertedRowID
+        let number = db.lastInsertedRowID
+        try Capacity.requireRoomForReplicas(db)
+        return number
     }
 
     /// Retires a replica. The first retirement counts, unless somebody asks for one later.

@@ -129,7 +129,7 @@ enum MetadataSchema {
 
     /// Whether a name belongs to the metadata.
     static func isReserved(_ name: String) -> Bool {
-        name.lowercased().hasPrefix("_sync_") || name.lowercased().hasPrefix("sqlite_")
+        name.foldedIdentifier.hasPrefix("_sync_") || name.foldedIdentifier.hasPrefix("sqlite_")
     }
 
     /// Brings the metadata of an older program to this version. Runs in the

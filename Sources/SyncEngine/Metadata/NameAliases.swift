@@ -40,14 +40,19 @@ struct NameAliases {
 
     /// The table that has another name.
     func table(named name: String) -> Int64? {
-        entries.first { $0.column == Self.ofTable && $0.name.lowercased() == name.lowercased() }?.table
+        entries.first { $0.column == Self.ofTable && $0.name.isSameIdentifier(as: name) }?.table
     }
 
     /// The column that has another name.
     func column(named name: String, in table: Int64) -> Int? {
         entries.first {
-            $0.table == table && $0.column != Self.ofTable && $0.name.lowercased() == name.lowercased()
+            $0.table == table && $0.column != Self.ofTable && $0.name.isSameIdentifier(as: name)
         }?.column
+    }
+
+    /// Each name, with the number of its table, and that of its column unless it is the table's.
+    var all: some Sequence<(table: Int64, column: Int?, name: String)> {
+        entries.lazy.map { ($0.table, $0.column == Self.ofTable ? nil : $0.column, $0.name) }
     }
 
     // MARK: Writing

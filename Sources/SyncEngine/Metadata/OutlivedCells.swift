@@ -39,7 +39,7 @@ struct OutlivedCells {
         let present =
             try table.hasRows && db.tableExists(table.storageName)
             ? db.columns(in: table.storageName) : []
-        let info = present.first { $0.name.lowercased() == name?.lowercased() }
+        let info = present.first { $0.name.identifierKey == name?.identifierKey }
         let standard = info?.defaultValueSQL ?? "NULL"
         let shown = info.map { "t.\($0.name.quotedDatabaseIdentifier)" } ?? "NULL"
         let join =

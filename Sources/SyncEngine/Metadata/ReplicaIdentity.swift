@@ -69,8 +69,9 @@ enum ReplicaIdentity {
             try shares.move(fork, number: sid)
             for table in ["_sync_row", "_sync_cell"] {
                 try db.execute(
-                    sql: "UPDATE \(table) SET sid = ?, oseq = ?, hlc = hlc + 1 WHERE sid = ? AND oseq > ?",
-                    arguments: [new, number, sid, fork.common])
+                    sql:
+                        "UPDATE \(table) SET sid = ?, oseq = ?, hlc = min(hlc + 1, ?) WHERE sid = ? AND oseq > ?",
+                    arguments: [new, number, AdmissionLimits.timestampMax, sid, fork.common])
             }
             for table in ["_sync_replica", "_sync_floor"] {
                 try db.execute(
@@ -88,7 +89,7 @@ enum ReplicaIdentity {
         try db.execute(
             sql: """
                 UPDATE _sync_cell SET sid = ?1, oseq = ?2,
-                    hlc = 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
+                    hlc = min(\(AdmissionLimits.timestampMax), 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r))
                 WHERE r IN (SELECT r FROM _sync_row WHERE sid = ?1 AND oseq = ?2)
                 AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
                 AND col NOT IN (

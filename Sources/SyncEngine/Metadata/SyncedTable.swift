@@ -115,10 +115,11 @@ struct SyncedTable {
     /// Adds columns to the metadata of the table.
     func addingColumns(_ db: Database, _ names: [String], place: Column.Place) throws -> SyncedTable {
         var columns = self.columns
+        var last = columns.map(\.number).max() ?? -1
         for name in names {
             try NameAliases.release(db, column: name, of: number)
-            let column = Column(
-                number: (columns.map(\.number).max() ?? -1) + 1, name: name, place: place)
+            last += 1
+            let column = Column(number: last, name: name, place: place)
             try db.execute(
                 sql: "INSERT INTO _sync_column (tbl, col, name, present) VALUES (?, ?, ?, ?)",
                 arguments: [number, column.number, name, place.rawValue])

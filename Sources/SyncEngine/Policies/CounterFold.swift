@@ -144,7 +144,7 @@ struct CounterFold {
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                SELECT r.r, \(column), max(\(stamp), r.hlc + 1, coalesce(c.hlc + 1, 0)), \(metadata.selfNumber), \(write.sequence)
+                SELECT r.r, \(column), min(\(AdmissionLimits.timestampMax), max(\(stamp), r.hlc + 1, coalesce(c.hlc + 1, 0))), \(metadata.selfNumber), \(write.sequence)
                 FROM _sync_row AS r LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = \(column)
                 WHERE r.r = \(write.row)
                 """)

@@ -227,10 +227,10 @@ final class CounterStore {
             arguments: [number, counter.number, replica.data])
         if let known { return known }
         let table = try SyncedTable.load(db, number: number)
-        let names = Set(table.columns.map { $0.name.lowercased() })
+        let names = Set(table.columns.map { $0.name.identifierKey })
         // Another counter may have had the name before it was renamed.
         var name = shareName(counter.name, replica)
-        while names.contains(name.lowercased()) { name = "+" + name }
+        while names.contains(name.identifierKey) { name = "+" + name }
         let added = try table.addingColumns(db, [name], place: .elsewhere)
         let column = added.columns[added.columns.count - 1].number
         try register(db, share: column, of: counter.number, in: number, replica: replica)

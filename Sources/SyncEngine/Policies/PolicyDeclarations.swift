@@ -44,10 +44,13 @@ struct PolicyDeclarations {
         }
     }
 
-    private let groups: [BundleHeader.Table]
+    /// The declarations by the table that they are about.
+    private let groups: [String: [BundleHeader.Table]]
 
     init(_ header: BundleHeader) {
-        groups = header.tables.filter { [Self.policies, Self.shares].contains($0.name) }
+        groups = Dictionary(
+            grouping: header.tables.filter { [Self.policies, Self.shares].contains($0.name) },
+            by: \.key.identifierKey)
     }
 
     /// Takes over what a bundle says, and what the names of its columns say: a program
@@ -59,38 +62,46 @@ struct PolicyDeclarations {
         match: (BundleHeader.Table) throws -> (table: SyncedTable, columns: [SyncedTable.Column])
     ) throws {
         for header in named {
+            let groups = groups[header.name.identifierKey] ?? []
+            // Most tables have no counters, and no policies.
+            guard !groups.isEmpty || header.columns.contains(where: { $0.utf8.contains(UInt8(ascii: "+")) })
+            else { continue }
             let (table, columns) = try match(header)
             let numbers = Dictionary(
-                zip(header.columns, columns.map(\.number)), uniquingKeysWith: { first, _ in first })
-            try learnPolicies(store, header.name, table, numbers)
-            try learnShares(store, header, table, numbers)
+                zip(header.columns.map(\.identifierKey), columns.map(\.number)),
+                uniquingKeysWith: { first, _ in first })
+            try learnPolicies(store, groups, table, numbers)
+            try learnShares(store, groups, table, numbers)
         }
     }
 
     private func learnPolicies(
-        _ store: PolicyStore, _ name: String, _ table: SyncedTable, _ numbers: [String: Int]
+        _ store: PolicyStore, _ groups: [BundleHeader.Table], _ table: SyncedTable, _ numbers: [String: Int]
     ) throws {
-        for group in groups where group.name == Self.policies && group.key == name && group.columns.count >= 5
-        {
+        for group in groups where group.name == Self.policies && group.columns.count >= 5 {
             let words = group.columns
-            guard let column = numbers[words[0]],
+            guard let column = numbers[words[0].identifierKey],
                 let kind = ColumnPolicy.Kind(word: words[1], functionName: words[2]),
-                let timestamp = Int64(words[3]), timestamp >= 0,
+                let timestamp = Int64(words[3]), (0...AdmissionLimits.timestampMax).contains(timestamp),
                 let replica = CounterStore.parse(shareName: "+\(words[4])")?.replica
             else { continue }
             try store.learn(kind, ofColumn: column, in: table, timestamp: timestamp, replica: replica)
         }
     }
 
+    private typealias Share = (column: Int, counter: Int, replica: ReplicaID)
+
     private func learnShares(
-        _ store: PolicyStore, _ header: BundleHeader.Table, _ table: SyncedTable, _ numbers: [String: Int]
+        _ store: PolicyStore, _ groups: [BundleHeader.Table], _ table: SyncedTable, _ numbers: [String: Int]
     ) throws {
-        var shares: [(column: Int, counter: Int, replica: ReplicaID)] = []
+        var shares: [Share] = []
         var declared: Set<Int> = []
-        for group in groups where group.name == Self.shares && group.key == header.name {
-            guard let first = group.columns.first, let counter = numbers[first] else { continue }
+        for group in groups where group.name == Self.shares {
+            guard let first = group.columns.first, let counter = numbers[first.identifierKey] else {
+                continue
+            }
             for index in stride(from: 1, to: group.columns.count - 1, by: 2) {
-                guard let column = numbers[group.columns[index]], column != counter,
+                guard let column = numbers[group.columns[index].identifierKey], column != counter,
                     let replica = CounterStore.parse(shareName: "+\(group.columns[index + 1])")?.replica
                 else { continue }
                 declared.insert(column)
@@ -98,33 +109,25 @@ struct PolicyDeclarations {
             }
         }
         for (name, column) in numbers where !declared.contains(column) {
-            guard let share = CounterStore.parse(shareName: name),
-                let counter = numbers.first(where: { $0.key.lowercased() == share.column.lowercased() })?
-                    .value
+            guard let share = CounterStore.parse(shareName: name), let counter = numbers[share.column]
             else { continue }
             shares.append((column, counter, share.replica))
         }
+        guard !shares.isEmpty else { return }
         let known = try CounterColumns.loadAll(store.db)[table.number]
-        for share in shares.sorted(by: { $0.column < $1.column }) where known?.owners[share.column] == nil {
-            try learn(store, share, table)
-        }
-    }
-
-    private func learn(
-        _ store: PolicyStore, _ share: (column: Int, counter: Int, replica: ReplicaID), _ table: SyncedTable
-    ) throws {
+        var counters = Set((known?.shares ?? [:]).keys)
         // A column of the user's is no share, whatever its name is.
-        guard table.columns.contains(where: { $0.number == share.column && $0.place == .elsewhere }) else {
-            return
+        let elsewhere = Set(table.columns.filter { $0.place == .elsewhere }.map(\.number))
+        for share in shares.sorted(by: { $0.column < $1.column })
+        where known?.owners[share.column] == nil && elsewhere.contains(share.column) {
+            if counters.insert(share.counter).inserted {
+                try store.learn(
+                    .counter, ofColumn: share.counter, in: table, timestamp: 0, replica: share.replica)
+            }
+            try CounterStore.register(
+                store.db, share: share.column, of: share.counter, in: table.number, replica: share.replica)
+            try adoptParked(store.db, share.column, share.counter, table)
         }
-        let isCounter = try CounterColumns.loadAll(store.db)[table.number]?.shares[share.counter] != nil
-        if !isCounter {
-            try store.learn(
-                .counter, ofColumn: share.counter, in: table, timestamp: 0, replica: share.replica)
-        }
-        try CounterStore.register(
-            store.db, share: share.column, of: share.counter, in: table.number, replica: share.replica)
-        try adoptParked(store.db, share.column, share.counter, table)
     }
 
     /// Shares that came before anybody here knew what they are, and are parked.

@@ -69,19 +69,19 @@ struct PolicyStore {
         let tables = try SyncedTable.loadAll(db)
         guard
             let table = tables.first(where: {
-                $0.isTracked && $0.name.lowercased() == policy.table.lowercased()
+                $0.isTracked && $0.name.isSameIdentifier(as: policy.table)
             })
         else {
             throw SyncError(.noSuchTable, "no table \(policy.table) is tracked, so it can have no policy")
         }
         guard
             let column = table.presentColumns.first(where: {
-                $0.name.lowercased() == policy.column.lowercased()
+                $0.name.isSameIdentifier(as: policy.column)
             })
         else {
             throw SyncError(
                 .unsuitablePolicy,
-                table.key.lowercased() == policy.column.lowercased()
+                table.key.isSameIdentifier(as: policy.column)
                     ? "\(policy.column) is the key of table \(policy.table); a key is never merged"
                     : "table \(policy.table) has no column \(policy.column)")
         }
@@ -109,7 +109,8 @@ struct PolicyStore {
         }
         let metadata = try StoreMetadata.require(db)
         let stamp = max(
-            metadata.clock.next.rawValue, environment.milliseconds() << 16, (present?.timestamp ?? 0) + 1)
+            metadata.clock.next.rawValue, environment.milliseconds() << 16,
+            min(present?.timestamp ?? 0, AdmissionLimits.timestampMax - 1) + 1)
         try set(
             policy.kind, ofColumn: column.number, in: table, timestamp: stamp, replica: metadata.replicaID())
         try db.execute(sql: "UPDATE _sync_state SET clock = max(clock, ?)", arguments: [stamp])

@@ -38,7 +38,7 @@ struct ShareRenewal {
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                    SELECT r, ?1, hlc + 1, ?2, ?3 FROM _sync_cell WHERE r = ?4 AND col = ?5;
+                    SELECT r, ?1, min(hlc + 1, \(AdmissionLimits.timestampMax)), ?2, ?3 FROM _sync_cell WHERE r = ?4 AND col = ?5;
                     """, arguments: [target, sid, sequence, r, column])
             try db.execute(
                 sql: """

@@ -63,14 +63,14 @@ struct Acknowledgement {
         guard acknowledged.contains(where: { $0.key != own }) else { return }
         let known = try others(StoreMetadata.require(db))
         let register = ReplicaRegister(db: db)
+        let numbers = try register.numbers()
         for (replica, vector) in acknowledged where replica != own {
+            // What nothing is here of needs no acknowledgement.
             for (origin, sequence) in vector.sequences where sequence > known[replica]?[origin] ?? 0 {
+                guard let number = numbers[origin] else { continue }
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO _sync_acknowledged (sid, origin, oseq) VALUES (?, ?, ?)",
-                    arguments: [
-                        try register.number(of: replica, at: milliseconds),
-                        try register.number(of: origin, at: milliseconds), sequence,
-                    ])
+                    arguments: [try register.number(of: replica, at: milliseconds), number, sequence])
             }
         }
     }

@@ -44,8 +44,13 @@ struct ExportedParts {
         whole = Self.group(coverage.whole, knownByPeer: request.base)
         isFiltered = request.tables != nil || !partial.excluded.isEmpty
         let wanted = request.tables.map { Set($0.compactMap(names.number)) }
+        // Of a table that is not here, and of which nobody sent a row, there is nothing to say.
+        let empty = Set(
+            try Int64.fetchAll(
+                db, sql: "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere)"))
         tables = all.filter {
             wanted?.contains($0.number) != false && !partial.excluded.contains($0.number)
+                && !empty.contains($0.number)
         }
         let sent = Set(tables.map(\.number))
         if !partial.isComplete(coverage, request, sending: Set(tables.map(\.number))) {
@@ -168,19 +173,19 @@ struct ExportedParts {
 
 /// Finds tables by the names that other replicas use, as ``NameMatching`` does.
 struct TableNames {
-    private let tables: [SyncedTable]
-    private let aliases: NameAliases
+    private var own: [String: Int64] = [:]
+    private var others: [String: Int64] = [:]
 
     init(_ tables: [SyncedTable], _ aliases: NameAliases) {
-        self.tables = tables
-        self.aliases = aliases
+        for table in tables { own[table.name.identifierKey] = table.number }
+        for (table, column, name) in aliases.all where column == nil { others[name.identifierKey] = table }
     }
 
     /// The number of a table, by its name and its other names.
     func number(of names: [String]) -> Int64? {
         for name in names {
-            let exact = tables.first { $0.name.lowercased() == name.lowercased() }
-            if let number = exact?.number ?? aliases.table(named: name) { return number }
+            let key = name.identifierKey
+            if let number = own[key] ?? others[key] { return number }
         }
         return nil
     }

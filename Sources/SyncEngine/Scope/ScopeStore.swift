@@ -36,10 +36,10 @@ struct ScopeStore {
 
     func scope(of remote: String) throws -> SyncScope {
         var scope = SyncScope(tableNames: try tableNames(of: remote).map { $0.compactMap(\.first).sorted() })
-        let chosen = Set((scope.tableNames ?? []).map { $0.lowercased() })
+        let chosen = Set((scope.tableNames ?? []).map { $0.identifierKey })
         for request in try RowRequest.loadAll(db) {
             guard let values = request.values, let table = request.partial.names.first,
-                scope.tableNames == nil || chosen.contains(table.lowercased())
+                scope.tableNames == nil || chosen.contains(table.identifierKey)
             else { continue }
             scope = scope.rows(of: table, where: request.columns[0], in: values)
         }
@@ -53,7 +53,7 @@ struct ScopeStore {
         guard !names.isEmpty else { throw SyncError(.noSuchTable, "no table was chosen") }
         let tables = try SyncedTable.loadAll(db)
         return try names.map { name in
-            let table = tables.first { $0.name.lowercased() == name.lowercased() && $0.place != .dropped }
+            let table = tables.first { $0.name.isSameIdentifier(as: name) && $0.place != .dropped }
             guard let table else {
                 throw SyncError(
                     .noSuchTable,
@@ -93,12 +93,12 @@ struct ScopeStore {
     /// Tables outside of a choice that its tables refer to: rows whose parents are there stay hidden.
     func missingParents(of scope: SyncScope) throws -> [String] {
         guard let names = scope.tableNames else { return [] }
-        let chosen = Set(names.map { $0.lowercased() })
+        let chosen = Set(names.map { $0.identifierKey })
         var missing: Set<String> = []
         for name in names where try db.tableExists(name) {
             for key in try db.foreignKeys(on: name) {
                 let parent = key.destinationTable
-                if !chosen.contains(parent.lowercased()) { missing.insert(parent) }
+                if !chosen.contains(parent.identifierKey) { missing.insert(parent) }
             }
         }
         return missing.sorted()

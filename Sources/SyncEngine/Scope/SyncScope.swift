@@ -43,7 +43,7 @@ public struct SyncScope: Hashable, Sendable {
     /// of the table here, and deleted nowhere. Values are equal when their type and content are.
     public func rows(of table: String, where column: String, in values: [ScopeValue]) -> SyncScope {
         var scope = self
-        scope.rows.removeAll { $0.table.lowercased() == table.lowercased() }
+        scope.rows.removeAll { $0.table.isSameIdentifier(as: table) }
         scope.rows.append(Rows(table: table, column: column, values: Array(Set(values)).sorted()))
         return scope
     }

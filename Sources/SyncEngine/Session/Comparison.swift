@@ -42,10 +42,11 @@ struct Comparison {
         _ local: StateDigest, _ remote: StateDigest, _ chosen: [[String]]?, _ excluded: Set<String>,
         where isComparable: ([String]) -> Bool
     ) -> [StateComparison.Table] {
-        let chosen = chosen.map { Set($0.joined().map { $0.lowercased() }) }
+        let chosen = chosen.map { Set($0.joined().map { $0.identifierKey }) }
         return StateComparison(local, remote).tables.filter { table in
-            !table.names.contains { excluded.contains($0.lowercased()) }
-                && chosen.map { chosen in table.names.contains { chosen.contains($0.lowercased()) } } != false
+            !table.names.contains { excluded.contains($0.identifierKey) }
+                && chosen.map { chosen in table.names.contains { chosen.contains($0.identifierKey) } }
+                    != false
                 && isComparable(table.names)
         }
     }

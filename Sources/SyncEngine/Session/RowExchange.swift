@@ -20,10 +20,10 @@ struct RowExchange {
 
     /// - parameter chosen: The tables that are exchanged, each by its names; nil for all.
     init(_ local: Greeting, _ remote: Greeting, within chosen: [[String]]?) {
-        let chosen = chosen.map { Set($0.joined().map { $0.lowercased() }) }
+        let chosen = chosen.map { Set($0.joined().map { $0.identifierKey }) }
         remoteTables = remote.facts.partials.map(\.names)
         tables = local.facts.partials.filter { partial in
-            chosen.map { chosen in partial.names.contains { chosen.contains($0.lowercased()) } } != false
+            chosen.map { chosen in partial.names.contains { chosen.contains($0.identifierKey) } } != false
         }.map { Self.table($0, local, remote) }
     }
 
@@ -62,6 +62,6 @@ struct RowExchange {
     /// The tables that can't be compared, because one of the two does not hold all of them.
     static func uncomparable(_ local: Greeting, _ remote: Greeting) -> Set<String> {
         let partials = local.facts.partials + remote.facts.partials
-        return Set(partials.flatMap(\.names).map { $0.lowercased() })
+        return Set(partials.flatMap(\.names).map { $0.identifierKey })
     }
 }

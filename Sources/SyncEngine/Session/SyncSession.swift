@@ -14,6 +14,8 @@ struct SyncSession {
         case greeted(local: Greeting, remote: Greeting, forks: [Fork] = [])
         /// A side got a new identity.
         case renewed(Side)
+        /// A side needs no new identity after all: what it said of itself was out of date.
+        case stayed(Side)
         /// The remote's changes are here.
         case pulled
         /// Our changes are at the remote.
@@ -59,6 +61,9 @@ struct SyncSession {
     private let tables: [[String]]?
     private var state = State.greeting
     private var renewedSides: [Side] = []
+    /// How often what a side said of itself was out of date.
+    private var outdatedCount = 0
+    private static let outdatedCountMax = 100
     /// What becomes of tables of which one side holds some rows only, once both have greeted.
     private(set) var rows: RowExchange?
     /// What can be compared, because both sides know the same of it afterwards.
@@ -83,6 +88,13 @@ struct SyncSession {
             return meet(local, remote, forks)
         case (.renewing, .renewed(let side)):
             renewedSides.append(side)
+            state = .greeting
+            return .greet
+        case (.renewing, .stayed):
+            outdatedCount += 1
+            guard outdatedCount <= Self.outdatedCountMax else {
+                return refuse(.changedMeanwhile, "another process keeps synchronizing these replicas")
+            }
             state = .greeting
             return .greet
         case (.pulling(let next), .pulled):

@@ -47,6 +47,9 @@ final class StorePeer: SyncPeer {
         self.closes = closes
     }
 
+    /// The database that it is a replica of.
+    func store() throws -> StoreID { try database.read { try StoreMetadata.require($0).store } }
+
     func greet() throws -> Greeting {
         var events: [SyncEvent] = []
         let (first, isDue) = try database.write { db in
@@ -118,16 +121,22 @@ final class StorePeer: SyncPeer {
             ownSequence: ownSequence, facts: facts)
     }
 
-    func meet(_ greeting: Greeting) throws -> [Fork] {
+    func meet(_ greeting: Greeting) throws -> [Fork] { try meet(greeting, ofDevice: nil) }
+
+    /// The same of a device, by its number, which may name so many others.
+    func meet(_ greeting: Greeting, ofDevice device: Int64?) throws -> [Fork] {
         try database.write { db in
+            let budget = try device.map { try DeviceBudget(db, device: $0) }
             let metadata = try StoreMetadata.require(db)
             guard metadata.store == greeting.store else { return [] }
+            try Admission.check(greeting)
             // What it says of what others know can be true only of a replica that is what it says.
             let forks = try ForkSearch(db: db).forks(in: greeting)
             guard forks.isEmpty else { return forks }
             try ReplicaRegister(db: db).learn(
                 greeting.facts, from: greeting.replica, knowing: greeting.vector,
                 at: environment.milliseconds())
+            try budget?.charge()
             return []
         }
     }
@@ -208,9 +217,9 @@ final class StorePeer: SyncPeer {
 
     /// Applies the frames that `frames` hands out, which may read them from the store itself.
     ///
-    /// - parameter bounds: Says in the transaction what the sender may bring; nil for everything.
+    /// - parameter terms: Says in the transaction what the sender may bring.
     func receiveStored(
-        within bounds: (Database) throws -> AccessBounds? = { _ in nil },
+        on terms: (Database) throws -> UploadTerms = { _ in .unbounded },
         _ frames: (Database, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {
         try database.writeWithoutTransaction { db in
@@ -219,11 +228,14 @@ final class StorePeer: SyncPeer {
             do {
                 try db.withoutForeignKeys {
                     try db.inTransaction(.immediate) {
+                        let terms = try terms(db)
+                        let budget = try terms.device.map { try DeviceBudget(db, device: $0) }
                         let current = try BundleApplier(
-                            db, environment, policies: policies, bounds: bounds(db))
+                            db, environment, limits: terms.limits, policies: policies, bounds: terms.bounds)
                         applier = current
                         try frames(db) { try current.consume($0) }
                         summary = try current.finish()
+                        try budget?.charge()
                         return .commit
                     }
                 }
@@ -250,6 +262,34 @@ final class StorePeer: SyncPeer {
         }
         // A new identity is another winner of rows of the same moment.
         try database.settle(environment, isFull: true)
+    }
+
+    func renewIdentity(
+        _ forks: [Fork], shownBy greeting: Greeting, to replica: ReplicaID
+    ) throws -> Bool {
+        let isDue = try database.write { db in
+            try Fold(db: db, environment: environment).run()
+            guard try isShown(forks, by: greeting, to: replica, db) else { return false }
+            try ReplicaIdentity.renew(db, environment, forks)
+            return true
+        }
+        if isDue { try database.settle(environment, isFull: true) }
+        return isDue
+    }
+
+    /// Whether a greeting shows forks of this replica as it is by now.
+    private func isShown(
+        _ forks: [Fork], by greeting: Greeting, to replica: ReplicaID, _ db: Database
+    ) throws -> Bool {
+        let own = try StoreMetadata.require(db).replicaID()
+        guard own == replica else { return false }
+        // Of other replicas, and of one that was retired, this one's own state says nothing.
+        if forks.contains(where: { $0.replica != own }) { return true }
+        if greeting.facts.retirements.contains(where: { $0.replica == own }) { return true }
+        let current = try self.greeting(
+            db, StoreMetadata.require(db).vector[own], isComparable: false)
+        let found = try ForkSearch(db: db).forks(in: greeting)
+        return !ForkOrder(local: current, remote: greeting, found: found).forks(of: .local).isEmpty
     }
 
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {

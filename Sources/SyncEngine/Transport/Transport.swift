@@ -49,6 +49,16 @@ public protocol SyncPeer: AnyObject {
     /// Gives the replica a new identity, and all that it has of forks beyond their common part.
     func renewIdentity(_ forks: [Fork]) throws
 
+    /// The same, unless the greeting that showed the forks does not show them any more: another process may have
+    /// synchronized the two replicas since this one greeted, and then what looks like a copy of its file is its own
+    /// newer state.
+    ///
+    /// - parameters:
+    ///     - greeting: What the other replica said.
+    ///     - replica: The identity that this replica greeted with.
+    /// - returns: Whether it has a new identity.
+    func renewIdentity(_ forks: [Fork], shownBy greeting: Greeting, to replica: ReplicaID) throws -> Bool
+
     /// Remembers that it was synchronized with another replica.
     ///
     /// - parameter vector: What the other replica knows now.
@@ -93,6 +103,14 @@ extension SyncPeer {
     /// Leaves the choice as it is.
     public func adapt(_ synchronizer: Synchronizer, _ direction: SyncDirection) throws -> SyncDirection {
         direction
+    }
+
+    /// Asks nothing again.
+    public func renewIdentity(
+        _ forks: [Fork], shownBy greeting: Greeting, to replica: ReplicaID
+    ) throws -> Bool {
+        try renewIdentity(forks)
+        return true
     }
 
     /// Asks for nothing: all rows are here.

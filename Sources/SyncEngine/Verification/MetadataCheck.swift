@@ -21,17 +21,28 @@ public enum MetadataCheck {
     /// - throws: A `DatabaseError`.
     public static func problems(of db: Database, isDeep: Bool) throws -> [StoreProblem] {
         let metadata: StoreMetadata
+        let tables: [SyncedTable]
         do {
             guard let loaded = try StoreMetadata.load(db) else { return [] }
             metadata = loaded
             _ = try metadata.replicaID()
+            tables = try SyncedTable.loadAll(db)
         } catch let error as SyncError {
             return [StoreProblem(.metadata, error.message)]
+        } catch let error as RowDecodingError {
+            return [
+                StoreProblem(
+                    .metadata, "the sync metadata has a value of another type than it should: \(error)")
+            ]
         }
-        let check = MetadataCheckRun(db: db, metadata: metadata, tables: try SyncedTable.loadAll(db))
+        let check = MetadataCheckRun(db: db, metadata: metadata, tables: tables)
         var problems = try check.schemaProblems()
         // The other checks ask tables that may not be there.
         guard problems.isEmpty else { return problems }
+        problems += try check.typeProblems()
+        // What is no number can't be counted with.
+        guard problems.isEmpty else { return problems }
+        problems += try ImplausibleMetadata(db: db, metadata: metadata).problems()
         problems += try check.vectorProblems()
         problems += try check.tables.filter(\.isTracked).flatMap { try check.triggerProblems($0) }
         problems += try check.strayTriggerProblems()
@@ -63,6 +74,17 @@ private struct MetadataCheckRun {
             guard sql != expected[name] else { return nil }
             return StoreProblem(.metadata, "\(name) of the sync metadata was changed", table: name)
         }
+    }
+
+    /// The types of the values in these tables.
+    func typeProblems() throws -> [StoreProblem] {
+        let tables = try String.fetchAll(
+            db,
+            sql: """
+                SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 6) = '_sync_'
+                AND name NOT GLOB '_sync_dropped_*' ORDER BY name
+                """)
+        return try MetadataTypes(db: db).problems(tables)
     }
 
     private static func objects(_ db: Database) throws -> [String: String] {
@@ -188,8 +210,8 @@ private struct MetadataCheckRun {
         // A table that was dropped, renamed or altered is brought up to date by the next synchronization.
         guard try db.tableExists(table.name),
             let definition = try? TableDefinition.load(db, table.name),
-            Set(definition.columns.map { $0.lowercased() })
-                == Set(table.presentColumns.map { $0.name.lowercased() })
+            Set(definition.columns.map { $0.identifierKey })
+                == Set(table.presentColumns.map { $0.name.identifierKey })
         else { return [] }
         let rows = try Row.fetchAll(
             db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name GLOB ?",

@@ -71,7 +71,10 @@ struct ScopeAdoption {
         } else if let names = tables ?? allowed.tableNames {
             adapted = .tables(names)
         }
-        for name in Set((present.rows + allowed.rows).map { $0.table.lowercased() }).sorted() {
+        let named = Dictionary(
+            (present.rows + allowed.rows).map { ($0.table.identifierKey, $0.table) },
+            uniquingKeysWith: { first, _ in first })
+        for name in named.sorted(by: { $0.key < $1.key }).map(\.value) {
             func rows(_ scope: SyncScope) -> SyncScope.Rows? { scope.rows.first { isEqual($0.table, name) } }
             let isChosen = adapted.tableNames.map { $0.contains { isEqual($0, name) } } ?? true
             guard isChosen, let rows = adapt(rows(present), from: rows(former), to: rows(allowed)) else {
@@ -94,11 +97,11 @@ struct ScopeAdoption {
     }
 
     private static func isEqual(_ name: String, _ other: String) -> Bool {
-        name.lowercased() == other.lowercased()
+        name.isSameIdentifier(as: other)
     }
 
     private static func isEqual(_ names: [String]?, _ others: [String]?) -> Bool {
-        names.map { Set($0.map { $0.lowercased() }) } == others.map { Set($0.map { $0.lowercased() }) }
+        names.map { Set($0.map { $0.identifierKey }) } == others.map { Set($0.map { $0.foldedIdentifier }) }
     }
 
     private static func isEqual(_ rows: SyncScope.Rows?, _ other: SyncScope.Rows?) -> Bool {

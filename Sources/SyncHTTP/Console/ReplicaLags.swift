@@ -130,18 +130,22 @@ struct ReplicaLags {
             if let number = numbers[origin] { known[number] = max(known[number] ?? 0, sequence) }
         }
         let missing = reach.filter { $0.key != sid && $0.value > known[$0.key] ?? 0 }
-        let total = missing.reduce(0) { $0 + $1.value - (known[$1.key] ?? 0) }
+        // Numbers of changes that replicas claim to have are bounded, their sum is not.
+        let total = missing.reduce(Int64(0)) {
+            $0.addingSaturated($1.value.addingSaturated(-(known[$1.key] ?? 0)))
+        }
         let own = names?.compactMap { tables[$0] }
         let isFiltered = own != nil && total <= min(Self.filteredCountMax, filteredCountLeft)
         if isFiltered { filteredCountLeft -= total }
         let waiting = unfolded.filter { own?.contains($0.table) ?? true }
-        var count = waiting.reduce(0) { $0 + $1.count } + (isFiltered ? 0 : total)
+        var count = waiting.reduce(Int64(0)) { $0.addingSaturated($1.count) }
+        if !isFiltered { count = count.addingSaturated(total) }
         var times = waiting.compactMap(\.oldest)
         for origin in missing.keys {
             let since = known[origin] ?? 0
             if let own, isFiltered {
                 let changes = try changes(origin, after: since, of: own)
-                count += changes.count
+                count = count.addingSaturated(changes.count)
                 times += [changes.oldest].compactMap { $0 }
             } else {
                 times += [try oldest(origin, after: since)].compactMap { $0 }

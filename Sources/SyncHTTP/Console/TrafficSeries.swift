@@ -52,9 +52,12 @@ final class TrafficSeries: Sendable {
             for index in rings.indices {
                 rings[index].advance(to: elapsed)
                 let last = TrafficSeries.pointCount - 1
-                rings[index].points[last].requests += requests
-                rings[index].points[last].received += max(0, received)
-                rings[index].points[last].sent += max(0, sent)
+                let point = rings[index].points[last]
+                rings[index].points[last] = (
+                    point.requests.addingSaturated(requests),
+                    point.received.addingSaturated(max(0, received)),
+                    point.sent.addingSaturated(max(0, sent))
+                )
             }
         }
     }

@@ -182,15 +182,18 @@ public struct DeviceRegister: Sendable {
 
     /// Notes which replica a device is.
     ///
-    /// Its first greeting says that, and its invitation is what that is believed for. Later it can be another
-    /// one only under an id that nobody has heard of here, as a copy gets when it is given a new identity.
+    /// Its first greeting says that, and its invitation is what that is believed for: to a device that may exchange
+    /// everything, which can be a replica that was reached otherwise before. Later, and of a device with bounds, it can
+    /// be one only under an id that nobody has heard of here, as a copy gets when it is given a new identity.
     /// It never gets that of another device, revoked or not, or of the server.
     ///
     /// - throws: ``RemoteError`` of code `otherReplica`.
     func bind(_ device: Device, to replica: ReplicaID) throws {
         let own = try synchronizer.identity().replica
         guard device.replica != replica || replica == own else { return }
-        let isKnown = try device.replica != nil && synchronizer.knows(replica)
+        // A device with bounds begins as a replica of its own, or it could write as one that synchronizes elsewhere.
+        let mustBeNew = device.replica != nil || device.bounds != nil
+        let isKnown = try mustBeNew && synchronizer.knows(replica)
         try synchronizer.writer.write { db in
             let isTaken = try Bool.fetchOne(
                 db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_device WHERE replica = ? AND id <> ?)",
@@ -200,6 +203,7 @@ public struct DeviceRegister: Sendable {
                     .otherReplica,
                     "replica \(replica.shortDescription) is not this device's: was the store's file copied?")
             }
+            if let former = device.replica { try BundleInbox.forget(db, ofSender: former) }
             try db.execute(
                 sql: "UPDATE _sync_device SET replica = ? WHERE id = ?",
                 arguments: [Data(replica.bytes), device.id])

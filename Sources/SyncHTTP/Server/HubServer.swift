@@ -59,8 +59,10 @@ public struct HubServer: Sendable {
         public var connectionCountMax = 16_384
         /// The most sessions at a time.
         public var sessionCountMax = 10_000
-        /// The most bytes of a bundle in either direction, and of a snapshot.
+        /// The most bytes of a bundle in either direction, uncompressed, and of a snapshot.
         public var transferByteCountMax: Int64 = 4 << 30
+        /// The most bytes of a row that a device sends, uncompressed.
+        public var rowByteCountMax: Int64 = 64 << 20
         /// The most uploads that wait for their rest at a time.
         public var uploadCountMax = 64
         /// How long a connection may be silent, and how long the least progress may take, in seconds.
@@ -69,6 +71,8 @@ public struct HubServer: Sendable {
         public var answerSeconds: Double = 300
         /// Strangers and new sessions per second; ten times as many at once.
         public var admissionsPerSecond: Double = 100
+        /// The same of one address, so that nobody takes the place of all. Of IPv6, 64 bits count as one.
+        public var addressAdmissionsPerSecond: Double = 20
 
         /// The most streams of one device at a time: each program that watches has one. The oldest makes room.
         public var deviceStreamCountMax = 4

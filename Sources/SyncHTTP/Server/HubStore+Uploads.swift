@@ -47,10 +47,20 @@ extension HubStore {
         return Self.message(try inbox.add(frames.dropFirst(), to: state.identifier))
     }
 
+    /// On what terms a bundle of a device is applied, as of the transaction that asks.
+    private func terms(of device: Device) -> @Sendable (Database) throws -> UploadTerms {
+        let bounds = bounds(of: device, isWriting: true)
+        var limits = WireLimits()
+        limits.rowByteCountMax = Int(min(Int64(limits.rowByteCountMax), self.limits.rowByteCountMax))
+        limits.plainByteCountMax = self.limits.transferByteCountMax
+        let wire = limits
+        return { db in UploadTerms(device: device.id, bounds: try bounds(db), limits: wire) }
+    }
+
     /// Applies a bundle that came in one request. It needs not wait in the store first.
     private func apply(_ frames: [[UInt8]], from device: Device) throws -> Message.Upload {
         let identifier = Array(SHA256.hash(data: frames[0].dropFirst(5)))
-        let summary = try synchronizer.applyUpload(within: bounds(of: device, isWriting: true)) { sink in
+        let summary = try synchronizer.applyUpload(on: terms(of: device)) { sink in
             for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
         }
         note(summary, of: identifier, byteCount: frames.reduce(0) { $0 + $1.count })
@@ -134,7 +144,7 @@ extension HubStore {
             try Int.fetchOne(
                 db, sql: "SELECT bytes FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
         }
-        let summary = try inbox.apply(bundle, within: bounds(of: device, isWriting: true))
+        let summary = try inbox.apply(bundle, on: terms(of: device))
         note(summary, of: bundle, byteCount: byteCount ?? 0)
         return Self.answer(summary, for: device)
     }

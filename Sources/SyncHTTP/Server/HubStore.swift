@@ -124,26 +124,35 @@ final class HubStore: Sendable {
             throw SyncError(.otherStore, "the device is a replica of another database")
         }
         try register.bind(device, to: greeting.replica)
-        if !device.isReadOnly {
+        if !device.isReadOnly && device.bounds == nil {
             let shown = try synchronizer.forks(in: greeting)
             state.withLock { $0.shown[device.id] = shown }
-            if device.bounds == nil { return try synchronizer.localPeer.meet(greeting) }
+            return try synchronizer.meet(greeting, ofDevice: device.id)
         }
         // What it says of others would change what is known here about them.
         var facts = ReplicaFacts()
         facts.chains = greeting.facts.chains
         facts.place = greeting.facts.place
         facts.acknowledged = greeting.facts.acknowledged.filter { $0.key == greeting.replica }
-        return try synchronizer.localPeer.meet(
+        return try synchronizer.meet(
             Greeting(
                 store: greeting.store, replica: greeting.replica, vector: greeting.vector,
-                ownSequence: greeting.ownSequence, facts: facts))
+                ownSequence: greeting.ownSequence, facts: facts), ofDevice: device.id)
     }
 
     /// Gives this replica a new identity, because it was copied: only when the device's last greeting shows that
     /// here too. A request that comes again does nothing.
     func renew(_ renewal: Message.Renewal, for device: Device) throws {
         try Self.requireWriting(device)
+        guard device.bounds == nil else {
+            throw SyncError(
+                .forkedReplica,
+                """
+                the device knows more of the server's replica than the server does, and may not give it a new identity \
+                because it may exchange some tables or rows only; if the server's file was put back from a copy, run there: \
+                syncctl replica renew
+                """)
+        }
         guard renewal.forks.count <= 1000 else { throw RemoteError(.tooLarge, "there are over 1000 forks") }
         _ = try Message.identifier(renewal.request)
         let forks = try Message.Forks(items: renewal.forks).values()

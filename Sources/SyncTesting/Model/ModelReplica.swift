@@ -71,7 +71,7 @@ struct ModelReplica {
 
     /// What it knows of a table.
     func vector(of table: String) -> VersionVector {
-        guard let part = parts[table.lowercased()] else { return vector }
+        guard let part = parts[table.identifierKey] else { return vector }
         var joined = vector
         joined.join(part)
         return joined

@@ -22,12 +22,12 @@ final class SchemaOracle {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         database = try DatabaseQueue(configuration: configuration)
-        self.tables = Dictionary(tables.map { ($0.name.lowercased(), $0) }, uniquingKeysWith: { $1 })
+        self.tables = Dictionary(tables.map { ($0.name.identifierKey, $0) }, uniquingKeysWith: { $1 })
         columns = try database.write { db in
             for statement in schema { try db.execute(sql: statement) }
             return Dictionary(
                 try tables.map { table in
-                    (table.name.lowercased(), try db.columns(in: table.name).map { $0.name.lowercased() })
+                    (table.name.identifierKey, try db.columns(in: table.name).map { $0.name.identifierKey })
                 }, uniquingKeysWith: { $1 })
         }
     }
@@ -103,7 +103,7 @@ final class SchemaOracle {
             db, sql: "PRAGMA foreign_key_list(\(table.name.quotedDatabaseIdentifier))")
         return Dictionary(grouping: rows) { $0["id"] as Int }.sorted { $0.key < $1.key }.compactMap {
             _, rows in
-            guard let parent = tables[(rows[0]["table"] as String).lowercased()] else { return nil }
+            guard let parent = tables[(rows[0]["table"] as String).identifierKey] else { return nil }
             let child = table.name.quotedDatabaseIdentifier
             let isSet = rows.map { "\(child).\(($0["from"] as String).quotedDatabaseIdentifier) IS NOT NULL" }
             let matches = rows.map {
@@ -125,11 +125,11 @@ final class SchemaOracle {
     static func read(_ db: Database, _ tables: [Table]) throws -> ModelRows {
         var rows: ModelRows = [:]
         for table in tables {
-            let name = table.name.lowercased()
+            let name = table.name.identifierKey
             let statement = try db.makeStatement(
                 sql: "SELECT * FROM \(table.name.quotedDatabaseIdentifier)")
-            let columns = statement.columnNames.map { $0.lowercased() }
-            let keyIndex = columns.firstIndex(of: table.key.lowercased()) ?? 0
+            let columns = statement.columnNames.map { $0.identifierKey }
+            let keyIndex = columns.firstIndex(of: table.key.identifierKey) ?? 0
             for row in try Row.fetchAll(statement) {
                 let values = row.databaseValues.map { ModelValue($0) }
                 var named = Dictionary(zip(columns, values), uniquingKeysWith: { first, _ in first })

@@ -249,7 +249,7 @@ extension SimulatedReplica {
                     guard let sql = column.defaultValueSQL,
                         let value = try DatabaseValue.fetchOne(db, sql: "SELECT \(sql)")
                     else { continue }
-                    defaults[table.name.lowercased(), default: [:]][column.name.lowercased()] = ModelValue(
+                    defaults[table.name.identifierKey, default: [:]][column.name.identifierKey] = ModelValue(
                         value)
                 }
             }

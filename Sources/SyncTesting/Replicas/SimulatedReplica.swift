@@ -90,7 +90,7 @@ final class SimulatedReplica {
                 db, sql: "SELECT name, key FROM _sync_table WHERE tracked = 1 ORDER BY name"
             )
             .map { SchemaOracle.Table(name: $0[0], key: $0[1]) }
-            let names = Set(tables.map { $0.name.lowercased() })
+            let names = Set(tables.map { $0.name.identifierKey })
             let schema = try Row.fetchAll(
                 db,
                 sql: """
@@ -98,7 +98,7 @@ final class SimulatedReplica {
                     WHERE type IN ('table', 'index') AND sql IS NOT NULL AND substr(name, 1, 6) <> '_sync_'
                     ORDER BY type DESC, name
                     """
-            ).filter { names.contains(($0[0] as String).lowercased()) }.map { $0[1] as String }
+            ).filter { names.contains(($0[0] as String).identifierKey) }.map { $0[1] as String }
             return (tables, schema)
         }
         self.tables = tables
@@ -106,8 +106,8 @@ final class SimulatedReplica {
         columns = try queue.read { db in
             Dictionary(
                 try tables.map { table in
-                    let names = try db.columns(in: table.name).map { $0.name.lowercased() }
-                    return (table.name.lowercased(), Set(names).subtracting([table.key.lowercased()]))
+                    let names = try db.columns(in: table.name).map { $0.name.identifierKey }
+                    return (table.name.identifierKey, Set(names).subtracting([table.key.identifierKey]))
                 }, uniquingKeysWith: { $1 })
         }
     }

@@ -42,13 +42,13 @@ struct SimulatedTransfer: Equatable {
         forgotten = sender.forgotten
         parts = Dictionary(
             header.facts.parts.flatMap { part in
-                part.tables.joined().map { ($0.lowercased(), Part(base: part.base, target: part.target)) }
+                part.tables.joined().map { ($0.identifierKey, Part(base: part.base, target: part.target)) }
             }, uniquingKeysWith: { $1 })
         guard hasScopes else {
             tables = nil
             return
         }
-        let names = header.tables.map { $0.name.lowercased() }.filter { !$0.hasPrefix("_sync_") }
+        let names = header.tables.map { $0.name.identifierKey }.filter { !$0.hasPrefix("_sync_") }
         tables = Set(names)
         for name in names
         where name != partialTable && (parts[name]?.target ?? target) != sender.vector(of: name) {

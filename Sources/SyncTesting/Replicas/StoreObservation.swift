@@ -66,11 +66,11 @@ struct StoreObservation {
         folded = state[2]
         tables = Dictionary(
             try Row.fetchAll(db, sql: "SELECT tbl, name FROM _sync_table").map {
-                ($0[0] as Int64, ($0[1] as String).lowercased())
+                ($0[0] as Int64, ($0[1] as String).identifierKey)
             }, uniquingKeysWith: { $1 })
         var names: [Int64: [Int: String]] = [:]
         for row in try Row.fetchAll(db, sql: "SELECT tbl, col, name FROM _sync_column") {
-            names[row[0], default: [:]][row[1]] = (row[2] as String).lowercased()
+            names[row[0], default: [:]][row[1]] = (row[2] as String).identifierKey
         }
         columnNames = names
         var parts: [String: VersionVector] = [:]

@@ -11,6 +11,7 @@ public struct BundleReader: ~Copyable {
     private let inflater = ChunkInflater()
     private var hash = BundleHash()
     private var chunkCount: UInt64 = 0
+    private var plainByteCount: Int64 = 0
     private var hasFailed = false
     private let keyText = UnsafeMutableRawBufferPointer.allocate(byteCount: 36, alignment: 8)
 
@@ -94,6 +95,10 @@ public struct BundleReader: ~Copyable {
         }
         chunkCount += 1
         if codec == .deflate { body = try inflater.inflate(body, limits: limits) }
+        plainByteCount = plainByteCount.addingSaturated(Int64(body.count))
+        guard plainByteCount <= limits.plainByteCountMax else {
+            throw WireError(.tooLarge, "the bundle has over \(limits.plainByteCountMax) bytes, uncompressed")
+        }
         if flags & ChunkLayout.continued != 0 || assembly.count > 0 {
             guard assembly.count + body.count <= limits.rowByteCountMax + limits.chunkByteCountMax else {
                 throw WireError(.tooLarge, "a row has over \(limits.rowByteCountMax) bytes")

@@ -35,6 +35,8 @@ public struct WireLimits: Sendable {
     public var chunkByteCountMax = 1 << 20
     /// The most bytes of a row, which may span chunks. SQLite's own limit is 10⁹.
     public var rowByteCountMax = 1_000_000_000
+    /// The most bytes of all chunks of a bundle, uncompressed.
+    public var plainByteCountMax = Int64.max
     /// The most bytes of the header.
     public var headerByteCountMax = 16 << 20
     /// The most tables in a bundle.

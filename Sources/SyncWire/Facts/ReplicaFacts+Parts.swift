@@ -51,12 +51,12 @@ extension [ReplicaFacts.Part] {
     ///
     /// - parameter vector: What is known of all tables.
     func known(of names: [String], beside vector: VersionVector) -> VersionVector {
-        guard !isEmpty, let name = names.first?.lowercased() else { return vector }
-        let exact = first { $0.tables.contains { $0.first?.lowercased() == name } }
-        let wanted = Set(names.map { $0.lowercased() })
+        guard !isEmpty, let name = names.first?.nameKey else { return vector }
+        let exact = first { $0.tables.contains { $0.first?.nameKey == name } }
+        let wanted = Set(names.map { $0.nameKey })
         let part =
             exact
-            ?? first { part in part.tables.contains { $0.contains { wanted.contains($0.lowercased()) } } }
+            ?? first { part in part.tables.contains { $0.contains { wanted.contains($0.nameKey) } } }
         guard let part else { return vector }
         var known = vector
         known.join(part.target)

@@ -168,7 +168,7 @@ extension [ReplicaFacts.Partial] {
     /// The entry of a table, by any of its names.
     public func find(_ names: [String]) -> ReplicaFacts.Partial? {
         guard !isEmpty else { return nil }
-        let wanted = Set(names.map { $0.lowercased() })
-        return first { $0.names.contains { wanted.contains($0.lowercased()) } }
+        let wanted = Set(names.map { $0.nameKey })
+        return first { $0.names.contains { wanted.contains($0.nameKey) } }
     }
 }

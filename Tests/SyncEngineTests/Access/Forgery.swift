@@ -71,7 +71,7 @@ extension TestReplica {
         func handOut(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
             for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
         }
-        return try synchronizer.applyUpload(within: { _ in bounds }, handOut)
+        return try synchronizer.applyUpload(on: { _ in UploadTerms(bounds: bounds) }, handOut)
     }
 
     /// All that is in the database, but for what counts up without a meaning.

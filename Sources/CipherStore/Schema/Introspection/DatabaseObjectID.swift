@@ -75,8 +75,32 @@ extension String {
         return String(decoding: utf8.map { $0 >= 65 && $0 <= 90 ? $0 | 32 : $0 }, as: UTF8.self)
     }
 
-    /// Returns whether two names are the same to SQLite.
-    package func isSameIdentifier(as other: String) -> Bool {
-        self == other || foldedIdentifier == other.foldedIdentifier
+    /// A text that two names share exactly when they are one name to SQLite: for sets and dictionaries.
+    ///
+    /// Swift takes an "é" of one code point and one of two for the same text, and SQLite does not. So what is no ASCII
+    /// stands here as hexadecimal digits.
+    package var identifierKey: String {
+        guard utf8.contains(where: { $0 >= 0x80 || $0 == Self.escape }) else { return foldedIdentifier }
+        var key: [UInt8] = []
+        for byte in foldedIdentifier.utf8 {
+            guard byte >= 0x80 || byte == Self.escape else {
+                key.append(byte)
+                continue
+            }
+            let digits = String(byte, radix: 16).utf8
+            key.append(Self.escape)
+            key.append(contentsOf: digits.count == 1 ? [UInt8(ascii: "0")] + digits : Array(digits))
+        }
+        return String(decoding: key, as: UTF8.self)
     }
+
+    private static let escape: UInt8 = 0x01
+
+    /// Returns whether two names are the same to SQLite, byte for byte but for the case of ASCII letters.
+    package func isSameIdentifier(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        return zip(utf8, other.utf8).allSatisfy { $0 == $1 || Self.folded($0) == Self.folded($1) }
+    }
+
+    private static func folded(_ byte: UInt8) -> UInt8 { byte >= 65 && byte <= 90 ? byte | 32 : byte }
 }

@@ -24,7 +24,7 @@ final class AppliedRows {
             }
             let aliases = try NameAliases(db)
             let columns = try SyncedTable.loadAll(db).first { $0.number == partial.number }?.columns ?? []
-            let own = columns.first { $0.name.lowercased() == restriction.column.lowercased() }?.number
+            let own = columns.first { $0.name.isSameIdentifier(as: restriction.column) }?.number
             let column = own ?? aliases.column(named: restriction.column, in: partial.number)
             let wanted = partial.wantsEverything ? nil : partial.wanted
             guard restriction.revision == partial.revision,

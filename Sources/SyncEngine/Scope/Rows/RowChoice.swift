@@ -21,7 +21,7 @@ struct RowChoice {
         for rows in scope.rows {
             let table = try ScopeStore(db: db).resolve([rows.table])[0]
             if let names = scope.tableNames,
-                !names.contains(where: { $0.lowercased() == rows.table.lowercased() })
+                !names.contains(where: { $0.isSameIdentifier(as: rows.table) })
             {
                 throw SyncError(
                     .unsuitableScope, "rows of table \(rows.table) were chosen, and the table itself was not")
@@ -69,12 +69,12 @@ struct RowChoice {
     /// - throws: ``SyncError`` of code `unsuitableScope` for a column or values that rows can't be chosen by.
     func column(_ rows: SyncScope.Rows, _ table: SyncedTable) throws -> Int {
         let name = "\(table.name).\(rows.column)"
-        guard rows.column.lowercased() != table.key.lowercased() else {
+        guard rows.column.identifierKey != table.key.identifierKey else {
             throw SyncError(
                 .unsuitableScope,
                 "\(name) is the key of its table, which rows can't be chosen by: choose another column")
         }
-        let column = table.columns.first { $0.name.lowercased() == rows.column.lowercased() && $0.isPresent }
+        let column = table.columns.first { $0.name.isSameIdentifier(as: rows.column) && $0.isPresent }
         guard let column, table.isTracked else {
             throw SyncError(
                 .unsuitableScope, "there is no column \(name) here, so no rows can be chosen by it")

@@ -177,7 +177,7 @@ struct FolderContents {
     mutating func write(_ head: inout FolderHead, _ environment: SyncEnvironment) throws {
         guard let replica = head.replica, let store = head.store else { return }
         let paths = FolderPaths(folder.path, replica)
-        head.generation += 1
+        head.generation = head.generation.addingSaturated(1)
         try head.write(
             paths.file(FolderPaths.headName), folder, store: store, now: environment.milliseconds())
         heads[replica] = head

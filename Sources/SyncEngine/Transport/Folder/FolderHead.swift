@@ -59,7 +59,8 @@ struct FolderHead: Codable, Equatable {
     static func decode(_ vector: [String: Int64]) -> VersionVector {
         var result = VersionVector()
         for (text, sequence) in vector {
-            if let replica = Identifier128(hexadecimal: text) { result[replica] = sequence }
+            guard let replica = Identifier128(hexadecimal: text) else { continue }
+            result[replica] = min(sequence, AdmissionLimits.sequenceMax)
         }
         return result
     }

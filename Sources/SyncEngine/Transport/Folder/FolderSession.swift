@@ -31,6 +31,8 @@ struct FolderSession {
     }
 
     private mutating func exchange(_ direction: SyncDirection) throws -> FolderReport {
+        // The folder is read first: what another process of this file sends meanwhile, this file knows when it greets.
+        let contents = try FolderContents(folder, store: peer.store())
         var greeting = try peer.greet()
         guard
             try greeting.facts.parts.allSatisfy({ greeting.vector.covers($0.target) })
@@ -43,7 +45,6 @@ struct FolderSession {
                 one, or has changes of some only of other replicas: synchronize all tables with a store
                 """)
         }
-        let contents = try FolderContents(folder, store: greeting.store)
         var report = FolderReport(local: greeting.replica)
         if contents.sequence(of: greeting.replica) > greeting.ownSequence {
             // This file was restored from an older copy: what it writes needs a name of its own.
@@ -72,7 +73,7 @@ struct FolderSession {
         while let bundle = next(contents, known) {
             do {
                 applied.add(try apply(bundle))
-                bytes += Int64(bundle.byteCount)
+                bytes = bytes.addingSaturated(Int64(max(0, bundle.byteCount)))
                 known.join(bundle.target)
             } catch let error where Self.concernsFile(error) {
                 unreadable.insert(bundle.identity)

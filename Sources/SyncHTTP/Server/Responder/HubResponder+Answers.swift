@@ -35,6 +35,9 @@ extension HubResponder {
         let reach = try await onThread {
             try spool.reach(beyond: offset, until: Date(timeIntervalSinceNow: silence / 2))
         }
+        guard offset <= reach.byteCount || !reach.isWhole else {
+            throw RemoteError(.malformed, "the download has \(reach.byteCount) bytes, and none at \(offset)")
+        }
         guard reach.isWhole || reach.byteCount > offset else {
             throw RemoteError(.busy, "the store is busy, and the bundle is not made yet")
         }

@@ -24,8 +24,8 @@ extension HubResponder {
         _ request: Request, _ context: HubContext, _ store: HubStore, _ path: [String]
     ) async throws -> Response {
         switch (request.method, path.count, path[0]) {
-        case (.post, 1, "devices"): return try await enrol(request, store)
-        case (.post, 1, "sessions"): return try await openSession(request, store)
+        case (.post, 1, "devices"): return try await enrol(request, context, store)
+        case (.post, 1, "sessions"): return try await openSession(request, context, store)
         case (.get, 1, "greeting"):
             let signed = try await admit(request, store, upTo: 0)
             return octets(try await onThread { try signed.store.greeting(for: signed.device) })
@@ -160,14 +160,23 @@ extension HubResponder {
         guard session.store == store.store else {
             throw RemoteError(.sessionEnded, "the session is for another database")
         }
-        let body = try await RequestReading(limits).body(of: request, upTo: limit)
+        // Before anything is read: a device that makes too many requests, or was revoked, costs no memory.
+        let owner = try await onThread { try store.register.admitted(key: session.key) }
+        try store.countRequest(of: owner)
+        var held = 0
+        defer { bodies.release(held, of: token) }
+        let body = try await RequestReading(limits).body(of: request, upTo: limit) { count in
+            try bodies.take(count, of: token)
+            held += count
+        }
+        store.traffic.count(received: Int64(body.count))
         let text = SignedText.request(
             session: token, number: number, method: request.method.rawValue, target: request.head.path ?? "",
             body: body)
         try verify(signature, of: text, by: session.key)
         try sessions.accept(number, of: session)
+        // It may have been revoked while the body came.
         let device = try await onThread { try store.register.admitted(key: session.key) }
-        try store.countRequest(of: device)
         return Signed(store: store, device: device, body: body)
     }
 }

@@ -11,7 +11,20 @@ extension HubResponder {
             return name == "forwarded" || name == "via" || name.hasPrefix("x-forwarded")
         }
         guard !isForwarded, let host = context.channel.remoteAddress?.ipAddress else { return false }
-        return host == "::1" || host.hasPrefix("127.") || host.hasPrefix("::ffff:127.")
+        guard host == "::1" || host.hasPrefix("127.") || host.hasPrefix("::ffff:127.") else { return false }
+        // A page in a browser on this machine can have a name of its own lead here (DNS rebinding).
+        return request.head.authority.map { isLoopbackAuthority($0) } ?? false
+    }
+
+    /// Whether a `Host` names this machine itself.
+    static func isLoopbackAuthority(_ authority: String) -> Bool {
+        var host = Substring(authority)
+        if host.hasPrefix("[") {
+            host = host.dropFirst().prefix { $0 != "]" }
+        } else {
+            host = host.prefix { $0 != ":" }
+        }
+        return host.lowercased() == "localhost" || ServerAddress.isLoopback(String(host))
     }
 
     func metricsAnswer() -> Response {

@@ -34,6 +34,8 @@ struct HubResponder: HTTPResponder {
     let metrics: ServerMetrics
     private let console: ConsoleResponder
     private let admissions: RateLimit
+    private let addresses: AddressRates
+    let bodies = BodyBudget()
     let threads = DispatchQueue(label: "SyncHTTP.HubResponder", attributes: .concurrent)
 
     init(
@@ -50,6 +52,17 @@ struct HubResponder: HTTPResponder {
         admissions = RateLimit(
             perSecond: limits.admissionsPerSecond, burst: limits.admissionsPerSecond * 10,
             "too many devices ask to be let in; try again in a moment")
+        addresses = AddressRates(
+            perSecond: limits.addressAdmissionsPerSecond,
+            "too many devices ask to be let in from this address; try again in a moment")
+    }
+
+    /// Counts what somebody asks who has not proved anything yet.
+    ///
+    /// - throws: ``RemoteError`` of code `busy`.
+    func countStranger(_ context: HubContext) throws {
+        try addresses.take(context.channel.remoteAddress)
+        try admissions.take()
     }
 
     func respond(to request: Request, context: HubContext) async throws -> Response {
@@ -63,6 +76,8 @@ struct HubResponder: HTTPResponder {
             response = try refuse(request, context, error)
         }
         if ConsoleResponder.isResponsible(for: path) { ConsoleResponder.protect(&response) }
+        // What follows the head of an answer to HEAD is the next answer (RFC 9110, section 9.3.2).
+        if request.method == .head { response.body = ResponseBody() }
         let route = Self.routeName(request, response.status.code)
         metrics.count(
             .requests, [("route", route), ("status", String(response.status.code))])
@@ -75,12 +90,14 @@ struct HubResponder: HTTPResponder {
         let problem = ProblemCoding.problem(error)
         let level: Logger.Level = problem.status >= 500 ? .error : .info
         let metadata: Logger.Metadata = [
-            "method": .string(request.method.rawValue), "path": .string(request.uri.path),
+            "method": .string(LogText.printable(request.method.rawValue)),
+            "path": .string(LogText.printable(request.uri.path)),
             "status": .stringConvertible(problem.status), "problem": .string(problem.title),
-            "error": .string(problem.status == 500 ? "\(error)" : problem.detail),
+            "error": .string(LogText.printable(problem.status == 500 ? "\(error)" : problem.detail)),
         ]
         logger.log(level: level, "a request failed", metadata: metadata)
-        // The rest of a body that nobody wants is not waited for.
+        // The rest of a body that nobody wants is not waited for. With `Connection: close` it would be refused at once,
+        // and a client that is still sending would not come to read the answer.
         if problem.status == 408 || problem.status == 413 {
             let channel = context.channel
             _ = channel.eventLoop.scheduleTask(in: TimeAmount.seconds(1)) { () -> Void in
@@ -94,6 +111,10 @@ struct HubResponder: HTTPResponder {
     private func route(
         _ request: Request, _ path: [String], _ context: HubContext
     ) async throws -> Response {
+        // The first one is the authority by now; what a proxy before this server went by may be another one.
+        if let host = HTTPField.Name("host"), request.headers.contains(host) {
+            throw RemoteError(.malformed, "the request names two hosts")
+        }
         switch (request.method, path) {
         case (.get, ["health"]): return Response(status: .noContent)
         case (.get, ["ready"]):
@@ -108,13 +129,12 @@ struct HubResponder: HTTPResponder {
         case (.get, ["v1", "hello"]):
             return try document(Message.Hello(versions: [Message.version], software: "CipherStore"))
         case (.post, ["v1", "challenges"]):
-            try admissions.take()
+            try countStranger(context)
             return try document(
                 Message.Challenge(challenge: ByteText.base64(sessions.challenge())), .created)
         case (_, _) where path.count > 3 && path[0] == "v1" && path[1] == "stores":
             let store = try store(path[2])
-            store.traffic.count(
-                requests: 1, received: request.headers[.contentLength].flatMap { Int64($0) } ?? 0)
+            store.traffic.count(requests: 1)
             let response = try await answer(request, context, store, Array(path[3...]))
             store.traffic.count(sent: Int64(response.body.contentLength ?? 0))
             return response
@@ -136,11 +156,11 @@ struct HubResponder: HTTPResponder {
 
     // MARK: Strangers
 
-    func enrol(_ request: Request, _ store: HubStore) async throws -> Response {
-        try admissions.take()
+    func enrol(_ request: Request, _ context: HubContext, _ store: HubStore) async throws -> Response {
+        try countStranger(context)
         let message = try decode(
             Message.EnrolmentRequest.self,
-            from: try await RequestReading(limits).body(of: request, upTo: Self.strangerByteCountMax))
+            from: try await body(of: request, store, upTo: Self.strangerByteCountMax))
         let key = try Message.bytes(message.key, count: 32, "the key")
         let secret = try Message.bytes(message.invite, count: InviteLink.secretByteCount, "the invitation")
         let challenge = try Message.bytes(
@@ -157,11 +177,13 @@ struct HubResponder: HTTPResponder {
             Message.Enrolment(device), .created)
     }
 
-    func openSession(_ request: Request, _ store: HubStore) async throws -> Response {
-        try admissions.take()
+    func openSession(
+        _ request: Request, _ context: HubContext, _ store: HubStore
+    ) async throws -> Response {
+        try countStranger(context)
         let message = try decode(
             Message.SessionRequest.self,
-            from: try await RequestReading(limits).body(of: request, upTo: Self.strangerByteCountMax))
+            from: try await body(of: request, store, upTo: Self.strangerByteCountMax))
         let key = try Message.bytes(message.key, count: 32, "the key")
         let challenge = try Message.bytes(
             message.challenge, count: SessionBook.challengeByteCount, "the challenge")
@@ -181,6 +203,13 @@ struct HubResponder: HTTPResponder {
                 session: ByteText.base64(session.token), label: device.label, readOnly: device.isReadOnly,
                 scope: device.names.map(Message.Scope.init), codecs: [Message.codec]),
             .created)
+    }
+
+    /// Reads a body, and counts it.
+    func body(of request: Request, _ store: HubStore, upTo limit: Int) async throws -> [UInt8] {
+        let body = try await RequestReading(limits).body(of: request, upTo: limit)
+        store.traffic.count(received: Int64(body.count))
+        return body
     }
 
     func verify(_ signature: String, of text: [UInt8], by key: [UInt8]) throws {

@@ -4,7 +4,7 @@ import NIOCore
 
 /// Reads bodies that are not longer, and not slower, than they may be.
 struct RequestReading {
-    /// The least progress: a body takes at most as long as at this speed, after a start.
+    /// The least progress, in each span of the time that a connection may be silent.
     private static let bytesPerSecondMin = 4096.0
 
     private let limits: HubServer.Limits
@@ -13,22 +13,31 @@ struct RequestReading {
 
     /// Reads all of a body.
     ///
+    /// - parameter onBytes: Told how many bytes came; it may throw.
     /// - throws: ``RemoteError``: `tooLarge`, `tooSlow`.
-    func body(of request: Request, upTo limit: Int) async throws -> [UInt8] {
+    func body(
+        of request: Request, upTo limit: Int, onBytes: (Int) throws -> Void = { _ in }
+    ) async throws -> [UInt8] {
         if let length = request.headers[.contentLength].flatMap({ Int64($0) }), length > Int64(limit) {
             throw RemoteError(.tooLarge, "the request has \(length) bytes, and may have \(limit)")
         }
-        let start = ContinuousClock.now
         var bytes: [UInt8] = []
+        var span = (start: ContinuousClock.now, byteCount: 0)
         for try await buffer in request.body {
             guard bytes.count + buffer.readableBytes <= limit else {
                 throw RemoteError(.tooLarge, "the request has over \(limit) bytes")
             }
+            try onBytes(buffer.readableBytes)
             bytes.append(contentsOf: buffer.readableBytesView)
-            let seconds = (ContinuousClock.now - start) / .seconds(1)
-            guard seconds < limits.silenceSeconds + Double(bytes.count) / Self.bytesPerSecondMin else {
+            span.byteCount += buffer.readableBytes
+            let now = ContinuousClock.now
+            let seconds = (now - span.start) / .seconds(1)
+            guard seconds >= limits.silenceSeconds else { continue }
+            // Whoever sent much at first may not hold the rest back for as long as that earned.
+            guard Double(span.byteCount) >= seconds * Self.bytesPerSecondMin else {
                 throw RemoteError(.tooSlow, "the request came too slowly")
             }
+            span = (now, 0)
         }
         return bytes
     }

@@ -1,0 +1,105 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+/// What peers planted before there were bounds on it is named, and taken out with everything else kept.
+@Suite struct MetadataRepairTests {
+    private func problems(_ replica: TestReplica) throws -> [String] {
+        try replica.queue.read { try MetadataCheck.problems(of: $0, isDeep: false) }.map(\.message)
+    }
+
+    /// Plants something in a hub with a row, shows that it is named, repairs it, and shows that all go on.
+    private func expectHealed(_ plant: String, names word: String, refuses: Bool = true) throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.execute("INSERT INTO item (id, scope, x, y) VALUES (?, 'a', 1, 2)", [itemKey(1)])
+        let other = try stores.clone(hub, as: "other.db")
+        try hub.execute("UPDATE item SET x = 3")
+        _ = try hub.peer.greet()
+        try hub.queue.write { db in try db.execute(sql: plant) }
+        let named = try problems(hub)
+        #expect(named.contains { $0.contains(word) }, "\(named)")
+        if refuses {
+            let frames = try? hub.everythingAsBundle()
+            #expect(throws: (any Error).self) {
+                guard let frames else { throw SyncError(.damagedMetadata, "not even made") }
+                _ = try other.take(frames, within: nil)
+            }
+        }
+        let report = try hub.synchronizer.repairMetadata()
+        #expect(!report.isEmpty)
+        #expect(try problems(hub) == [])
+        #expect(try hub.synchronizer.repairMetadata().isEmpty)
+        try hub.sync(other)
+        try other.execute("UPDATE item SET y = 7")
+        try hub.sync(other)
+        #expect(try hub.dump(["item"]) == other.dump(["item"]))
+        #expect(try hub.value("SELECT x + y FROM item", as: Int.self) == 10)
+        try expectHealthy([hub, other])
+    }
+
+    @Test func stampsOfTheFarFuture() throws {
+        try expectHealed("UPDATE _sync_row SET hlc = 9223372036854775807", names: "4199")
+        try expectHealed("UPDATE _sync_cell SET hlc = 9223372032559808511", names: "4199")
+    }
+
+    @Test func livesThatNoRowReaches() throws {
+        try expectHealed("UPDATE _sync_row SET cl = 9223372036854775807", names: "life")
+    }
+
+    @Test func numbersThatNoReplicaReaches() throws {
+        try expectHealed(
+            """
+            INSERT INTO _sync_replica (rid, oseq) VALUES (x'00112233445566778899aabbccddeeff', 9223372036854775807)
+            """, names: "_sync_replica")
+        try expectHealed(
+            "INSERT INTO _sync_floor (sid, oseq) VALUES (1, 9223372036854775807)", names: "_sync_floor",
+            refuses: false)
+    }
+
+    @Test func replicasThatSomebodyInvented() throws {
+        try expectHealed(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
+            INSERT INTO _sync_replica (rid) SELECT CAST(printf('%016d', i) AS BLOB) FROM n;
+            INSERT INTO _sync_known (sid, origin, oseq) SELECT 1, sid, 1 FROM _sync_replica WHERE sid > 2;
+            """, names: "20000 replicas", refuses: false)
+    }
+
+    @Test func tablesAndColumnsThatSomebodyInvented() throws {
+        try expectHealed(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 11000)
+            INSERT INTO _sync_table (name, key, tracked) SELECT 't' || i, 'id', 0 FROM n;
+            WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+            INSERT INTO _sync_column (tbl, col, name, present) SELECT 1, i, 'c' || i, 0 FROM n;
+            """, names: "columns", refuses: false)
+    }
+
+    /// Columns have affinities and not types: any program can write a word where a number belongs.
+    @Test func aWordWhereANumberBelongsIsAnErrorWithAName() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.execute("INSERT INTO item (id, scope, x, y) VALUES (?, 'a', 1, 2)", [itemKey(1)])
+        try hub.queue.write { try $0.execute(sql: "UPDATE _sync_log SET ms = 'soon'") }
+        #expect(try problems(hub) == ["1 of _sync_log's entries have a ms that is no number"])
+        #expect(throws: SyncError.self) { _ = try hub.peer.greet() }
+        #expect(try hub.synchronizer.repairMetadata().claimCount == 1)
+        _ = try hub.peer.greet()
+        try expectHealthy([hub])
+    }
+
+    @Test(arguments: [
+        "_sync_replica SET oseq = 'x'", "_sync_table SET tracked = 'x'", "_sync_column SET present = 'x'",
+    ])
+    func damagedMetadataAreNamedAndNotCrashedOn(change: String) throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.queue.write { try $0.execute(sql: "UPDATE \(change)") }
+        #expect(try !problems(hub).isEmpty)
+        #expect(throws: (any Error).self) { _ = try hub.peer.greet() }
+    }
+}

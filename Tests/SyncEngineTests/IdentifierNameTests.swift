@@ -1,0 +1,60 @@
+import CipherStore
+import Foundation
+import Testing
+
+@testable import SyncEngine
+@testable import SyncWire
+
+/// SQLite folds the case of ASCII letters and nothing else, so that is what makes two names one.
+@Suite struct IdentifierNameTests {
+    static let pairs = [("Ärzte", "ärzte"), ("caf\u{E9}", "cafe\u{301}"), ("ſ", "s"), ("K", "\u{212A}")]
+
+    @Test(arguments: pairs) func rowsOfTablesWithSimilarNamesStayApart(first: String, second: String) throws {
+        let stores = try TestStores()
+        let schema = [first, second].map {
+            "CREATE TABLE \($0.quotedDatabaseIdentifier) (id BLOB PRIMARY KEY, v TEXT);"
+        }.joined()
+        let hub = try stores.create(schema: schema, tables: [first, second])
+        let other = try stores.clone(hub, as: "b.db")
+        try hub.execute("INSERT INTO \(first.quotedDatabaseIdentifier) VALUES (?, 'first')", [itemKey(1)])
+        try hub.execute("INSERT INTO \(second.quotedDatabaseIdentifier) VALUES (?, 'second')", [itemKey(2)])
+        try hub.sync(other)
+        for (name, value) in [(first, "first"), (second, "second")] {
+            let found = try other.value(
+                "SELECT group_concat(v) FROM \(name.quotedDatabaseIdentifier)", as: String.self)
+            #expect(found == value)
+        }
+        try expectHealthy([hub, other])
+    }
+
+    @Test(arguments: pairs) func columnsWithSimilarNamesStayApart(first: String, second: String) throws {
+        let stores = try TestStores()
+        let names = [first, second].map(\.quotedDatabaseIdentifier)
+        let hub = try stores.create(
+            schema: "CREATE TABLE t (id BLOB PRIMARY KEY, \(names[0]) TEXT, \(names[1]) TEXT)", tables: ["t"])
+        let other = try stores.clone(hub, as: "b.db")
+        try hub.execute("INSERT INTO t VALUES (?, 'a', 'b')", [itemKey(1)])
+        try hub.sync(other)
+        try other.execute("UPDATE t SET \(names[1]) = 'c'")
+        try hub.sync(other)
+        #expect(try hub.dump(["t"]) == other.dump(["t"]))
+        #expect(try hub.value("SELECT \(names[0]) || \(names[1]) FROM t", as: String.self) == "ac")
+        try expectHealthy([hub, other])
+    }
+
+    @Test func bothModulesAgreeOnWhichNamesAreOne() {
+        let names =
+            [
+                "", "a", "A", "Z", "[", "\u{1}", "\u{1}c3", "é", "É", "e\u{301}", "note", "NOTE", "ß",
+                "\u{10FFFF}",
+            ]
+            + (0...127).map { String(UnicodeScalar(UInt8($0))) }
+        for name in names {
+            #expect(name.nameKey == name.identifierKey)
+            for other in names {
+                let isSame = name.identifierKey == other.identifierKey
+                #expect(isSame == name.isSameIdentifier(as: other), "\(name) \(other)")
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import NIOCore
+import Testing
+
+@testable import SyncHTTP
+
+/// What one stranger, or one device, can take of what a server has for all.
+@Suite struct ServerBudgetTests {
+    @Test func anAddressThatComesTooOftenLeavesOthersTheirTurn() throws {
+        let rates = AddressRates(perSecond: 0.000_1, "too often")
+        let (first, second) = (
+            try SocketAddress(ipAddress: "10.0.0.1", port: 1),
+            try SocketAddress(ipAddress: "10.0.0.2", port: 1)
+        )
+        #expect(throws: RemoteError.self) { for _ in 0..<10 { try rates.take(first) } }
+        // The burst is ten times as much as a second lets through: nothing here.
+        let generous = AddressRates(perSecond: 0.5, "too often")
+        #expect(throws: RemoteError.self) { for _ in 0..<10 { try generous.take(first) } }
+        try generous.take(second)
+        #expect(throws: RemoteError.self) { try generous.take(first) }
+    }
+
+    @Test func anAddressIsOneHoweverItIsWritten() throws {
+        func name(_ text: String) throws -> String {
+            AddressRates.name(try SocketAddress(ipAddress: text, port: 443))
+        }
+        #expect(try name("2001:db8::1") == name("2001:db8::ffff:2"))
+        #expect(try name("2001:db8::1") != name("2001:db8:0:1::1"))
+        #expect(try name("::ffff:10.0.0.1") == name("10.0.0.1"))
+    }
+
+    @Test func manyAddressesAreNotRememberedForEver() throws {
+        let rates = AddressRates(perSecond: 1, "too often")
+        for number in 0..<(3 * AddressRates.addressCountMax) {
+            try rates.take(
+                SocketAddress(ipAddress: "10.\(number >> 16).\(number >> 8 & 255).\(number & 255)", port: 1))
+        }
+        #expect(rates.addressCount <= AddressRates.addressCountMax)
+    }
+
+    @Test func bodiesOfOneSessionAndOfAllAreBounded() throws {
+        let budget = BodyBudget()
+        try budget.take(BodyBudget.sessionByteCountMax, of: [1])
+        #expect(throws: RemoteError.self) { try budget.take(1, of: [1]) }
+        try budget.take(1, of: [2])
+        budget.release(BodyBudget.sessionByteCountMax, of: [1])
+        budget.release(1, of: [2])
+        #expect(budget.byteCount == 0)
+        let sessions = BodyBudget.byteCountMax / BodyBudget.sessionByteCountMax
+        for session in 0..<sessions {
+            try budget.take(BodyBudget.sessionByteCountMax, of: [UInt8(session)])
+        }
+        #expect(throws: RemoteError.self) { try budget.take(BodyBudget.sessionByteCountMax, of: [99]) }
+    }
+
+    @Test func whatOthersWroteIsOneLineInALog() {
+        #expect(LogText.printable("a\nb\u{1B}[31m\u{202E}c\u{7F}") == "a\\u{a}b\\u{1b}[31m\\u{202e}c\\u{7f}")
+        #expect(LogText.printable("Ärzte 1") == "Ärzte 1")
+        #expect(LogText.printable(String(repeating: "x", count: 5000)).count == 1001)
+    }
+
+    @Test(arguments: [
+        ("localhost:7443", true), ("127.0.0.1", true), ("[::1]:80", true), ("evil.example:7443", false),
+        ("127.0.0.1.evil.example", false),
+    ])
+    func metricsAreForTheNamesOfThisMachine(host: String, isOwn: Bool) {
+        #expect(HubResponder.isLoopbackAuthority(host) == isOwn)
+    }
+
+    @Test func sumsOfTrafficStayAtTheirBound() {
+        let series = TrafficSeries()
+        for _ in 0..<3 { series.count(requests: .max, received: .max, sent: .max) }
+        #expect(series.series.allSatisfy { $0.received.max() == .max })
+    }
+}
