@@ -72,9 +72,9 @@ import Testing
 
     private func insert(_ db: Database, _ table: String, _ values: [DatabaseValue?]) throws {
         let marks = values.map { _ in "?" }.joined(separator: ", ")
+        let bound: [DatabaseValue] = values.map { $0 ?? DatabaseValue.null }
         try db.execute(
-            sql: "INSERT INTO \(table) VALUES (\(marks))",
-            arguments: StatementArguments(values.map { $0 ?? .null }))
+            sql: "INSERT INTO \(table) VALUES (\(marks))", arguments: StatementArguments(bound))
     }
 
     /// Makes the state before a fold, in a store that has no rows. This replica has the number 1.
