@@ -1,4 +1,4 @@
--- The sync metadata of a store, version 3.
+-- The sync metadata of a store, version 3. v3.md says how they are written.
 --
 -- The tables live in the encrypted file beside the user's tables. Names that
 -- begin with _sync_ are reserved. A program that finds another version in
@@ -52,9 +52,9 @@ CREATE TABLE _sync_column (
 
 -- What the triggers append, and what a merge does for its own edits: of orphans, and a deletion (3) of a row that
 -- is gone, which is told anew in the same life because its writer did not know the row that it ended somewhere.
--- Entries up to _sync_state.folded are history.
+-- Entries up to _sync_state.folded are history. How the others become versions, and what the triggers are: v3.md.
 CREATE TABLE _sync_log (
-    seq INTEGER PRIMARY KEY,
+    seq INTEGER PRIMARY KEY,               -- the sequence of the change on the wire
     tbl INTEGER NOT NULL,
     op INTEGER NOT NULL,                   -- 1 insert, 2 update, 3 delete, 4 update by a migration, 0 a mark; of 2 and 4, op >> 4 is the group of columns
     pk NOT NULL,                           -- the row's key as the table holds it: 16-byte blob or 36-character text
@@ -142,7 +142,7 @@ CREATE TABLE _sync_alias (
 
 -- What follows is new in version 3.
 
--- Settings of this store, by name.
+-- Settings of this store, by name: see v3.md.
 CREATE TABLE _sync_setting (
     name TEXT PRIMARY KEY,
     value NOT NULL
@@ -337,7 +337,7 @@ CREATE TABLE _sync_device (
 -- Invitations: whoever knows the secret enrols one device.
 CREATE TABLE _sync_invite (
     id INTEGER PRIMARY KEY,
-    hash BLOB NOT NULL UNIQUE,             -- the SHA-256 of the secret
+    hash BLOB NOT NULL UNIQUE,             -- of the secret, see v3.md
     label TEXT NOT NULL,
     readonly INTEGER NOT NULL,
     scope TEXT,                            -- as of devices
@@ -386,6 +386,6 @@ CREATE TABLE _sync_left (
 -- Links for people who look at the server's page, which stay with the file: whoever knows the secret opens a session, once.
 CREATE TABLE _sync_console (
     id INTEGER PRIMARY KEY,
-    hash BLOB NOT NULL UNIQUE,             -- the SHA-256 of the secret
+    hash BLOB NOT NULL UNIQUE,             -- of the secret, see v3.md
     expires INTEGER NOT NULL               -- Unix milliseconds
 );

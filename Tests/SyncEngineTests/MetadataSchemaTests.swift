@@ -81,6 +81,18 @@ import Testing
         #expect(error?.code == .metadataTooNew)
     }
 
+    @Test func theLastEntryOfTheLogStays() throws {
+        let a = try TestStores().create()
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
+        try a.execute("INSERT INTO note (id) VALUES (?)", [key(2)])
+        let error = #expect(throws: DatabaseError.self) {
+            try a.execute("DELETE FROM _sync_log WHERE seq = 2")
+        }
+        #expect(error?.message?.contains("numbers the next one") == true)
+        try a.execute("DELETE FROM _sync_log WHERE seq = 1")
+        #expect(try a.logCount() == 1)
+    }
+
     @Test func removingTheMetadataLeavesTheTablesAlone() throws {
         let stores = try TestStores()
         let a = try stores.create()

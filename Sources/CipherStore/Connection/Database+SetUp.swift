@@ -38,7 +38,7 @@ extension Database {
             "PRAGMA foreign_keys = \(configuration.foreignKeysEnabled ? "ON" : "OFF")",
             "PRAGMA temp_store = MEMORY",
             "PRAGMA cell_size_check = ON",
-            // The libraries of Debian are built with it.
+            // Debian's builds have it on; those of others must not keep deleted content either.
             "PRAGMA secure_delete = ON",
         ]
         if EngineFeatures.current.supportsTrustedSchema { pragmas.append("PRAGMA trusted_schema = OFF") }

@@ -17,7 +17,8 @@ enum Merge {
     ///     - local: The row here, or nil when it was never seen.
     ///     - incoming: What the peer says.
     ///     - peer: What the peer knew: a value that it knew and replaced is no conflict.
-    ///     - known: What was known here before: a write that came earlier has had its conflicts.
+    ///     - known: The vector before this bundle. A write it covers was merged earlier; its conflicts are already in
+    ///       the journal.
     ///     - isRepair: Whether two values of one write are a conflict: one of them was damaged.
     ///     - separate: Columns of which a write of the whole row says nothing: the shares of counters.
     /// - returns: nil when the change is not valid: it begins a life without

@@ -198,7 +198,7 @@ final class HTTPPeer: SyncPeer {
                 if work == nil, spool.byteCount > Self.smallByteCount {
                     work = BackgroundWork { try upload.run() }
                 }
-                // What nobody takes need not be made.
+                // Once the upload has failed, the rest of the export is of no use.
                 try work?.check()
             }
             try spool.finish()

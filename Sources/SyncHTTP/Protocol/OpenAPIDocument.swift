@@ -8,9 +8,12 @@ info:
   title: CipherStore server
   version: "1"
   description: >
-    Serves encrypted stores to enrolled devices. docs/decisions/0012-remote-peers.md says why it is as it is. Bytes
-    in JSON are base64 with - and _ and without padding; identifiers are 32 lower-case hexadecimal digits.
-    Frames are those of Schemas/wire/v1.md.
+    Serves encrypted stores to enrolled devices. docs/decisions/0012-remote-peers.md says why it is as it is;
+    Schemas/remote/v1.md says what an invitation holds, what is signed, in which order a device asks for what, and
+    which limits there are. Bytes in JSON are base64 with - and _ and without padding, where nothing else is said;
+    identifiers are 32 lower-case hexadecimal digits, and vectors are objects of identifiers and sequences.
+    Frames are those of Schemas/wire/v1.md, and so are the bytes of states, questions, answers and rows (section 16.1).
+    A body without a limit of its own has at most 4 MiB, one that holds frames 17 MiB.
 paths:
   /health:
     get: { summary: The process answers., responses: { "204": { description: It does. } } }
@@ -76,8 +79,9 @@ paths:
       description: >
         The signature is Ed25519 over "cipherstore enrolment 1", a zero byte, and, each after its length as a big-endian 32-bit
         number: challenge; SHA-256 of "cipherstore invite secret 1", a zero byte and the secret; key; store (16 bytes); SHA-256 of
-        the server's certificate, or nothing when it is not pinned.
-      requestBody: { content: { application/json: { schema: { type: object, required: [invite, key, challenge, signature], properties: { invite: { type: string }, key: { type: string }, challenge: { type: string }, signature: { type: string } } } } } }
+        the server's certificate, or nothing when it is not pinned. A body has at most 4 KiB. The same key may repeat it, with
+        another challenge; another key takes its place until the device has sent its first greeting.
+      requestBody: { content: { application/json: { schema: { type: object, required: [invite, key, challenge, signature], properties: { invite: { description: "The 16 bytes of the invitation's secret itself; what is signed holds its hash.", type: string }, key: { description: "The device's public key, 32 bytes.", type: string }, challenge: { description: The 56 bytes that were given., type: string }, signature: { description: 64 bytes., type: string } } } } } }
       responses:
         "201": { description: Enrolled., content: { application/json: { schema: { type: object, required: [label, readOnly], properties: { label: { type: string }, readOnly: { type: boolean }, scope: { $ref: "#/components/schemas/Scope" } } } } } }
         default: { $ref: "#/components/responses/Problem" }
@@ -85,10 +89,12 @@ paths:
     parameters: [{ $ref: "#/components/parameters/store" }]
     post:
       summary: Open a session.
-      description: As for devices, over "cipherstore session 1", a zero byte, challenge, key, store, certificate.
+      description: >
+        As for devices, over "cipherstore session 1", a zero byte, and, each after its length, challenge, key, store, certificate.
+        A body has at most 4 KiB.
       requestBody: { content: { application/json: { schema: { type: object, required: [key, challenge, signature], properties: { key: { type: string }, challenge: { type: string }, signature: { type: string } } } } } }
       responses:
-        "201": { description: A session. It ends after 15 minutes without a request., content: { application/json: { schema: { type: object, required: [session, label, readOnly], properties: { session: { type: string }, label: { type: string }, readOnly: { type: boolean }, scope: { $ref: "#/components/schemas/Scope" }, codecs: { type: array, items: { type: string }, description: "The codecs of chunks that uploads may have besides plain ones (Schemas/wire/v1.md, section 5)." } } } } } }
+        "201": { description: A session. It ends after 15 minutes without a request., content: { application/json: { schema: { type: object, required: [session, label, readOnly], properties: { session: { description: 32 bytes., type: string }, label: { type: string }, readOnly: { type: boolean }, scope: { $ref: "#/components/schemas/Scope" }, codecs: { type: array, items: { type: string }, description: "The codecs of chunks that uploads may have besides plain ones (Schemas/wire/v1.md, section 5)." } } } } } }
         default: { $ref: "#/components/responses/Problem" }
   /v1/stores/{store}/greeting:
     parameters: [{ $ref: "#/components/parameters/store" }]
@@ -99,6 +105,7 @@ paths:
     post:
       security: [{ device: [] }]
       summary: What the device's replica says of itself; the answer are the forks that the server sees.
+      description: The body is a greeting's frame. The first one says which replica the device is, and uses its invitation up.
       requestBody: { content: { application/octet-stream: {} } }
       responses: { "200": { description: Forks., content: { application/json: { schema: { $ref: "#/components/schemas/Forks" } } } }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/definitions:
@@ -136,21 +143,22 @@ paths:
     parameters: [{ $ref: "#/components/parameters/store" }]
     post:
       security: [{ device: [] }]
-      summary: What the server's replica knows and holds, as digests (Schemas/wire/v1.md).
+      summary: What the server's replica knows and holds, as digests (Schemas/wire/v1.md, section 16.1).
+      description: kept, the sums as they are; recomputed, made anew of all versions, with tables and columns of which there is nothing.
       requestBody: { content: { application/json: { schema: { type: object, required: [kind], properties: { kind: { enum: [kept, recomputed] } } } } } }
       responses: { "200": { description: A state., content: { application/octet-stream: {} } }, "204": { description: It can't be told now. }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/answers:
     parameters: [{ $ref: "#/components/parameters/store" }]
     post:
       security: [{ device: [] }]
-      summary: Answer a question about rows, to find those that differ.
+      summary: Answer a question about rows, to find those that differ. Question and answer are messages of Schemas/wire/v1.md, section 16.1.
       requestBody: { content: { application/octet-stream: {} } }
       responses: { "200": { description: An answer., content: { application/octet-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/repairs:
     parameters: [{ $ref: "#/components/parameters/store" }]
     post:
       security: [{ device: [] }]
-      summary: Make a bundle of all of some rows, as a download.
+      summary: Make a bundle of all of some rows, as a download. The body is the message "rows" of Schemas/wire/v1.md, section 16.1.
       parameters: [{ $ref: "#/components/parameters/codec" }]
       requestBody: { content: { application/octet-stream: {} } }
       responses: { "201": { description: Ready., content: { application/json: { schema: { $ref: "#/components/schemas/Download" } } } }, default: { $ref: "#/components/responses/Problem" } }
@@ -166,8 +174,11 @@ paths:
     parameters: [{ $ref: "#/components/parameters/store" }]
     post:
       security: [{ device: [] }]
-      summary: Make an archive of the store for a recipient (Schemas/archive/v1.md), as a download.
-      requestBody: { content: { application/json: { schema: { type: object, required: [recipient], properties: { recipient: { type: string } } } } } }
+      summary: Make an archive of the store for a recipient (Schemas/archive/v1.md), as a download. Not for devices with a scope.
+      description: >
+        The database in it has the server's replica identifier. Whoever makes a replica of it has to give it a new one before it
+        writes or tells anything (Schemas/metadata/v3.md, section 5).
+      requestBody: { content: { application/json: { schema: { type: object, required: [recipient], properties: { recipient: { description: "The text of the recipient: csr1- and hexadecimal digits, as Schemas/archive/v1.md has it.", type: string } } } } } }
       responses: { "201": { description: Ready., content: { application/json: { schema: { $ref: "#/components/schemas/Download" } } } }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/downloads/{download}:
     parameters: [{ $ref: "#/components/parameters/store" }, { name: download, in: path, required: true, schema: { type: string } }]
@@ -185,6 +196,7 @@ paths:
     post:
       security: [{ device: [] }]
       summary: Begin a bundle, or ask how far it came. The body is the header's frame and any that follow.
+      description: An unfinished bundle of the same sender with another header is forgotten.
       parameters: [{ name: apply, in: query, description: Whether it is applied if all of it is in the body., schema: { type: boolean } }]
       requestBody: { content: { application/octet-stream: {} } }
       responses: { "200": { description: How far it came., content: { application/json: { schema: { $ref: "#/components/schemas/Upload" } } } }, default: { $ref: "#/components/responses/Problem" } }
@@ -192,14 +204,14 @@ paths:
     parameters: [{ $ref: "#/components/parameters/store" }, { $ref: "#/components/parameters/bundle" }]
     put:
       security: [{ device: [] }]
-      summary: Add frames. Those that are there change nothing.
+      summary: Add frames, chunks and the end, in any order. Those that are there change nothing.
       requestBody: { content: { application/octet-stream: {} } }
       responses: { "200": { description: How far it came., content: { application/json: { schema: { $ref: "#/components/schemas/Upload" } } } }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/uploads/{bundle}/application:
     parameters: [{ $ref: "#/components/parameters/store" }, { $ref: "#/components/parameters/bundle" }]
     post:
       security: [{ device: [] }]
-      summary: Apply a bundle that is complete, all of it or nothing.
+      summary: Apply a bundle that is complete, all of it or nothing. Asked again, it says what was done; 404 once that was forgotten.
       responses:
         "200": { description: What it did., content: { application/json: { schema: { $ref: "#/components/schemas/Application" } } } }
         default: { $ref: "#/components/responses/Problem" }
@@ -210,14 +222,16 @@ components:
       in: header
       name: cipherstore-signature
       description: >
-        Ed25519 over "cipherstore request 1", a zero byte, and, each after its length as a big-endian 32-bit number: session; number
-        (8 bytes, big-endian); method; path and query as they are sent; SHA-256 of the body. The session is in
-        cipherstore-session and the number in cipherstore-number; each is higher than the last one.
+        Ed25519 over "cipherstore request 1", a zero byte, and, each after its length as a big-endian 32-bit number: session (its
+        32 bytes); number (8 bytes, big-endian); method; path and query as they are sent; SHA-256 of the body, which may be
+        empty. The header has the signature in base64, cipherstore-session the session in base64 as it was given, and
+        cipherstore-number the number in decimal digits, which is higher than that of each request before. A repetition is
+        another request, with a number of its own.
     console: { type: apiKey, in: cookie, name: __Host-cipherstore, description: "Its name goes on with the store, see /console/sessions." }
   parameters:
     store: { name: store, in: path, required: true, schema: { type: string, pattern: "^[0-9a-f]{32}$" } }
     codec: { name: codec, in: query, description: "A codec of chunks that the device reads besides plain ones (Schemas/wire/v1.md, section 5): deflate. Another one is not used.", schema: { type: string } }
-    bundle: { name: bundle, in: path, required: true, description: SHA-256 of the header., schema: { type: string, pattern: "^[0-9a-f]{64}$" } }
+    bundle: { name: bundle, in: path, required: true, description: "SHA-256 of the payload of the header's frame, without its type and length.", schema: { type: string, pattern: "^[0-9a-f]{64}$" } }
   schemas:
     ConsoleStore: { type: object, required: [store, name], properties: { store: { type: string }, name: { description: The name of its file., type: string } } }
     Vector: { type: object, required: [vector], properties: { vector: { type: object, additionalProperties: { type: integer, minimum: 1 } } } }
@@ -262,12 +276,20 @@ components:
         receiver: { type: string, pattern: "^[0-9a-f]{32}$" }
         revision: { type: integer, minimum: 0 }
     Value: { description: A value of SQLite; one member., type: object, minProperties: 1, maxProperties: 1, additionalProperties: false, properties: { "null": { type: boolean, enum: [true] }, integer: { type: integer }, text: { type: string }, blob: { type: string, pattern: "^([0-9a-f]{2})*$" } } }
-    Fork: { type: object, required: [replica, common], properties: { replica: { type: string }, common: { type: integer } } }
+    Fork: { description: "A replica under which two files made changes, and the last of these that both have.", type: object, required: [replica, common], properties: { replica: { type: string }, common: { type: integer } } }
     Forks: { type: object, required: [forks], properties: { forks: { type: array, items: { $ref: "#/components/schemas/Fork" } } } }
-    Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { type: string }, content: { description: All of it in base64 when it is small., type: string }, byteCount: { description: "How many bytes it has; about how many, while it is still being made.", type: integer }, rowCount: { type: integer }, isOpen: { description: "Whether it is still being made: it ends with the first answer that has no bytes.", type: boolean } } }
-    Upload: { type: object, required: [bundle, firstMissingChunk, isComplete, isKnown], properties: { bundle: { type: string }, firstMissingChunk: { type: integer }, isComplete: { type: boolean }, isKnown: { type: boolean }, application: { $ref: "#/components/schemas/Application" } } }
-    Application: { type: object, required: [rowCount, conflictCount, parkedCount, unparkedCount, skewMilliseconds], additionalProperties: { type: integer } }
-    Problem: { type: object, required: [type, title, status, detail], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } }
+    Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { description: "Its name, hexadecimal digits; 00 when content is there, and nothing waits.", type: string }, content: { description: "All of it in base64, up to 64 KiB; absent when it is larger.", type: string }, byteCount: { description: "How many bytes it has; about how many, while it is still being made.", type: integer }, rowCount: { type: integer }, isOpen: { description: "Whether it is still being made: it ends with the first answer that has no bytes.", type: boolean } } }
+    Upload:
+      type: object
+      required: [bundle, firstMissingChunk, isComplete, isKnown]
+      properties:
+        bundle: { description: "As in the path of uploads, 64 hexadecimal digits.", type: string }
+        firstMissingChunk: { description: "The number of the first chunk that is not there; chunks beyond it may be.", type: integer }
+        isComplete: { description: "Whether all chunks and the end are there, or nothing is needed.", type: boolean }
+        isKnown: { description: "Whether the store knows all that the bundle brings, by this bundle or by others: nothing needs to be sent. Then there need not be an application.", type: boolean }
+        application: { $ref: "#/components/schemas/Application" }
+    Application: { description: "What was done. For devices with some rows of tables, parkedCount and unparkedCount are 0.", type: object, required: [rowCount, conflictCount, parkedCount, unparkedCount, skewMilliseconds], additionalProperties: { type: integer } }
+    Problem: { description: "type is urn:cipherstore:problem: and remote:, sync: or wire: with the name of the error, which title repeats; detail is for people.", type: object, required: [type, title, status, detail], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } }
   responses:
     Problem: { description: A failure (RFC 9457)., content: { application/problem+json: { schema: { $ref: "#/components/schemas/Problem" } } } }
 

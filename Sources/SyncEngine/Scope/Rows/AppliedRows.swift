@@ -87,9 +87,8 @@ final class AppliedRows {
         self.mentioned = mentioned
     }
 
-    /// Marks deleted rows that the sender still has, and that may have been outside when they were deleted:
-    /// the bundle says nothing new of these, so the deletion did not know what they became. Those that
-    /// the bundle has lose their mark.
+    /// Marks local deletions that may have hit rows already outside our scope. We deleted them without seeing their
+    /// latest values, so they must be fetched before the deletion counts. Rows that the bundle has lose their mark.
     func begin() throws {
         for part in parts.values {
             // Where nothing was left to take out, all rows were inside, and the bundle tells those that left.

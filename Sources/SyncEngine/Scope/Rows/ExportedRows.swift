@@ -103,8 +103,8 @@ struct ExportedRows {
             }
             return isNew(base) || cells.contains { isNew($0.stamp) } ? .changes : .nothing
         }
-        // Without a new value it was outside before. What the receiver wrote there it may have deleted since,
-        // when it was cut off before it took that out; then it has to hear that it missed something.
+        // Without a new value the row was out of scope before and still is. If the receiver deleted its own copy before
+        // evicting it, send a *leave* so it learns that it missed a change.
         guard !isFull, isChange(scope) else { return .nothing }
         let isFirst = isNew(base) && life == 1 && !mayComeTwice
         return isFirst ? .nothing : .leave

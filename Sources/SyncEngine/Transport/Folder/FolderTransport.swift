@@ -11,9 +11,9 @@ import SyncWire
 ///
 /// Each replica has a subfolder, and writes only there: encrypted bundles, which never change, and
 /// a head that lists them. Nothing of it is trusted: a file that is not complete, not authentic, of
-/// another database or gone makes a synchronization incomplete, and never wrong. After it, all that
-/// this replica knows can be had from the folder by one that knows nothing. `Schemas/folder/v1.md`
-/// describes the files.
+/// another database or gone makes a synchronization incomplete, and never wrong. After a synchronization, a
+/// new replica can learn from the folder all that this one knows. `Schemas/folder/v1.md` describes the
+/// files.
 public struct FolderTransport: Sendable {
     /// When the bundles of a folder are replaced by a fresh one of everything.
     public struct Compaction: Sendable {

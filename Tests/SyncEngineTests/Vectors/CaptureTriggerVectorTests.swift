@@ -1,0 +1,28 @@
+import Testing
+
+@testable import SyncEngine
+
+/// The triggers of `Schemas/metadata/triggers.json`, which other programs make too.
+@Suite struct CaptureTriggerVectorTests {
+    private struct Vector: Decodable {
+        struct Column: Decodable {
+            let number: Int
+            let name: String
+        }
+
+        let number: Int64
+        let name: String
+        let key: String
+        let columns: [Column]
+        let statements: [String]
+    }
+
+    @Test func theTriggersAreThoseOfTheContract() throws {
+        for vector in try MetadataVectorFile<Vector>.load("triggers") {
+            let table = SyncedTable(
+                number: vector.number, name: vector.name, key: vector.key, place: .tracked,
+                columns: vector.columns.map { .init(number: $0.number, name: $0.name, place: .table) })
+            #expect(CaptureTriggers(table: table).statements == vector.statements, "\(vector.name)")
+        }
+    }
+}
