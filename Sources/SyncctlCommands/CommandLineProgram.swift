@@ -19,8 +19,9 @@ package enum CommandLineProgram {
             CommandGroup(
                 name: "STORE",
                 subcommands: [
-                    InitCommand.self, ImportCommand.self, ExportCommand.self, RekeyCommand.self,
-                    KeyCommand.self, RestoreCommand.self,
+                    InitCommand.self, ImportCommand.self, ExportCommand.self, SQLCommand.self,
+                    TablesCommand.self, SchemaCommand.self, RekeyCommand.self, KeyCommand.self,
+                    RestoreCommand.self,
                 ]),
             CommandGroup(
                 name: "CARE", subcommands: [VerifyCommand.self, DoctorCommand.self, CompactCommand.self]),
@@ -32,7 +33,11 @@ package enum CommandLineProgram {
                         LogCommand.self, CloneCommand.self, ReplicaCommand.self,
                     ]),
             CommandGroup(name: "SERVE", subcommands: serving),
-            CommandGroup(name: "LEARN", subcommands: [DemoCommand.self]),
+            CommandGroup(
+                name: "LEARN",
+                subcommands: [
+                    DemoCommand.self, CompletionCommand.self, ManualCommand.self, VersionCommand.self,
+                ]),
         ]
         return CommandConfiguration(
             commandName: name, abstract: "Encrypted databases that synchronize.", discussion: discussion,
@@ -100,7 +105,7 @@ package enum CommandLineProgram {
     private static func perform(_ root: any ParsableCommand.Type, _ arguments: [String]) throws {
         do {
             var command = try root.parseAsRoot(arguments)
-            try command.run()
+            try RootCommand.$current.withValue(RootCommand(type: root)) { try command.run() }
         } catch let status as ExitCode {
             throw status
         } catch {

@@ -159,7 +159,9 @@ import Testing
     // MARK: Words
 
     private static let commands = [
-        "init", "import", "export", "rekey", "track", "push", "pull", "sync", "status", "log", "demo",
+        "init", "import", "export", "sql", "tables", "schema", "rekey", "track", "push", "pull", "sync",
+        "status",
+        "log", "demo", "completion", "manual", "version",
     ]
 
     @Test(arguments: commands) func everyCommandExplainsItselfWithExamples(command: String) throws {

@@ -155,7 +155,7 @@ private enum Walk {
     static func comparable(_ output: String) -> String {
         output
             .replacing(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "<uuid>")
-            .replacing(/\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?/, with: "<time>")
+            .replacing(/\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?/, with: "<time>")
             .replacing(/\b[0-9a-f]{16}\b/, with: "<slot>")
             .replacing(/just now|\d+ s ago/, with: "<age>")
             .replacing(/[\d.,]+ (?:B|KiB|MiB)\b/, with: "<size>")

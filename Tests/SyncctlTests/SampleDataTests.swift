@@ -29,9 +29,8 @@ import Testing
         var total: Int64 = 0
         for table in Self.tables {
             let suffix = table == "weather" ? "" : "s"
-            let job = CSVImport(
-                path: "\(folder)/\(table)\(suffix).csv", delimiter: UInt8(ascii: ","), table: table,
-                keyColumn: nil)
+            let job = TableImport(
+                source: try ImportSource(path: "\(folder)/\(table)\(suffix).csv"), table: table)
             let progress = StepProgress(line: ProgressLine(terminal: terminal))
             let inference = try job.inspect(progress: progress)
             total += try queue.write { try job.run($0, inference, progress: progress).rowCount }

@@ -221,20 +221,6 @@ struct TableTests {
         #expect(HumanFormat.age(of: 0, now: 245_000) == "4 min ago")
         #expect(HumanFormat.age(of: Int64.min, now: Int64.max) == "just now")
     }
-
-    @Test(
-        arguments: [
-            (0, "1970-01-01T00:00:00.000Z"), (-1, "1969-12-31T23:59:59.999Z"),
-            (951_782_400_000, "2000-02-29T00:00:00.000Z"), (1_795_221_600_123, "2026-11-21T00:40:00.123Z"),
-            (4_107_542_399_999, "2100-02-28T23:59:59.999Z"),
-            (-62_135_596_800_000, "0001-01-01T00:00:00.000Z"),
-        ] as [(Int64, String)])
-    func timestampsAreInUTC(milliseconds: Int64, text: String) {
-        #expect(HumanFormat.timestamp(milliseconds, style: .internetMilliseconds) == text)
-        #expect(HumanFormat.timestamp(milliseconds) == text.dropLast(5) + "Z")
-        #expect(HumanFormat.timestamp(milliseconds, style: .second).dropLast(9) == text.prefix(10))
-        #expect(!HumanFormat.timestamp(.max).isEmpty && !HumanFormat.timestamp(.min).isEmpty)
-    }
 }
 
 @Suite("Options that name the source of a passphrase")

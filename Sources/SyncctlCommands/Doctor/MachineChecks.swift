@@ -52,7 +52,7 @@ struct MachineChecks {
     private var clockFinding: Finding? {
         guard now < Self.earliestTime else { return nil }
         return .error(
-            "the clock shows \(HumanFormat.timestamp(Int64(now * 1000)))",
+            "the clock shows \(HumanFormat.timestamp(Int64(now * 1000), style: .second))",
             why: "which of two edits is the later one is told by the clocks of the devices",
             advice: "set the clock before you write or synchronize")
     }

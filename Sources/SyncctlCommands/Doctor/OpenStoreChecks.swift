@@ -39,7 +39,7 @@ struct OpenStoreChecks {
             clock > nowMilliseconds + Self.clockTolerance
         else { return nil }
         return .warning(
-            "the newest change is from the future, of \(HumanFormat.timestamp(clock))",
+            "the newest change is from the future, of \(HumanFormat.timestamp(clock, style: .second))",
             why:
                 "the clock of this machine, or of another replica, was or is wrong; until that time, edits count as made after it",
             advice: "compare the clocks of the devices")

@@ -72,7 +72,7 @@ struct StoreFileChecks {
         guard changed > now + Self.clockTolerance else { return [] }
         return [
             .warning(
-                "\(file) was written in the future, at \(HumanFormat.timestamp(Int64(changed * 1000)))",
+                "\(file) was written in the future, at \(HumanFormat.timestamp(Int64(changed * 1000), style: .second))",
                 why: "which of two edits is the later one is told by the clocks of the devices",
                 advice: "compare the clock with another one, and set it before you write or synchronize")
         ]

@@ -22,7 +22,8 @@ enum RowText {
         case .double(let number): realText(number)
         // NA is read as NULL, unless it is in quotes.
         case .string(let text): text.isEmpty || text == "NA" ? "\"\(text)\"" : quoteIfNeeded(text)
-        case .blob(let data): blobText(data)
+        // An empty field is NULL, unless it is in quotes.
+        case .blob(let data): data.isEmpty ? "\"\"" : blobText(data)
         }
     }
 
@@ -61,7 +62,7 @@ enum RowText {
         return "{" + members.joined(separator: ",") + "}\n"
     }
 
-    private static func jsonValue(_ value: DatabaseValue) -> String {
+    static func jsonValue(_ value: DatabaseValue) -> String {
         switch value.storage {
         case .null: "null"
         case .int64(let number): String(number)

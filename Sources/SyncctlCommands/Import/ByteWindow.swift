@@ -16,8 +16,7 @@ struct ByteWindow: ~Copyable {
         case failed(String)
     }
 
-    let fileSize: Int64
-    private let descriptor: Int32
+    let source: ImportSource
     private(set) var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var end = 0
@@ -26,27 +25,13 @@ struct ByteWindow: ~Copyable {
     /// The place of the window in the file.
     private(set) var offset: Int64 = 0
 
-    init(path: String, capacity: Int) throws(CSVError) {
-        func refusal(_ reason: String, hint: String? = nil) -> CSVError {
-            CSVError(code: .cannotOpen, path: path, line: nil, message: "cannot open: \(reason)", hint: hint)
-        }
-        // Without O_NONBLOCK, opening a pipe would wait for its writer.
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw refusal(Failure.systemText(errno)) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
-            throw refusal("not a regular file", hint: "the file is read twice, so it cannot come from a pipe")
-        }
-        fileSize = Int64(status.st_size)
+    init(source: ImportSource, capacity: Int) {
+        self.source = source
         base = .allocate(capacity: capacity)
         self.capacity = capacity
     }
 
-    deinit {
-        close(descriptor)
-        base.deallocate()
-    }
+    deinit { base.deallocate() }
 
     var startsWithByteOrderMark: Bool {
         limit >= 3 && base[0] == 0xEF && base[1] == 0xBB && base[2] == 0xBF
@@ -80,8 +65,7 @@ struct ByteWindow: ~Copyable {
             }
             if isInvalid { return .invalidUTF8(offset + Int64(limit)) }
             if end == capacity, !grow() { return .full }
-            let count = read(descriptor, base + end, capacity - end)
-            if count < 0, errno == EINTR { continue }
+            let count = source.read(into: base + end, count: capacity - end, at: offset + Int64(end))
             if count < 0 { return .failed(Failure.systemText(errno)) }
             if count == 0 { return limit < end ? .invalidUTF8(offset + Int64(limit)) : .endOfFile }
             end += count

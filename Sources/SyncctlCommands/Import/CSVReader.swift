@@ -1,23 +1,5 @@
 import Foundation
 
-/// Why a CSV file was refused, and where. Message and hint are in the style of the command line.
-struct CSVError: Error, Equatable, CustomStringConvertible {
-    enum Code: String {
-        case cannotOpen, cannotRead, invalidDelimiter, empty, invalidUTF8, nulByte, strayCarriageReturn
-        case raggedRow, unterminatedQuote, strayQuote, fieldTooLong, recordTooLong
-        case tooManyColumns, duplicateColumn, emptyColumnName
-    }
-
-    let code: Code
-    let path: String
-    /// The 1-based line to look at, or nil when no line is at fault.
-    let line: Int?
-    let message: String
-    let hint: String?
-
-    var description: String { line.map { "\(path):\($0): \(message)" } ?? "\(path): \(message)" }
-}
-
 /// Where a field lies, in bytes counted from the start of its record.
 private struct FieldRange {
     var start = 0, length = 0
@@ -61,17 +43,27 @@ final class CSVReader {
     var line: Int { scanner.line }
     /// The number of bytes of the file that have been scanned.
     var bytesRead: Int64 { scanner.bytesRead }
-    var fileSize: Int64 { scanner.window.fileSize }
+    var fileSize: Int64 { scanner.window.source.size }
     private var scanner: CSVScanner
 
-    /// Opens the file and reads its header. Tests pass a small `bufferSize` to cut the file anywhere.
-    init(path: String, delimiter: UInt8 = UInt8(ascii: ","), bufferSize: Int = 256 << 10) throws(CSVError) {
+    /// Opens a file and reads its header.
+    convenience init(
+        path: String, delimiter: UInt8 = UInt8(ascii: ","), bufferSize: Int = 256 << 10
+    ) throws(CSVError) {
+        try self.init(source: ImportSource(path: path), delimiter: delimiter, bufferSize: bufferSize)
+    }
+
+    /// Reads the header of a file that is open. Tests pass a small `bufferSize` to cut the file anywhere.
+    init(
+        source: ImportSource, delimiter: UInt8 = UInt8(ascii: ","), bufferSize: Int = 256 << 10
+    ) throws(CSVError) {
+        let path = source.path
         let reserved = [0, CSVByte.quote, CSVByte.lineFeed, CSVByte.carriageReturn]
         guard delimiter < 0x80, !reserved.contains(delimiter) else {
             let message = "the delimiter must be an ASCII character other than a quote or a line end"
             throw CSVError(code: .invalidDelimiter, path: path, line: nil, message: message, hint: nil)
         }
-        let window = try ByteWindow(path: path, capacity: max(bufferSize, 1))
+        let window = ByteWindow(source: source, capacity: max(bufferSize, 1))
         var scanner = CSVScanner(path: path, delimiter: delimiter, window: window)
         try scanner.readHeader()
         self.scanner = scanner
@@ -291,11 +283,4 @@ private struct CSVScanner: ~Copyable {
         let hint = #"a field that contains a quote must be in quotes, and the quote doubled: "5"" disk""#
         return failure(.strayQuote, line: currentLine, "unexpected quote in \(columnName)", hint: hint)
     }
-}
-
-/// The bytes with a meaning in every CSV file.
-enum CSVByte {
-    static let quote = UInt8(ascii: "\"")
-    static let lineFeed = UInt8(ascii: "\n")
-    static let carriageReturn = UInt8(ascii: "\r")
 }

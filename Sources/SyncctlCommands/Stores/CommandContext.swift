@@ -16,7 +16,7 @@ package struct CommandContext {
         let context = CommandContext(global: global, environment: environment, terminal: terminal)
         let status: ExitStatus
         do {
-            status = try body(context)
+            status = try global.zone.apply { try body(context) }
         } catch let exit as ExitCode {
             throw exit
         } catch {

@@ -14,6 +14,12 @@ package struct GlobalOptions: ParsableArguments {
     @Option(name: .customLong("color"), help: "When to use color.")
     var color = ColorPolicy.auto
 
+    @Flag(name: .customLong("utc"), help: "Show times in UTC instead of the local zone.")
+    var isUTC = false
+
+    /// The zone in which times are shown.
+    var zone: DisplayZone { isUTC ? .utc : .local }
+
     /// The terminal of the process as these options want it.
     func terminal(environment: [String: String]) -> Terminal {
         Terminal.standard(environment: environment, color: color, allowsProgress: allowsProgress)

@@ -59,61 +59,11 @@ package enum HumanFormat {
         }
     }
 
-    /// How a timestamp is written. All are in UTC.
-    package enum TimestampStyle: Sendable {
-        /// `2026-11-21T00:40:00Z`, for JSON.
-        case internet
-        /// `2026-11-21T00:40:00.123Z`, for JSON where order within a second matters.
-        case internetMilliseconds
-        /// `2026-11-21 00:40:00`, for people.
-        case second
-        /// `2026-11-21 00:40`, for people.
-        case minute
-    }
-
-    /// A moment, given in milliseconds since 1970.
-    package static func timestamp(_ milliseconds: Int64, style: TimestampStyle = .internet) -> String {
-        let (days, ofDay) = floorDivide(milliseconds, by: 86_400_000)
-        let date = civilDate(daysSince1970: days)
-        let day = "\(year(date.year))-\(twoDigits(date.month))-\(twoDigits(date.day))"
-        let minute = "\(twoDigits(ofDay / 3_600_000)):\(twoDigits(ofDay / 60_000 % 60))"
-        let second = "\(minute):\(twoDigits(ofDay / 1000 % 60))"
-        switch style {
-        case .internet: return "\(day)T\(second)Z"
-        case .internetMilliseconds: return "\(day)T\(second).\(digits(ofDay % 1000, count: 3))Z"
-        case .second: return "\(day) \(second)"
-        case .minute: return "\(day) \(minute)"
-        }
-    }
-
-    /// The date of a day in the Gregorian calendar, by Howard Hinnant's `civil_from_days`: years
-    /// are counted from March, so that the leap day is the last day of a year.
-    private static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let (era, dayOfEra) = floorDivide(daysSince1970 + 719_468, by: 146_097)
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let monthFromMarch = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    private static func floorDivide(
-        _ value: Int64, by divisor: Int64
-    ) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
-
-    private static func year(_ year: Int64) -> String {
-        year < 0 ? "-" + digits(-year, count: 4) : digits(year, count: 4)
-    }
-
-    private static func twoDigits(_ value: Int64) -> String {
+    static func twoDigits(_ value: Int64) -> String {
         digits(value, count: 2)
     }
 
-    private static func digits(_ value: Int64, count: Int) -> String {
+    static func digits(_ value: Int64, count: Int) -> String {
         let text = String(value)
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }

@@ -196,9 +196,10 @@ import Testing
             var forgery = try Forgery(hub, Self.replica(Int(number)), [])
             forgery.tables += names.map { .init(name: "t\($0)", key: "id", columns: ["c"]) }
             let frames = try forgery.frames()
-            _ = try hub.synchronizer.applyUpload(on: { _ in UploadTerms(device: number) }) { sink in
+            func handOut(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
                 for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
             }
+            _ = try hub.synchronizer.applyUpload(on: { _ in UploadTerms(device: number) }, handOut)
         }
         try take(0..<1_000, device: 1)
         try take(1_000..<1_900, device: 1)

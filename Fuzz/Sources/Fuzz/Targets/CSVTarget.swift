@@ -65,8 +65,13 @@ private enum CSVFuzzing {
                     let value = FieldValue.parse(field: bytes, isQuoted: row[column].isQuoted, as: type)
                     switch value {
                     case .text: require(type == .text, "a column of numbers has numbers")
-                    case .integer: require(type == .integer, "an integer is in a column of integers")
-                    case .real(let number): require(type == .real && !number.isNaN, "a real is a number")
+                    case .integer(let number):
+                        require(type == .integer || type == .numeric, "an integer is in a column of numbers")
+                        require("\(number)".utf8.elementsEqual(bytes), "an integer comes back as it was")
+                    case .real(let number):
+                        require(type == .real || type == .numeric, "a real is in a column of numbers")
+                        require("\(number)".utf8.elementsEqual(bytes), "a real comes back as it was")
+                    case .blob: require(false, "nothing is a blob unless the user says so")
                     case .null: break
                     }
                 }

@@ -189,13 +189,13 @@ struct VerifyCommand: ParsableCommand {
         let progress = PageProgress(context)
         let information = try StoreArchive.verify(options.store, opening: secret, progress: progress.update)
         progress.finish()
-        let created = HumanFormat.timestamp(information.createdMilliseconds)
+        let created = information.createdMilliseconds
         try context.print(
             ArchiveDocument(
-                archive: options.store, sound: true, created: created,
+                archive: options.store, sound: true, created: HumanFormat.timestamp(created),
                 databaseBytes: information.databaseByteCount),
             text:
-                "\(options.store): made \(created), \(HumanFormat.bytes(information.databaseByteCount)), no damage found"
+                "\(options.store): made \(HumanFormat.timestamp(created, style: .second)), \(HumanFormat.bytes(information.databaseByteCount)), no damage found"
         )
         return .success
     }

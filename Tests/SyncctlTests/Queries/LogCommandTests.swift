@@ -1,0 +1,58 @@
+import CipherStore
+import Foundation
+import Testing
+
+/// `log` finds changes by table, row, replica and time, and shows the values that are still known.
+@Suite struct LogCommandTests {
+    let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.makeStore("a.db", "a", rows: 0..<3)
+        let queue = try place.open("a.db", "a")
+        try queue.write { db in
+            try db.execute(sql: "UPDATE person SET name = 'new' WHERE stars = 1")
+            try db.execute(sql: "DELETE FROM person WHERE stars = 2")
+        }
+        try queue.close()
+    }
+
+    private func changes(_ arguments: String...) throws -> [[String: Any]] {
+        let result = try place.succeed(
+            ["log", place.path("a.db"), "--json", "--passphrase-file", place.secret("a")] + arguments)
+        return try #require(try result.document()["changes"] as? [[String: Any]])
+    }
+
+    @Test func valuesAreShownAtTheNewestChangeOfEachColumn() throws {
+        let changes = try changes()
+        #expect(
+            changes.map { $0["operation"] as? String } == ["delete", "update", "insert", "insert", "insert"])
+        let values = changes.map { $0["values"] as? [String: Any] ?? [:] }
+        #expect(values[0].isEmpty && values[1]["name"] as? String == "new" && values[1].count == 1)
+        let key = changes[1]["key"] as? String
+        let inserted = changes.firstIndex {
+            $0["operation"] as? String == "insert" && $0["key"] as? String == key
+        }
+        let first = values[try #require(inserted)]
+        #expect(first["stars"] as? Int == 1 && first["name"] == nil)
+        let deleted = changes[0]["key"] as? String
+        let lost = changes.indices.filter { changes[$0]["key"] as? String == deleted }
+        #expect(lost.count == 2 && lost.allSatisfy { values[$0].isEmpty })
+    }
+
+    @Test func changesAreFound() throws {
+        let key = try #require(try changes()[1]["key"] as? String)
+        #expect(try changes("--row", key).count == 2)
+        #expect(try changes("--row", key.uppercased(), "--limit", "1").count == 1)
+        #expect(try changes("--table", "PERSON").count == 5 && changes("--table", "nope").isEmpty)
+        #expect(try changes("--by", "here").count == 5 && changes("--by", "zzzz").isEmpty)
+        #expect(try changes("--since", "1h").count == 5 && changes("--since", "2999-01-01").isEmpty)
+    }
+
+    @Test(arguments: ["yesterday", "2026-13-01", "2026-02-30", "7", "-1h", "2026-11-21T25:00"])
+    func whatIsNoTimeIsRefused(text: String) throws {
+        let result = try place.run(
+            ["log", place.path("a.db"), "--since=\(text)", "--passphrase-file", place.secret("a")])
+        #expect(result.status == 64)
+    }
+}
