@@ -72,7 +72,7 @@ struct ImportCommand: ParsableCommand {
             let separator =
                 delimiter == "tab" ? UInt8(ascii: "\t") : (delimiter.utf8.first ?? UInt8(ascii: ","))
             let job = CSVImport(path: file, delimiter: separator, table: name, keyColumn: key)
-            let inference = try job.inspect(progress: context.progress("reading", unit: .bytes))
+            let inference = try inspect(job, separator, context)
             let synchronizer = try Synchronizer(existing: queue)
             let summary = try queue.write { db in
                 let summary = try job.run(db, inference, progress: context.progress("importing"))
@@ -82,6 +82,23 @@ struct ImportCommand: ParsableCommand {
             try report(
                 summary, name, isTracked: synchronizer.status().tables.contains { $0.name == name }, context)
             return .success
+        }
+    }
+
+    /// Reads the file, and says what it looks like if that is not CSV.
+    private func inspect(_ job: CSVImport, _ separator: UInt8, _ context: CommandContext) throws
+        -> ColumnTypeInference
+    {
+        do {
+            let inference = try job.inspect(progress: context.progress("reading", unit: .bytes))
+            if inference.types.count == 1, let hint = CSVGuess.hint(file, delimiter: separator) {
+                context.note("one column only; \(hint)")
+            }
+            return inference
+        } catch let error as CSVError {
+            var failure = Failure(explaining: error)
+            if let hint = CSVGuess.hint(file, delimiter: separator) { failure.hints.insert(hint, at: 0) }
+            throw failure
         }
     }
 
@@ -96,7 +113,7 @@ struct ImportCommand: ParsableCommand {
         throw Failure(
             "\(file) is an SQLite database, not a CSV file",
             hints: [
-                "encrypt it into a new store with: syncctl init <store> --from \(CommandWords.quoted(file))"
+                "encrypt it into a new store with: syncctl init <store> --from \(CommandWords.path(file))"
             ])
     }
 
@@ -118,7 +135,7 @@ struct ImportCommand: ParsableCommand {
                 """)
         if !isTracked {
             context.note(
-                "next: syncctl track \(CommandWords.quoted(options.store)) \(CommandWords.quoted(name))")
+                "next: syncctl track \(CommandWords.path(options.store)) \(CommandWords.operand(name))")
         }
     }
 }

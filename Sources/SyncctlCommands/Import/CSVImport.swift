@@ -40,6 +40,9 @@ struct CSVImport {
         }
         var summary = Summary()
         summary.isNewTable = try !db.tableExists(table)
+        guard try !db.viewExists(table) else {
+            throw Failure("\(table) is a view, which takes no rows", hints: ["name a table with --table"])
+        }
         let plan =
             try summary.isNewTable
             ? create(db, reader.header, inference) : match(db, reader.header, inference)
@@ -116,6 +119,13 @@ struct CSVImport {
             throw Failure.usage("the key of table \(table) is \(key), not \(keyColumn)")
         }
         if keyColumn != nil { _ = try keyField(header, inference) }
+        let type = try keys.first?.decodeIfPresent(String.self, forColumn: "type") ?? ""
+        guard header.contains(where: { $0.lowercased() == key.lowercased() }) || !type.uppercased().contains("INT")
+        else {
+            throw Failure(
+                "the key \(key) of table \(table) is an integer, and \(path) has no column of that name",
+                hints: ["give the table UUID keys with: syncctl track <store> \(CommandWords.quoted(table)) --convert-keys"])
+        }
         return Plan(key: key, keyField: header.firstIndex { $0.lowercased() == key.lowercased() })
     }
 
@@ -126,12 +136,19 @@ struct CSVImport {
         let names = (plan.keyField == nil ? [plan.key] : []) + reader.header
         // OR FAIL spares the journal that a trigger costs each statement; a
         // failure undoes the whole import either way.
-        let statement = try db.makeStatement(
-            sql: """
-                INSERT OR FAIL INTO \(table.quotedDatabaseIdentifier)
-                (\(names.map(\.quotedDatabaseIdentifier).joined(separator: ", ")))
-                VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
-                """)
+        let statement: Statement
+        do {
+            statement = try db.makeStatement(
+                sql: """
+                    INSERT OR FAIL INTO \(table.quotedDatabaseIdentifier)
+                    (\(names.map(\.quotedDatabaseIdentifier).joined(separator: ", ")))
+                    VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
+                    """)
+        } catch let error as DatabaseError where error.message == "too many SQL variables" {
+            throw Failure(
+                "\(path): \(HumanFormat.count(names.count, "column")) are more than this SQLite takes in one row",
+                hints: ["split the file by columns, into several tables"])
+        }
         let raw = statement.sqliteStatement
         let types = inference.types
         let offset: CInt = plan.keyField == nil ? 2 : 1
@@ -148,7 +165,9 @@ struct CSVImport {
             }
             do {
                 _ = try statement.step()
-            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            } catch let error as DatabaseError
+                where [.SQLITE_CONSTRAINT, .SQLITE_MISMATCH].contains(error.resultCode)
+            {
                 throw Failure(
                     "\(path):\(record.line): \(error.message ?? "a constraint stands against this row")")
             }

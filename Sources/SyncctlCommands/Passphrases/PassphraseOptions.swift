@@ -65,7 +65,7 @@ package struct StorePassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("passphrase-file"),
-        help: .init("Read the passphrase from a file.", valueName: "file"))
+        help: .init("Read the passphrase from a file.", valueName: "file"), completion: .file())
     var file: String?
 
     @Option(
@@ -88,7 +88,7 @@ struct RemotePassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("remote-passphrase-file"),
-        help: .init("Read the remote's passphrase from a file.", valueName: "file"))
+        help: .init("Read the remote's passphrase from a file.", valueName: "file"), completion: .file())
     var file: String?
 
     @Option(
@@ -109,7 +109,7 @@ struct NewPassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("new-passphrase-file"),
-        help: .init("Read the new passphrase from a file.", valueName: "file"))
+        help: .init("Read the new passphrase from a file.", valueName: "file"), completion: .file())
     var file: String?
 
     @Option(
@@ -130,7 +130,7 @@ struct TargetPassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("to-passphrase-file"),
-        help: .init("Read the target's passphrase from a file.", valueName: "file"))
+        help: .init("Read the target's passphrase from a file.", valueName: "file"), completion: .file())
     var file: String?
 
     @Option(
@@ -151,7 +151,7 @@ struct ClonePassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("clone-passphrase-file"),
-        help: .init("Read the passphrase of the store that is cloned from a file.", valueName: "file"))
+        help: .init("Read the passphrase of the store that is cloned from a file.", valueName: "file"), completion: .file())
     var file: String?
 
     @Option(
@@ -174,7 +174,7 @@ struct ArchivePassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("archive-passphrase-file"),
-        help: .init("Read the archive's passphrase from a file.", valueName: "file"))
+        help: .init("Read the archive's passphrase from a file.", valueName: "file"), completion: .file())
     var file: String?
 
     @Option(
@@ -196,7 +196,7 @@ struct BundlePassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("bundle-passphrase-file"),
-        help: .init("Read the bundle's passphrase from a file.", valueName: "file"))
+        help: .init("Read the bundle's passphrase from a file.", valueName: "file"), completion: .file())
     var file: String?
 
     @Option(

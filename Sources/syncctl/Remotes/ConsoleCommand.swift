@@ -80,7 +80,7 @@ struct ConsoleCommand: ParsableCommand {
             guard let address = try DeviceRegister(synchronizer).address(authority: address) else {
                 throw Failure(
                     "\(options.store) was never served, so its address and certificate are not known",
-                    hints: ["start the server first: syncctl serve \(CommandWords.quoted(options.store))"])
+                    hints: ["start the server first: syncctl serve \(CommandWords.path(options.store))"])
             }
             let time = InviteCommand.milliseconds(expires) ?? 600_000
             let link = try register.makeLink(expiresAfter: time, address: address)

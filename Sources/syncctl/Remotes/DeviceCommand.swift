@@ -123,7 +123,7 @@ struct DeviceRevokeCommand: ParsableCommand {
                 text: "revoked \(device.label)")
             if let replica = device.replica {
                 context.note(
-                    "if it does not come back: syncctl replica retire \(CommandWords.quoted(options.store)) \(replica.shortDescription)"
+                    "if it does not come back: syncctl replica retire \(CommandWords.path(options.store)) \(replica.shortDescription)"
                 )
             }
             return .success

@@ -76,7 +76,7 @@ struct InviteCommand: ParsableCommand {
             guard let address = try register.address(authority: address) else {
                 throw Failure(
                     "\(options.store) was never served, so its address and certificate are not known",
-                    hints: ["start the server first: syncctl serve \(CommandWords.quoted(options.store))"])
+                    hints: ["start the server first: syncctl serve \(CommandWords.path(options.store))"])
             }
             let time = Self.milliseconds(expires) ?? 900_000
             let link = try register.invite(

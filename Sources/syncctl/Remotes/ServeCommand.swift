@@ -99,7 +99,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            for store in stores { try StoreFileCheck.requireExisting(store) }
+            for store in stores { try StoreFileCheck.requireStore(store) }
             let secret = try context.storeSecret(
                 passphrase, keyFile, for: stores.joined(separator: " and "))
             let logger = logger(context)
@@ -197,7 +197,7 @@ struct ServeCommand: ParsableCommand {
                 fingerprint: fingerprint),
             text: "serving \(stores.joined(separator: ", ")) at \(address.url)\(certificate)")
         for store in stores {
-            context.note("invite a device with: syncctl invite \(CommandWords.quoted(store)) --label <name>")
+            context.note("invite a device with: syncctl invite \(CommandWords.path(store)) --label <name>")
         }
     }
 

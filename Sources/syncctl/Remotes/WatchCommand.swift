@@ -58,7 +58,7 @@ struct WatchCommand: ParsableCommand {
                     "\(remote) is no name of a server; files and folders can't be watched",
                     hints: ["the servers that the store knows: syncctl remote list <store>"])
             }
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             let secret = try context.storeSecret(options)
             Interruption.listen()
             let synchronizer = try Synchronizer(existing: context.open(options.store, secret))

@@ -60,7 +60,7 @@ struct BundleCreateCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireFolder(of: lock.to)
             try StoreFileCheck.requireFree(lock.to)
             let synchronizer = try Synchronizer(existing: context.open(options))
@@ -94,10 +94,9 @@ struct BundleCreateCommand: ParsableCommand {
         let information = try explainingBundle(knownBy) { try BundleFile.inspect(knownBy, access) }
         let status = try synchronizer.status()
         guard information.store == status.store else {
-            throw Failure(
+            throw Failure.refused(
                 "\(knownBy) belongs to another database",
-                hints: ["replicas of one database are made with: syncctl init <new> --clone <store>"],
-                status: .remoteRefused)
+                hints: ["replicas of one database are made with: syncctl init <new> --clone <store>"])
         }
         guard information.sender != status.replica else {
             throw Failure(
@@ -124,7 +123,7 @@ struct BundleCreateCommand: ParsableCommand {
         guard let first = found.first, !digits.isEmpty else {
             throw Failure(
                 "\(store) never heard of a replica \(text)",
-                hints: ["those that it heard of: syncctl status \(CommandWords.quoted(store))"])
+                hints: ["those that it heard of: syncctl status \(CommandWords.path(store))"])
         }
         guard found.count == 1 else {
             throw Failure.usage("several replicas begin with \(text)", hints: ["give more of its digits"])
@@ -159,7 +158,7 @@ struct BundleRequestCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireFolder(of: lock.to)
             try StoreFileCheck.requireFree(lock.to)
             let synchronizer = try Synchronizer(existing: context.open(options))
