@@ -26,6 +26,15 @@ extension Failure {
         Failure(message, hints: hints, status: .versionMismatch)
     }
 
+    /// A `syncctl` on another machine failed. Its exit code means there what it means here.
+    package static func remoteCommand(_ message: String, _ code: Int32, hints: [String]) -> Failure {
+        let status = ExitStatus(rawValue: code)
+        let isOfTheStore = status.map {
+            [.storeMissing, .storeBusy, .noKeyOpens, .versionMismatch, .integrityFailed].contains($0)
+        }
+        return Failure(message, hints: hints, status: isOfTheStore == true ? status ?? .failure : .failure)
+    }
+
     /// The user pressed Ctrl-C while a step ran, which was undone.
     static let interrupted = Failure("cancelled; nothing of this step was applied", status: .cancelled)
 }

@@ -59,6 +59,7 @@ struct ConsoleCommand: ParsableCommand {
         let link: String
         let expires: String
         let fingerprint: String?
+        let answers: Bool
     }
 
     private struct RevocationDocument: Encodable {
@@ -85,10 +86,11 @@ struct ConsoleCommand: ParsableCommand {
             let time = InviteCommand.milliseconds(expires) ?? 600_000
             let link = try register.makeLink(expiresAfter: time, address: address)
             let end = Int64(Date().timeIntervalSince1970 * 1000) + time
+            let answers = RunningServer.check(address, of: options.store, context)
             try context.print(
                 Document(
                     store: options.store, link: link.description, expires: HumanFormat.timestamp(end),
-                    fingerprint: link.certificateFingerprint),
+                    fingerprint: link.certificateFingerprint, answers: answers),
                 text: link.description)
             context.note(
                 "opens once, until \(HumanFormat.timestamp(end, style: .minute)), while the server runs")
