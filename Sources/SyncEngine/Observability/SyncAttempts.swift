@@ -39,7 +39,8 @@ enum SyncAttempts {
     private static func text(of error: any Error) -> String {
         guard let error = error as? DatabaseError else { return "\(error)" }
         if let storeError = error.storeError { return "\(storeError)" }
-        return [error.file, error.message ?? error.resultCode.description].compactMap { $0 }.joined(separator: ": ")
+        return [error.file, error.message ?? error.resultCode.description].compactMap { $0 }.joined(
+            separator: ": ")
     }
 
     /// Forgets a remote.

@@ -17,7 +17,8 @@ struct InitCommand: ParsableCommand {
                 --clone a.db --clone-passphrase-file pw
               syncctl init notes.db --from plain.sqlite
               syncctl init notes.db --from backup.csa --archive-passphrase-file pw4
-              syncctl init notes.db --join dir:/media/stick/notes --remote-passphrase-file pw3
+              syncctl init notes.db --join dir:/media/stick/notes \\
+                --remote-passphrase-file pw3
               syncctl init notes.db --join 'cipherstore://hub.example:7443/…'
 
             A replica made with --clone or --join, and a store made of an archive (a file whose name ends in \
@@ -85,7 +86,8 @@ struct InitCommand: ParsableCommand {
             try StoreFileCheck.requireNew(path)
             if let clone { try StoreFileCheck.requireOriginal(clone) }
             if let from {
-                try ArchiveName.isExistingArchive(from) ? StoreFileCheck.requireArchive(from) : checkPlaintext(from)
+                try ArchiveName.isExistingArchive(from)
+                    ? StoreFileCheck.requireArchive(from) : checkPlaintext(from)
             }
             if let folder = join.flatMap(FolderRemote.path) { try FolderRemote.requireFolder(folder) }
             let invite = try join.flatMap { try InvitationArgument.invitation($0) }
@@ -121,7 +123,8 @@ struct InitCommand: ParsableCommand {
     ) throws {
         if let clone {
             let source = try context.secondSecret(
-                clonePassphrase, for: clone, own: KeySlotSecret(passphrase), isOwnAsked: context.asks(options))
+                clonePassphrase, for: clone, own: KeySlotSecret(passphrase), isOwnAsked: context.asks(options)
+            )
             Interruption.listen()
             let original = try Synchronizer(existing: context.open(clone, source))
             let progress = context.progress("copying", unit: .items("pages"))

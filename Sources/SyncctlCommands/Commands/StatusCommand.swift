@@ -11,7 +11,8 @@ struct StatusCommand: ParsableCommand {
         usage: "syncctl status <store> [<options>]",
         discussion: """
             Exits with 3 when rows wait for their place, or have a key that is no UUID, or when a \
-            table differs from what is tracked; then it says what to do.
+            table differs from what is tracked; then it says what to do. Tables that are not tracked are \
+            named, and stay on this device.
 
             EXAMPLE:
               syncctl status notes.db --json
@@ -143,6 +144,31 @@ struct StatusCommand: ParsableCommand {
             }
             lines += table.lines(style: style)
         }
+        lines += remoteLines(status, style, now)
+        if !status.parked.isEmpty {
+            var table = Table([.text("WAITING"), .number("ROWS"), .text("REASON")], indent: 2)
+            for item in status.parked {
+                table.addRow([
+                    .init(item.table), .init(HumanFormat.count(Int(item.rowCount))),
+                    .init(item.reason, .yellow),
+                ])
+            }
+            lines += table.lines(style: style)
+        }
+        for remark in status.schemaRemarks {
+            lines.append(
+                "  \(style.yellow("schema"))  \(PrintableText.escaped(remark.table)): \(PrintableText.escaped(remark.text))"
+            )
+        }
+        lines.append(
+            "open conflicts \(HumanFormat.count(Int(status.conflictCount)))   parked rows "
+                + HumanFormat.count(Int(status.parkedCount)))
+        return lines.joined(separator: "\n")
+    }
+
+    /// What there is to say of remotes: why one failed, and what is exchanged with it.
+    private func remoteLines(_ status: SyncStatus, _ style: Style, _ now: Int64) -> [String] {
+        var lines: [String] = []
         for remote in status.remotes {
             if let error = remote.lastError {
                 let age = HumanFormat.age(of: remote.lastAttemptMilliseconds, now: now)
@@ -165,24 +191,6 @@ struct StatusCommand: ParsableCommand {
                 )
             }
         }
-        if !status.parked.isEmpty {
-            var table = Table([.text("WAITING"), .number("ROWS"), .text("REASON")], indent: 2)
-            for item in status.parked {
-                table.addRow([
-                    .init(item.table), .init(HumanFormat.count(Int(item.rowCount))),
-                    .init(item.reason, .yellow),
-                ])
-            }
-            lines += table.lines(style: style)
-        }
-        for remark in status.schemaRemarks {
-            lines.append(
-                "  \(style.yellow("schema"))  \(PrintableText.escaped(remark.table)): \(PrintableText.escaped(remark.text))"
-            )
-        }
-        lines.append(
-            "open conflicts \(HumanFormat.count(Int(status.conflictCount)))   parked rows "
-                + HumanFormat.count(Int(status.parkedCount)))
-        return lines.joined(separator: "\n")
+        return lines
     }
 }

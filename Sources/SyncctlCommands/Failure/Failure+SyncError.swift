@@ -26,7 +26,8 @@ extension Failure {
                 error.message, hints: ["or let both meet with: syncctl sync \(name)"], status: .remoteRefused)
         case .resyncRequired:
             self.init(
-                error.message, hints: ["meet a replica with: syncctl sync \(name), or apply a bundle of everything"],
+                error.message,
+                hints: ["meet a replica with: syncctl sync \(name), or apply a bundle of everything"],
                 status: .remoteRefused)
         case .noSuchReplica:
             self.init(error.message, hints: ["see: syncctl replica list \(name)"])
@@ -81,7 +82,9 @@ extension Failure {
         case .unrestorable:
             self.init(
                 "\(error.message); nothing was changed",
-                hints: ["the value stays in the journal, and is shown by: syncctl conflicts show \(name) <id>"])
+                hints: [
+                    "the value stays in the journal, and is shown by: syncctl conflicts show \(name) <id>"
+                ])
         case .notComparable:
             self.init(error.message, hints: ["synchronize them with: syncctl sync \(name) --remote <remote>"])
         case .diverged: self.init(error.message, status: .integrityFailed)

@@ -24,7 +24,9 @@ struct FileObstacle: Equatable {
     static func find(_ path: String) -> FileObstacle? {
         let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
-        for (candidate, isFolder) in [(file, false), (file + "-wal", false), (file + "-shm", false), (folder, true)] {
+        for (candidate, isFolder) in [
+            (file, false), (file + "-wal", false), (file + "-shm", false), (folder, true),
+        ] {
             let shown = candidate == file ? path : candidate
             // Only the database itself has to be there.
             if candidate != file, access(candidate, F_OK) != 0, errno == ENOENT { continue }

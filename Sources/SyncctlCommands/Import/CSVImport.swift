@@ -120,11 +120,15 @@ struct CSVImport {
         }
         if keyColumn != nil { _ = try keyField(header, inference) }
         let type = try keys.first?.decodeIfPresent(String.self, forColumn: "type") ?? ""
-        guard header.contains(where: { $0.lowercased() == key.lowercased() }) || !type.uppercased().contains("INT")
+        guard
+            header.contains(where: { $0.lowercased() == key.lowercased() })
+                || !type.uppercased().contains("INT")
         else {
             throw Failure(
                 "the key \(key) of table \(table) is an integer, and \(path) has no column of that name",
-                hints: ["give the table UUID keys with: syncctl track <store> \(CommandWords.quoted(table)) --convert-keys"])
+                hints: [
+                    "give the table UUID keys with: syncctl track <store> \(CommandWords.quoted(table)) --convert-keys"
+                ])
         }
         return Plan(key: key, keyField: header.firstIndex { $0.lowercased() == key.lowercased() })
     }

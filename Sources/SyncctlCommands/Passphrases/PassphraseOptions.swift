@@ -151,7 +151,8 @@ struct ClonePassphraseOptions: PassphraseOptions {
 
     @Option(
         name: .customLong("clone-passphrase-file"),
-        help: .init("Read the passphrase of the store that is cloned from a file.", valueName: "file"), completion: .file())
+        help: .init("Read the passphrase of the store that is cloned from a file.", valueName: "file"),
+        completion: .file())
     var file: String?
 
     @Option(

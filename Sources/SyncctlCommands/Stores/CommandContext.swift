@@ -76,7 +76,9 @@ package struct CommandContext {
         do {
             return try KeySlotSecret(keyFile: keyFile)
         } catch let error as StoreError where error.code == .missing {
-            throw Failure(error.description, hints: ["key files are made with: syncctl key add <store> --new-key-file <file>"])
+            throw Failure(
+                error.description,
+                hints: ["key files are made with: syncctl key add <store> --new-key-file <file>"])
         }
     }
 
@@ -93,7 +95,9 @@ package struct CommandContext {
         if let passphrase = try passphrase(options, for: path) { return KeySlotSecret(passphrase) }
         guard isOwnAsked else { return own }
         let request = PassphraseRequest(type(of: options).kind, subject: path)
-        guard let typed = try PassphrasePrompt().ask(request, note: "empty if it is the same") else { return own }
+        guard let typed = try PassphrasePrompt().ask(request, note: "empty if it is the same") else {
+            return own
+        }
         return KeySlotSecret(typed)
     }
 

@@ -15,7 +15,8 @@ package enum StoreFileCheck {
     package static func requireExisting(_ path: String) throws {
         if let target = danglingTarget(of: path) {
             throw Failure.missing(
-                target, hints: ["\(CommandWords.path(path)) is a link to it: remove the link, or name another file"])
+                target,
+                hints: ["\(CommandWords.path(path)) is a link to it: remove the link, or name another file"])
         }
         guard FileManager.default.fileExists(atPath: path) else {
             throw StoreError(.missing, "there is no such file", path: path)
@@ -68,7 +69,8 @@ package enum StoreFileCheck {
     static func requireArchive(_ path: String) throws {
         guard FileContent(ofFile: path) != .missing else {
             throw Failure.missing(
-                path, hints: ["archives are made with: syncctl export <store> --to <file>\(ArchiveName.suffix)"])
+                path,
+                hints: ["archives are made with: syncctl export <store> --to <file>\(ArchiveName.suffix)"])
         }
     }
 

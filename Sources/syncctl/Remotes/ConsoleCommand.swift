@@ -23,7 +23,7 @@ struct ConsoleCommand: ParsableCommand {
             EXAMPLES:
               syncctl console hub.db
               syncctl console hub.db --address hub.example:7443 --expires 2m
-              syncctl console hub.db --revoke                 # ends all sessions and links
+              syncctl console hub.db --revoke               # ends sessions and links
             """)
 
     @OptionGroup var options: StoreOptions

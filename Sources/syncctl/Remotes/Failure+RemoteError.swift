@@ -20,10 +20,13 @@ extension Failure {
         case .invalidInvite, .unknownDevice, .revokedDevice:
             self.init(error.message, hints: [invitation], status: .remoteRefused)
         case .readOnlyDevice:
-            self.init(error.message, hints: ["bring its changes with: syncctl pull \(name)"], status: .remoteRefused)
+            self.init(
+                error.message, hints: ["bring its changes with: syncctl pull \(name)"], status: .remoteRefused
+            )
         case .otherReplica:
             self.init(
-                error.message, hints: ["enrol this store anew with: syncctl remote add \(name) '<link>' --replace"],
+                error.message,
+                hints: ["enrol this store anew with: syncctl remote add \(name) '<link>' --replace"],
                 status: .remoteRefused)
         case .noSuchStore, .invalidSignature, .sessionEnded: self.init(error.message, status: .remoteRefused)
         case .unsupportedVersion:

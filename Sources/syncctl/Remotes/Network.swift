@@ -43,7 +43,8 @@ struct Network: NetworkAccess {
         }
         let synchronizer = try open(request, context)
         let book = try RemoteBook(synchronizer)
-        let known = try ServerArgument.remote(name, in: book, isGiven: request.isNamed, store: request.store.store)
+        let known = try ServerArgument.remote(
+            name, in: book, isGiven: request.isNamed, store: request.store.store)
         var options = InviteArgument.options()
         options.compression = .init(request.compression)
         return OpenedRemote(synchronizer, try book.transport(known.name, options: options)) {

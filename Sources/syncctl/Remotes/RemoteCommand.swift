@@ -48,7 +48,8 @@ struct RemoteListCommand: ParsableCommand {
                 text: remotes.isEmpty ? "" : table.text(style: context.terminal.outputStyle))
             if remotes.isEmpty {
                 context.note(
-                    "no remotes yet; add one with: syncctl remote add \(CommandWords.path(options.store)) '<link>'")
+                    "no remotes yet; add one with: syncctl remote add \(CommandWords.path(options.store)) '<link>'"
+                )
             }
             return .success
         }

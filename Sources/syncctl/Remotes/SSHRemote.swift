@@ -95,7 +95,9 @@ struct SSHRemote {
             // The end of its input is how it knows.
             try? output.fileHandleForWriting.close()
             process.waitUntilExit()
-            if process.terminationReason == .exit { ending.status.withLock { $0 = process.terminationStatus } }
+            if process.terminationReason == .exit {
+                ending.status.withLock { $0 = process.terminationStatus }
+            }
             try? input.fileHandleForReading.close()
         }
     }
@@ -125,7 +127,9 @@ private struct SSHTransport: Transport {
         do {
             return try pipe.connect(environment)
         } catch let error as RemoteError where error.code == .unreachable {
-            guard let status = ending.status.withLock({ $0 }), status != 0, status != Self.ownFailure else { throw error }
+            guard let status = ending.status.withLock({ $0 }), status != 0, status != Self.ownFailure else {
+                throw error
+            }
             throw Failure.remoteCommand(
                 "\(name): the command there ended with exit code \(status); its messages say why", status,
                 hints: status == Self.commandMissing

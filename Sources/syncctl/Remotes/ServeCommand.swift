@@ -28,10 +28,12 @@ struct ServeCommand: ParsableCommand {
             SIGTERM or Ctrl-C ends the server when running requests are finished.
 
             EXAMPLES:
-              syncctl serve hub.db --passphrase-file pw --listen 0.0.0.0:7443 --address hub.example:7443
-              syncctl serve hub.db --passphrase-file pw --tls-cert chain.pem --tls-key key.pem
+              syncctl serve hub.db --passphrase-file pw \\
+                --listen 0.0.0.0:7443 --address hub.example:7443
+              syncctl serve hub.db --passphrase-file pw \\
+                --tls-cert chain.pem --tls-key key.pem
               syncctl serve notes.db photos.db --passphrase-file pw
-              syncctl serve --stdio hub.db --passphrase-file pw        # what ssh runs for ssh:// remotes
+              syncctl serve --stdio hub.db --passphrase-file pw    # what ssh runs
             """)
 
     @Argument(help: "The files of the stores.", completion: .file())

@@ -12,13 +12,14 @@ struct BundleCreateCommand: ParsableCommand {
             "syncctl bundle create <store> --to <file> (--known-by <file> | --for <replica> | --since-nothing) [--recipient <recipient> | --plaintext] [<options>]",
         discussion: """
             What the receiver knows already decides what the bundle holds:
-              --known-by       all that the receiver's request, or any bundle of it, does not cover
+              --known-by       all that a request or bundle of the receiver lacks
               --for            all that came since that replica was last heard of
               --since-nothing  everything; any replica can apply it
 
             EXAMPLES:
               syncctl bundle create a.db --known-by b.request --to a.bundle
-              syncctl bundle create a.db --for 5c1e --to a.bundle --bundle-passphrase-file pw
+              syncctl bundle create a.db --for 5c1e --to a.bundle \\
+                --bundle-passphrase-file pw
             """)
 
     @OptionGroup var options: StoreOptions

@@ -116,8 +116,8 @@ struct VerifyCommand: ParsableCommand {
                 // SQLite's own check follows, which does not say how far it is.
                 progress.finish()
                 content = ElapsedLine("content", terminal: context.terminal)
-            }
-        ) { try MetadataCheck.problems(of: $0, isDeep: isDeep) }
+            },
+            further: { try MetadataCheck.problems(of: $0, isDeep: isDeep) })
         progress.finish()
         return report
     }

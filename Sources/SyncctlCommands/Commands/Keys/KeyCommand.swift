@@ -98,7 +98,9 @@ extension CommandContext {
         guard keyring.exists || FileContent(ofFile: copy) == .missing else {
             throw Failure.noKeyOpens(
                 "\(keyring.path): the keyring is missing; nothing opens the store without it",
-                hints: ["a copy of it is there: cp \(CommandWords.path(copy)) \(CommandWords.path(keyring.path))"])
+                hints: [
+                    "a copy of it is there: cp \(CommandWords.path(copy)) \(CommandWords.path(keyring.path))"
+                ])
         }
         guard keyring.exists else {
             throw Failure(

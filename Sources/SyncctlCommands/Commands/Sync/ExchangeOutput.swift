@@ -68,7 +68,9 @@ extension CommandContext {
     /// - parameter isHere: Whether the store is a file on this machine, which a command can look into.
     func parkedRemark(_ count: Int64, _ store: String, isHere: Bool = true) -> ExitStatus {
         guard count > 0 else { return .success }
-        let place = isHere ? "see: syncctl status \(CommandWords.path(store))" : "on its machine, syncctl parked shows them"
+        let place =
+            isHere
+            ? "see: syncctl status \(CommandWords.path(store))" : "on its machine, syncctl parked shows them"
         note(
             """
             \(HumanFormat.count(Int(count), "row")) could not be written into \(store) yet and \

@@ -21,7 +21,8 @@ enum FolderRemote {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             guard isFolder.boolValue else {
-                throw Failure("\(path): it is a file, and no folder", hints: ["another store is named without dir:"])
+                throw Failure(
+                    "\(path): it is a file, and no folder", hints: ["another store is named without dir:"])
             }
             return
         }
@@ -41,7 +42,9 @@ enum FolderRemote {
             return FileManager.default.fileExists(atPath: parent + "/" + name, isDirectory: &isFolder)
                 && isFolder.boolValue
         }
-        guard let name = NameSuggestion.nearest(url.lastPathComponent, among: folders.sorted()) else { return nil }
+        guard let name = NameSuggestion.nearest(url.lastPathComponent, among: folders.sorted()) else {
+            return nil
+        }
         let given = (path as NSString).deletingLastPathComponent
         return given.isEmpty ? name : (given as NSString).appendingPathComponent(name)
     }
@@ -93,7 +96,8 @@ struct FolderExchange {
             try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireFolder(of: folder)
             if !remote.create {
-                try FolderRemote.requireFolder(folder, creationHint: "to begin a shared folder there, add --create")
+                try FolderRemote.requireFolder(
+                    folder, creationHint: "to begin a shared folder there, add --create")
             }
             let secret = try context.storeSecret(options)
             let transport = try context.folder(folder, remote.passphrase, cost: remote.cost.scrypt)

@@ -123,7 +123,7 @@ struct SyncCommand: ParsableCommand {
             EXAMPLES:
               syncctl sync a.db
               syncctl sync a.db --remote b.db --remote-passphrase-file pw2
-              syncctl sync a.db --remote b.db --remote-passphrase-file pw2 --tables note,tag
+              syncctl sync a.db --remote b.db --tables note,tag
               syncctl sync a.db --remote dir:/media/stick/notes \\
                 --remote-passphrase-file pw3 --create
               syncctl sync a.db --remote ssh://host/srv/hub.db \\
