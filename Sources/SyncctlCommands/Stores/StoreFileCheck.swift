@@ -11,8 +11,9 @@ package enum StoreFileCheck {
         path == memoryName ? "\(memoryName) is no file, and nothing of it would last: name a file" : nil
     }
 
-    /// Throws when there is no such file.
+    /// Throws when there is no such file, or a name is none.
     package static func requireExisting(_ path: String) throws {
+        if let obstacle = obstacle(toName: path) { throw Failure.usage(obstacle) }
         if let target = danglingTarget(of: path) {
             throw Failure.missing(
                 target,

@@ -70,7 +70,7 @@ import Testing
 
     @Test func aNameThatIsNoFileIsRefused() throws {
         for words in [
-            ["init", ":memory:"], ["status", ":memory:"], ["serve", ":memory:"],
+            ["init", ":memory:"], ["status", ":memory:"], ["serve", ":memory:"], ["doctor", ":memory:"],
             ["clone", "a.db", ":memory:"],
         ] {
             #expect(try place.run(words + own).status == (words[0] == "clone" ? 10 : 64), "\(words)")

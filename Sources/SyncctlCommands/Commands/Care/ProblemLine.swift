@@ -1,5 +1,4 @@
 import CipherStore
-import Foundation
 
 /// A line of what `verify` found, for people: pages that follow each other are one line.
 struct ProblemLine: Equatable {
@@ -8,10 +7,8 @@ struct ProblemLine: Equatable {
     let text: String
 
     /// The lines of a report.
-    ///
-    /// - parameter store: The file, whose length says which pages are not damaged but missing.
-    static func lines(_ report: StoreCheckReport, store: String) -> [ProblemLine] {
-        lines(report.problems, presentPageCount: presentPageCount(store, report))
+    static func lines(_ report: StoreCheckReport) -> [ProblemLine] {
+        lines(report.problems, presentPageCount: report.presentPageCount)
     }
 
     /// The lines of problems.
@@ -48,15 +45,5 @@ struct ProblemLine: Equatable {
         }
         endRun()
         return lines
-    }
-
-    /// The pages that a file has that was cut off; nil for any other.
-    private static func presentPageCount(_ store: String, _ report: StoreCheckReport) -> Int? {
-        // The check says so in words: "the file was cut off: 2 of 58 pages are there".
-        guard let problem = report.problems.first(where: { $0.kind == .size }),
-            let words = problem.message.split(separator: ": ").last?.split(separator: " "),
-            words.count > 3, words[1] == "of", words[2] == "\(report.pageCount)"
-        else { return nil }
-        return Int(words[0])
     }
 }

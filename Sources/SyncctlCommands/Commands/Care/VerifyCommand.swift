@@ -149,7 +149,7 @@ struct VerifyCommand: ParsableCommand {
         let summary = "\(options.store): \(HumanFormat.count(report.pageCount, "page"))\(frames)"
         guard !report.isSound else { return "\(summary), no damage found" }
         var table = Table([.text("KIND"), .text("TABLE"), .text("PROBLEM")], indent: 2)
-        for line in ProblemLine.lines(report, store: options.store) {
+        for line in ProblemLine.lines(report) {
             table.addRow([
                 Table.Cell(line.kind.rawValue, .red), Table.Cell(line.table ?? "-"), Table.Cell(line.text),
             ])
