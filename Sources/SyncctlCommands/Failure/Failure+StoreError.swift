@@ -64,11 +64,7 @@ extension Failure {
         let keyring = Keyring(store: store)
         guard !keyring.exists else { return [] }
         let backup = keyring.path + ".bak"
-        guard FileContent(ofFile: backup) != .missing else {
-            return [
-                "if it has key slots, its keyring \(CommandWords.path(keyring.path)) has to lie beside it"
-            ]
-        }
+        guard FileContent(ofFile: backup) != .missing else { return [] }
         return [
             "its keyring is missing, and a copy of it is there: cp \(CommandWords.path(backup)) \(CommandWords.path(keyring.path))"
         ]

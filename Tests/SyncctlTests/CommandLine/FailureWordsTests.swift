@@ -161,6 +161,48 @@ import Testing
         #expect(try place.contents() == ["new.sqlite"])
     }
 
+    @Test func oneThingIsNotSeveral() throws {
+        #expect(ExchangeText.conflicts(1) == "1 conflict resolved by last writer, the losing value kept")
+        #expect(
+            ExchangeText.conflicts(2).hasSuffix("2 conflicts resolved by last writer, the losing values kept")
+        )
+        try place.succeed(["init", place.path("a.db")] + own("a"))
+        let queue = try place.open("a.db", "a")
+        try queue.write {
+            try $0.execute(sql: "CREATE TABLE t (id TEXT PRIMARY KEY); INSERT INTO t VALUES ('no UUID')")
+        }
+        try expect(1, "has 1 row whose key", running: ["track", place.path("a.db"), "t"] + own("a"))
+        try queue.write { try $0.execute(sql: "DELETE FROM t") }
+        try place.succeed(["track", place.path("a.db"), "t"] + own("a"))
+        try queue.write { try $0.execute(sql: "INSERT INTO t VALUES ('no UUID')") }
+        try queue.close()
+        let status = try place.run(["status", place.path("a.db")] + own("a"))
+        #expect(status.output.contains("1 key is no UUID"), "\(status.output)")
+    }
+
+    @Test func whatIsNoBundleIsCalledThat() throws {
+        try place.makeStore("a.db", "a", rows: 0..<3)
+        try place.folder.write("title\nBooks\n", to: "more.csv")
+        try expect(
+            16, "more.csv", "is no bundle",
+            running: ["bundle", "create", place.path("a.db"), "--known-by", place.path("more.csv")] + own("a")
+                + ["--plaintext", "--to", place.path("x.bundle")])
+        try place.makeReplica("b.db", "b", of: "a.db", "a")
+        try place.succeed(
+            ["bundle", "create", place.path("a.db"), "--since-nothing", "--plaintext"] + own("a")
+                + ["--to", place.path("x.bundle")])
+        let queue = try place.open("a.db", "a")
+        try StoreProbe.insert(10..<11, into: queue)
+        try queue.close()
+        try place.succeed(
+            ["bundle", "create", place.path("a.db"), "--since-nothing", "--plaintext"] + own("a")
+                + ["--to", place.path("y.bundle")])
+        // It counts what the file holds, most of which is known.
+        let applied = try place.succeed(
+            ["bundle", "apply", place.path("b.db"), place.path("y.bundle"), "--plaintext"] + own("b"))
+        #expect(applied.output.contains("a bundle of 4 rows"), "\(applied.output)")
+    }
+
     @Test func aFileThatMayNotGrowIsAnErrorOfTheWrite() throws {
         try place.makeStore("a.db", "a", rows: 0..<1)
         let rows = (0..<60_000).map { "name \($0),\($0)" }.joined(separator: "\n")
