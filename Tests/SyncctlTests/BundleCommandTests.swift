@@ -116,9 +116,9 @@ import Testing
         let secret = ["--remote", folder, "--remote-passphrase-file", place.secret("c"), "--cost", "14"]
         try insert(20..<22, into: "a.db", "a")
         try insert(22..<24, into: "b.db", "b")
-        let needed = try place.run(["sync", place.path("a.db"), "--remote", folder] + own("a"))
+        let needed = try place.run(["sync", place.path("a.db"), "--remote", folder, "--create"] + own("a"))
         #expect(needed.status == 64 && needed.errors.contains("--remote-passphrase-file"))
-        try place.succeed(["sync", place.path("a.db")] + secret + own("a"))
+        try place.succeed(["sync", place.path("a.db"), "--create"] + secret + own("a"))
         let report = try place.succeed(["sync", place.path("b.db"), "--json"] + secret + own("b")).document()
         #expect(report["pulled"] as? Int == 22 && report["pushed"] as? Int == 2)
         let early = try place.run(

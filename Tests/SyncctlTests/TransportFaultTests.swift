@@ -34,7 +34,7 @@
         private static func sync(_ place: Workplace, _ name: String) -> [String] {
             [
                 "sync", place.path(name + ".db"), "--remote", "dir:" + place.path("shared"),
-                "--remote-passphrase-file", place.secret("c"), "--cost", "14",
+                "--remote-passphrase-file", place.secret("c"), "--cost", "14", "--create",
             ] + own(place, name)
         }
 

@@ -52,7 +52,10 @@ final class SerializedDatabase: @unchecked Sendable {
         for _ in 0..<4 {
             do {
                 return try open()
-            } catch let error as StoreError where error == Database.replacedBeforeKeyError(path: path) {}
+            } catch let error as StoreError where error == Database.replacedBeforeKeyError(path: path) {
+            } catch let error as DatabaseError {
+                throw error.raised(in: path)
+            }
         }
         return try open()
     }
@@ -118,7 +121,12 @@ final class SerializedDatabase: @unchecked Sendable {
         db.checkFileIdentity()
         defer { requireNoTransaction() }
         db.noticeSchemaChange()
-        return try body(db)
+        do {
+            return try body(db)
+        } catch let error as DatabaseError {
+            // Of two stores that are synchronized, an error has to say which it is about.
+            throw error.raised(in: path)
+        }
     }
 
     private func requireNoTransaction() {

@@ -37,7 +37,19 @@ public struct DatabaseError: Error, Equatable, Sendable {
     /// with one and the same code; this tells them apart.
     public let storeError: StoreError?
 
+    /// The file of the connection that raised it, once the error has left an access to a queue or a pool.
+    package var file: String? { origin.file }
+
+    private var origin = Origin()
+
     private let publicStatementArguments: Bool
+
+    /// Where an error happened, which is no part of what it is: errors of two files are equal.
+    private struct Origin: Sendable, Equatable {
+        var file: String?
+
+        static func == (left: Self, right: Self) -> Bool { true }
+    }
 
     /// Makes an error.
     ///
@@ -86,6 +98,14 @@ public struct DatabaseError: Error, Equatable, Sendable {
         DatabaseError(
             resultCode: extendedResultCode, message: message, sql: sql, arguments: arguments,
             publicStatementArguments: publicStatementArguments, storeError: storeError)
+    }
+
+    /// The same error with the file of its connection, unless it came from another one.
+    func raised(in file: String) -> DatabaseError {
+        guard origin.file == nil else { return self }
+        var error = self
+        error.origin.file = file
+        return error
     }
 
     private func text(showsArguments: Bool) -> String {

@@ -63,7 +63,7 @@ struct TableDefinition {
         guard let count, count > 0 else { return }
         throw SyncError(
             .unsuitableKey,
-            "table \(name) has \(count) rows whose key is no UUID: a blob of 16 bytes, or text of 36 characters"
+            "table \(name) has \(count) \(count == 1 ? "row" : "rows") whose key is no UUID: a blob of 16 bytes, or text of 36 characters"
         )
     }
 

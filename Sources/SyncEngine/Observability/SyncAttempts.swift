@@ -32,7 +32,24 @@ enum SyncAttempts {
                 VALUES (?1, ?2, (SELECT done FROM _sync_attempt WHERE name = ?1),
                     1 + coalesce((SELECT failures FROM _sync_attempt WHERE name = ?1), 0), ?3,
                     coalesce((SELECT skew FROM _sync_attempt WHERE name = ?1), 0))
-                """, arguments: [name, at, String("\(error)".prefix(errorLengthMax))])
+                """, arguments: [name, at, String(text(of: error).prefix(errorLengthMax))])
+    }
+
+    /// What happened. The SQL of an error is ours, and says nothing to who reads a status.
+    private static func text(of error: any Error) -> String {
+        guard let error = error as? DatabaseError else { return "\(error)" }
+        if let storeError = error.storeError { return "\(storeError)" }
+        return [error.file, error.message ?? error.resultCode.description].compactMap { $0 }.joined(
+            separator: ": ")
+    }
+
+    /// Forgets a remote.
+    ///
+    /// - returns: Whether it was known.
+    static func forget(_ db: Database, name: String) throws -> Bool {
+        guard try db.tableExists("_sync_attempt", in: "main") else { return false }
+        try db.execute(sql: "DELETE FROM _sync_attempt WHERE name = ?", arguments: [name])
+        return db.changesCount > 0
     }
 
     static func load(_ db: Database) throws -> [SyncStatus.Remote] {
@@ -74,6 +91,16 @@ extension SyncStatus {
 }
 
 extension Synchronizer {
+    /// Forgets how the synchronizations with a remote went, such as one whose name was mistyped. What is exchanged with
+    /// it stays chosen.
+    ///
+    /// - parameter name: Its name, as ``SyncStatus/remotes`` has it.
+    /// - returns: Whether anything was known of it.
+    /// - throws: A `DatabaseError`.
+    package func forgetAttempts(withRemote name: String) throws -> Bool {
+        try database.write { try SyncAttempts.forget($0, name: name) }
+    }
+
     /// The status now, and again after each change that this program's connections commit.
     ///
     /// ```swift

@@ -64,6 +64,14 @@ enum CertificateProbe {
     }
 }
 
+extension ServerAddress {
+    /// Whether whoever answers here has the certificate that is pinned; true where none is. It connects once.
+    public var hasExpectedCertificate: Bool {
+        guard case .fingerprint(let fingerprint) = trust else { return true }
+        return (try? CertificateProbe.certificate(of: self, fingerprint: fingerprint)) != nil
+    }
+}
+
 /// Waits for the end of a TLS handshake, or of the connection.
 private final class HandshakeWait: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer

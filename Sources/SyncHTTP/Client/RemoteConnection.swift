@@ -58,6 +58,8 @@ final class RemoteConnection {
     ) throws -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
+        // A connection is ended in the middle of a stream too, whose server answers no goodbye.
+        tls.shutdownTimeout = .milliseconds(200)
         if case .fingerprint(let fingerprint) = address.trust {
             guard let certificate, ServerCertificate.fingerprint(certificate) == fingerprint else {
                 throw RemoteError(

@@ -71,7 +71,7 @@ extension Synchronizer {
     /// - parameters:
     ///     - invite: The invitation. It is used up.
     ///     - name: The name of the remote; one of the same name is replaced.
-    /// - throws: ``RemoteError``; ``SyncError`` of code `otherStore` before the invitation is used, and
+    /// - throws: ``RemoteError``; ``SyncError`` of code `otherStore` or `sameReplica` before the invitation is used, and
     ///   `noSuchTable` or `unsuitableScope` when the invitation is for tables or rows that can't be chosen here.
     @discardableResult
     public func enrol(
@@ -82,6 +82,7 @@ extension Synchronizer {
             throw SyncError(.otherStore, "the invitation is to another database")
         }
         let book = try RemoteBook(self)
+        try refuseOwn(invite)
         let enrolment = try Enrolment(
             invite, key: book.deviceKey(), options: options, environment: surroundings)
         defer { enrolment.connection.close() }
@@ -89,6 +90,18 @@ extension Synchronizer {
         try enrolment.adopt(remote, in: book)
         enrolment.confirm(self)
         return remote
+    }
+
+    /// A server that enrols with itself would use the invitation up, and then take its own store for a copy.
+    private func refuseOwn(_ invite: InviteLink) throws {
+        let hash = Data(DeviceRegister.hash(invite.secret))
+        let isOwn = try writer.read { db in
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS(SELECT 1 FROM main._sync_invite WHERE hash = ?)", arguments: [hash])
+        }
+        guard isOwn != true else {
+            throw SyncError(.sameReplica, "the invitation is this store's own: it is for other devices")
+        }
     }
 }
 

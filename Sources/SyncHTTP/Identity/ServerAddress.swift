@@ -63,13 +63,13 @@ public struct ServerAddress: Equatable, Sendable, CustomStringConvertible {
     /// The start of the server's URLs.
     public var description: String { url }
 
-    /// Splits host and port: `hub.example:7443`, `[::1]:7443`; nil for anything else.
+    /// Splits host and port: `hub.example:7443`, `[::1]:7443`; nil for anything else, and for a port above 65,535.
     public static func split(_ authority: String) -> (host: String, port: Int)? {
         guard let colon = authority.lastIndex(of: ":") else { return nil }
         var host = authority[..<colon]
         let digits = authority[authority.index(after: colon)...]
         guard !digits.isEmpty, digits.utf8.count <= 5, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let port = Int(digits)
+            let port = Int(digits), port <= 65535
         else { return nil }
         if host.hasPrefix("[") && host.hasSuffix("]") {
             host = host.dropFirst().dropLast()

@@ -184,6 +184,9 @@ public struct HubServer: Sendable {
         configuration.maximumGracefulShutdownDuration = .seconds(60)
         do {
             try await ServiceGroup(configuration: configuration).run()
+        } catch let error as SocketAddressError.UnknownHost {
+            throw RemoteError(
+                .cannotServe, "cannot listen on \(error.host):\(error.port): no such host is known")
         } catch let error as IOError {
             throw RemoteError(
                 .cannotServe,

@@ -21,11 +21,18 @@ struct ArchiveSecretOptions: ParsableArguments {
     }
 }
 
-/// The names of archives end in `.csa`, by which `export --to` and `init --from` know them.
+/// The names of archives end in `.csa`, by which `export --to` knows them. One that is there says what it is, whatever
+/// its name.
 enum ArchiveName {
     static let suffix = ".csa"
 
+    /// Whether a new file of this name is an archive.
     static func isArchive(_ path: String) -> Bool { path.lowercased().hasSuffix(suffix) }
+
+    /// Whether a file that is read is an archive: by its name, or by its first bytes.
+    static func isExistingArchive(_ path: String) -> Bool {
+        isArchive(path) || FileContent(ofFile: path) == .sealed
+    }
 }
 
 extension CommandContext {

@@ -119,7 +119,7 @@ private struct Tour {
             """
             pulled \(HumanFormat.count(Int(report.pulled?.rowCount ?? 0), "row")), \
             pushed \(HumanFormat.count(Int(report.pushed?.rowCount ?? 0), "row")), \
-            \(HumanFormat.count(Int(report.conflictCount), "conflict")) resolved by last writer, the losing value kept
+            \(ExchangeText.conflicts(report.conflictCount))
             """)
     }
 

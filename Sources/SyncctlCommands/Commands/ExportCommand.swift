@@ -84,6 +84,11 @@ struct ExportCommand: ParsableCommand {
             throw ValidationError("--cost goes with the passphrase of an archive")
         }
         if isText && recipient != nil { throw ValidationError("--recipient goes with archives only") }
+        if isText, let to, ArchiveName.isArchive(to) {
+            throw ValidationError(
+                "a name that ends in \(ArchiveName.suffix) is that of an encrypted archive, and this is not encrypted: choose another name, such as \((to as NSString).deletingPathExtension).\(format?.rawValue ?? "sqlite")"
+            )
+        }
         if plaintext && format != nil { throw ValidationError("--plaintext and --format exclude each other") }
         if table != nil && format == nil { throw ValidationError("--table needs --format csv, jsonl or sql") }
         if format == nil && to == nil {

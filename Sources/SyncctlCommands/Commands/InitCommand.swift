@@ -17,7 +17,8 @@ struct InitCommand: ParsableCommand {
                 --clone a.db --clone-passphrase-file pw
               syncctl init notes.db --from plain.sqlite
               syncctl init notes.db --from backup.csa --archive-passphrase-file pw4
-              syncctl init notes.db --join dir:/media/stick/notes --remote-passphrase-file pw3
+              syncctl init notes.db --join dir:/media/stick/notes \\
+                --remote-passphrase-file pw3
               syncctl init notes.db --join 'cipherstore://hub.example:7443/…'
 
             A replica made with --clone or --join, and a store made of an archive (a file whose name ends in \
@@ -65,7 +66,7 @@ struct InitCommand: ParsableCommand {
         if remotePassphrase.isGiven && join == nil {
             throw ValidationError("a remote passphrase goes with --join")
         }
-        if archive.isGiven && from.map(ArchiveName.isArchive) != true {
+        if archive.isGiven && from.map(ArchiveName.isExistingArchive) != true {
             throw ValidationError(
                 "--identity and an archive passphrase go with --from and a file whose name ends in \(ArchiveName.suffix)"
             )
@@ -82,13 +83,11 @@ struct InitCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             let path = options.store
-            guard !FileManager.default.fileExists(atPath: path) else {
-                throw StoreError(.exists, "there is a file already", path: path)
-            }
-            try StoreFileCheck.requireFolder(of: path)
-            if let clone { try StoreFileCheck.requireExisting(clone) }
+            try StoreFileCheck.requireNew(path)
+            if let clone { try StoreFileCheck.requireOriginal(clone) }
             if let from {
-                try ArchiveName.isArchive(from) ? StoreFileCheck.requireExisting(from) : checkPlaintext(from)
+                try ArchiveName.isExistingArchive(from)
+                    ? StoreFileCheck.requireArchive(from) : checkPlaintext(from)
             }
             if let folder = join.flatMap(FolderRemote.path) { try FolderRemote.requireFolder(folder) }
             let invite = try join.flatMap { try InvitationArgument.invitation($0) }
@@ -123,10 +122,11 @@ struct InitCommand: ParsableCommand {
         _ context: CommandContext
     ) throws {
         if let clone {
-            let source =
-                try context.passphrase(clonePassphrase, for: clone) ?? passphrase.copy()
+            let source = try context.secondSecret(
+                clonePassphrase, for: clone, own: KeySlotSecret(passphrase), isOwnAsked: context.asks(options)
+            )
             Interruption.listen()
-            let original = try Synchronizer(existing: context.open(clone, KeySlotSecret(source)))
+            let original = try Synchronizer(existing: context.open(clone, source))
             let progress = context.progress("copying", unit: .items("pages"))
             try original.clone(to: path, passphrase: passphrase) {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
@@ -136,7 +136,7 @@ struct InitCommand: ParsableCommand {
             try invite.join(at: path, passphrase: passphrase, context)
         } else if let join {
             try joinFolder(join, path, passphrase, context)
-        } else if let from, ArchiveName.isArchive(from) {
+        } else if let from, ArchiveName.isExistingArchive(from) {
             let secret = try context.archiveSecret(archive, for: from)
             Interruption.listen()
             let progress = PageProgress(context)
@@ -146,8 +146,14 @@ struct InitCommand: ParsableCommand {
         } else if let from {
             Interruption.listen()
             let progress = context.progress("checking", unit: .items("pages"))
-            try PlaintextImport.makeStore(from: from, at: path, passphrase: passphrase) {
-                try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
+            do {
+                try PlaintextImport.makeStore(from: from, at: path, passphrase: passphrase) {
+                    try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
+                }
+            } catch let error as StoreError
+                where error.code == .damaged && error.message.contains("malformed database schema")
+            {
+                throw try unreadableSchema(from, error)
             }
             progress.finish()
         } else {
@@ -171,18 +177,28 @@ struct InitCommand: ParsableCommand {
         for remark in report.remarks { context.note(remark) }
     }
 
+    /// The file may be sound, and its schema newer than this library.
+    private func unreadableSchema(_ path: String, _ error: StoreError) throws -> Failure {
+        let library = try LibraryDescription.current()
+        return .versionMismatch(
+            "\(path): SQLite \(library.sqlite) can't read its schema: \(error.message)",
+            hints: [
+                "a newer SQLite knows STRICT tables, generated columns and the like: use a syncctl that runs on SQLCipher 4, or make the table without them",
+                "if a newer SQLite can't read it either, it is damaged",
+            ])
+    }
+
     /// Says what else to do with a file that is no plain SQLite file.
     private func checkPlaintext(_ path: String) throws {
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw Failure("\(path): there is no such file, or it can't be read")
+        let content = FileContent(ofFile: path)
+        guard content != .missing else {
+            throw Failure.missing(path, hints: ["--from takes an archive, or a plain SQLite file"])
         }
-        defer { try? handle.close() }
-        let start = try? handle.read(upToCount: 16)
-        guard start == Data("SQLite format 3\0".utf8) else {
+        guard content == .plaintext else {
             throw Failure(
                 "\(path) is no plain SQLite file",
                 hints: [
-                    "a replica of an encrypted store is made with: --clone \(CommandWords.quoted(path))",
+                    "a replica of an encrypted store is made with: --clone \(CommandWords.path(path))",
                     "a CSV file is imported with: syncctl import",
                 ])
         }

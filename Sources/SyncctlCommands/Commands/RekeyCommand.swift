@@ -49,7 +49,7 @@ struct RekeyCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             try dataKey ? rotate(context) : changePassphrase(context)
             return .success
         }

@@ -11,7 +11,8 @@ struct StatusCommand: ParsableCommand {
         usage: "syncctl status <store> [<options>]",
         discussion: """
             Exits with 3 when rows wait for their place, or have a key that is no UUID, or when a \
-            table differs from what is tracked; then it says what to do.
+            table differs from what is tracked; then it says what to do. Tables that are not tracked are \
+            named, and stay on this device.
 
             EXAMPLE:
               syncctl status notes.db --json
@@ -62,12 +63,18 @@ struct StatusCommand: ParsableCommand {
         let remotes: [Remote]
         let conflicts: Int64
         let parked: Int64
+        let untracked: [String]
     }
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let status = try Synchronizer(existing: context.open(options)).status()
-            try context.print(document(status), text: text(status, context))
+            let queue = try context.open(options)
+            let status = try Synchronizer(existing: queue).status()
+            let tracked = Set(status.tables.map { $0.name.lowercased() })
+            let untracked = try queue.read { try TextExport.tables($0) }.filter {
+                !tracked.contains($0.lowercased())
+            }
+            try context.print(document(status, untracked), text: text(status, untracked, context))
             let needsAttention =
                 status.parkedCount > 0 || !status.schemaRemarks.isEmpty
                 || status.tables.contains { $0.unsuitableKeyCount > 0 }
@@ -75,7 +82,7 @@ struct StatusCommand: ParsableCommand {
         }
     }
 
-    private func document(_ status: SyncStatus) -> Document {
+    private func document(_ status: SyncStatus, _ untracked: [String]) -> Document {
         Document(
             store: options.store, replica: status.replica.description, database: status.store.description,
             cipher: EngineFeatures.current.cipherVersion ?? "",
@@ -97,16 +104,16 @@ struct StatusCommand: ParsableCommand {
                     tables: $0.scope.tableNames,
                     rows: $0.scope.rows.isEmpty ? nil : $0.scope.rows.map(RowList.text))
             },
-            conflicts: status.conflictCount, parked: status.parkedCount)
+            conflicts: status.conflictCount, parked: status.parkedCount, untracked: untracked)
     }
 
-    private func text(_ status: SyncStatus, _ context: CommandContext) -> String {
+    private func text(_ status: SyncStatus, _ untracked: [String], _ context: CommandContext) -> String {
         let style = context.terminal.outputStyle
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         var lines = ["\(style.bold(options.store))  replica \(status.replica.shortDescription)"]
         if status.tables.isEmpty {
             lines.append(
-                "no table is tracked; start with: syncctl track \(CommandWords.quoted(options.store)) <table>"
+                "no table is tracked; start with: syncctl track \(CommandWords.path(options.store)) <table>"
             )
         } else {
             var table = Table([.text("TABLE"), .number("ROWS"), .text("")], indent: 2)
@@ -114,12 +121,16 @@ struct StatusCommand: ParsableCommand {
                 let remark =
                     item.unsuitableKeyCount == 0
                     ? ""
-                    : "\(HumanFormat.count(Int(item.unsuitableKeyCount))) keys are no UUID: not synchronized"
+                    : "\(HumanFormat.count(Int(item.unsuitableKeyCount), "key is", plural: "keys are")) no UUID: not synchronized"
                 table.addRow([
                     .init(item.name), .init(HumanFormat.count(Int(item.rowCount))), .init(remark, .yellow),
                 ])
             }
             lines += table.lines(style: style)
+        }
+        if !untracked.isEmpty {
+            let names = untracked.map(PrintableText.escaped).joined(separator: ", ")
+            lines.append(style.dim("  not tracked: \(names); see: syncctl help track"))
         }
         if !status.peers.isEmpty {
             var table = Table(
@@ -133,6 +144,31 @@ struct StatusCommand: ParsableCommand {
             }
             lines += table.lines(style: style)
         }
+        lines += remoteLines(status, style, now)
+        if !status.parked.isEmpty {
+            var table = Table([.text("WAITING"), .number("ROWS"), .text("REASON")], indent: 2)
+            for item in status.parked {
+                table.addRow([
+                    .init(item.table), .init(HumanFormat.count(Int(item.rowCount))),
+                    .init(item.reason, .yellow),
+                ])
+            }
+            lines += table.lines(style: style)
+        }
+        for remark in status.schemaRemarks {
+            lines.append(
+                "  \(style.yellow("schema"))  \(PrintableText.escaped(remark.table)): \(PrintableText.escaped(remark.text))"
+            )
+        }
+        lines.append(
+            "open conflicts \(HumanFormat.count(Int(status.conflictCount)))   parked rows "
+                + HumanFormat.count(Int(status.parkedCount)))
+        return lines.joined(separator: "\n")
+    }
+
+    /// What there is to say of remotes: why one failed, and what is exchanged with it.
+    private func remoteLines(_ status: SyncStatus, _ style: Style, _ now: Int64) -> [String] {
+        var lines: [String] = []
         for remote in status.remotes {
             if let error = remote.lastError {
                 let age = HumanFormat.age(of: remote.lastAttemptMilliseconds, now: now)
@@ -155,24 +191,6 @@ struct StatusCommand: ParsableCommand {
                 )
             }
         }
-        if !status.parked.isEmpty {
-            var table = Table([.text("WAITING"), .number("ROWS"), .text("REASON")], indent: 2)
-            for item in status.parked {
-                table.addRow([
-                    .init(item.table), .init(HumanFormat.count(Int(item.rowCount))),
-                    .init(item.reason, .yellow),
-                ])
-            }
-            lines += table.lines(style: style)
-        }
-        for remark in status.schemaRemarks {
-            lines.append(
-                "  \(style.yellow("schema"))  \(PrintableText.escaped(remark.table)): \(PrintableText.escaped(remark.text))"
-            )
-        }
-        lines.append(
-            "open conflicts \(HumanFormat.count(Int(status.conflictCount)))   parked rows "
-                + HumanFormat.count(Int(status.parkedCount)))
-        return lines.joined(separator: "\n")
+        return lines
     }
 }

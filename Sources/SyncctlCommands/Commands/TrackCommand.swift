@@ -54,6 +54,12 @@ struct TrackCommand: ParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    /// The tables, each once however often it was named.
+    private var names: [String] {
+        var seen: Set<String> = []
+        return tables.filter { seen.insert($0.lowercased()).inserted }
+    }
+
     /// The table is what stands before the last dot.
     private func policies() throws -> [ColumnPolicy] {
         try counters.map { text in
@@ -107,11 +113,11 @@ struct TrackCommand: ParsableCommand {
                 try synchronizer.setPolicies(policies())
             } else {
                 synchronizer = try Synchronizer(existing: context.open(options))
-                try synchronizer.track(tables, policies: policies())
+                try synchronizer.track(names, policies: policies())
             }
             let status = try synchronizer.status()
             if let orphans, !conversion.dryRun {
-                for table in tables.isEmpty ? status.tables.map(\.name) : tables {
+                for table in names.isEmpty ? status.tables.map(\.name) : names {
                     try synchronizer.setOrphanPolicy(orphans.policy, for: table)
                 }
             }
@@ -136,13 +142,13 @@ struct TrackCommand: ParsableCommand {
     }
 
     private func convert(_ context: CommandContext) throws -> (Synchronizer, KeyConversionReport) {
-        let migration = try conversion.migration(of: tables)
+        let migration = try conversion.migration(of: names)
         Interruption.listen()
         guard let path = conversion.backup else {
             let queue = try context.open(options)
             return try convert(queue, migration, context)
         }
-        try StoreFileCheck.requireExisting(options.store)
+        try StoreFileCheck.requireStore(options.store)
         try StoreFileCheck.requireFolder(of: path)
         let passphrase = try context.storePassphrase(options.passphrase, for: options.store)
         let queue = try context.open(options.store, KeySlotSecret(passphrase))

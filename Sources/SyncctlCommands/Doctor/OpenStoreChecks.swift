@@ -17,7 +17,7 @@ struct OpenStoreChecks {
     private func derivationFinding(_ db: Database) -> Finding? {
         guard !Keyring(store: store).exists, let settings = db.cipherSettings else { return nil }
         let advice =
-            "give it key slots, which cost more to try: syncctl key add \(CommandWords.quoted(store)) --recovery"
+            "give it key slots, which cost more to try: syncctl key add \(CommandWords.path(store)) --recovery"
         if settings.iterationCount < settings.format.standardIterationCount {
             return .warning(
                 "the key is derived with \(HumanFormat.count(settings.iterationCount)) rounds",

@@ -42,7 +42,7 @@ struct StoreFileChecks {
                 why: isKeyring
                     ? "who reads a keyring can try passphrases, for as long as it takes"
                     : "who reads the file sees its size and when it changes, and can try passphrases; who writes to it can destroy it",
-                advice: "chmod 600 \(CommandWords.quoted(path))")
+                advice: "chmod 600 \(CommandWords.path(path))")
         }
     }
 
@@ -56,7 +56,7 @@ struct StoreFileChecks {
                 "others can write to the folder \(folder) (mode \(Self.octal(information.st_mode)))",
                 why:
                     "they can put another file, or an older copy, in the place of the store or of its keyring",
-                advice: "chmod go-w \(CommandWords.quoted(folder))")
+                advice: "chmod go-w \(CommandWords.path(folder))")
         ]
     }
 
@@ -85,13 +85,13 @@ struct StoreFileChecks {
             Finding.warning(
                 "\(path) was left by an operation that was killed, or belongs to one that is running",
                 why: "it takes room, and may hold the store under an old passphrase",
-                advice: "if no syncctl is at work: rm \(CommandWords.quoted(path))")
+                advice: "if no syncctl is at work: rm \(CommandWords.path(path))")
         }
         let stale = StoreLeftovers.staleKeyrings(beside: store).map { path in
             Finding.note(
                 "\(path) is a keyring that was not that of the file",
                 why: "it may open an older version of the store",
-                advice: "remove it when you keep no such version: rm \(CommandWords.quoted(path))")
+                advice: "remove it when you keep no such version: rm \(CommandWords.path(path))")
         }
         return leftovers + stale
     }
@@ -100,7 +100,7 @@ struct StoreFileChecks {
 
     private func keyringFindings() -> [Finding] {
         guard keyring.exists else { return [] }
-        let name = CommandWords.quoted(store)
+        let name = CommandWords.path(store)
         let information: Keyring.Information
         do {
             information = try keyring.information()
@@ -108,7 +108,7 @@ struct StoreFileChecks {
             return [
                 .error(
                     "\(error)", why: "nothing opens the store without its keyring",
-                    advice: "put a backup in its place, such as \(CommandWords.quoted(keyring.path + ".bak"))"
+                    advice: "put a backup in its place, such as \(CommandWords.path(keyring.path + ".bak"))"
                 )
             ]
         }

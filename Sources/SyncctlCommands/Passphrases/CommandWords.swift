@@ -54,6 +54,17 @@ package enum CommandWords {
         return "'" + String(decoding: bytes, as: UTF8.self) + "'"
     }
 
+    /// A path in a form that a shell reads as one word, and a command as a file: one that begins with a dash would be
+    /// taken for an option.
+    package static func path(_ path: String) -> String {
+        quoted(path.hasPrefix("-") ? "./" + path : path)
+    }
+
+    /// A name in a form that a shell reads as one word, and a command as its last argument and not as an option.
+    package static func operand(_ name: String) -> String {
+        (name.hasPrefix("-") ? "-- " : "") + quoted(name)
+    }
+
     /// The text up to the closing quote, which is removed from `rest` with it.
     private static func quotedPart(
         _ rest: inout Substring.UnicodeScalarView, quote: Unicode.Scalar

@@ -47,7 +47,7 @@ enum PassphraseFile {
             let permissions = String(mode & 0o777, radix: 8)
             throw Failure(
                 "other users can read or change \(name) (mode \(permissions))",
-                hints: ["chmod 600 \(CommandWords.quoted(path))"])
+                hints: ["chmod 600 \(CommandWords.path(path))"])
         }
     }
 }

@@ -17,7 +17,9 @@ package protocol NetworkAccess: Sendable {
     func invitation(_ argument: String) throws -> any Invitation
 
     /// The words for an error of the network; nil for any other error.
-    func failure(explaining error: any Error) -> Failure?
+    ///
+    /// - parameter store: The store that the command works on, for hints that name it.
+    func failure(explaining error: any Error, store: String?) -> Failure?
 }
 
 /// What was said of a remote on the command line.

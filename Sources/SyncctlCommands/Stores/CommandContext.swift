@@ -2,12 +2,22 @@ import ArgumentParser
 import CipherStore
 import Foundation
 import SyncEngine
+import Synchronization
 
 /// What a command works with: the terminal, the environment, and how errors end it.
 package struct CommandContext {
     package let global: GlobalOptions
     let environment: [String: String]
     package let terminal: Terminal
+    /// The store that the command works on, for hints that name it: the first that it opens.
+    private let subject = Subject()
+
+    /// A name that is noted when it is known.
+    private final class Subject: Sendable {
+        let store = Mutex<String?>(nil)
+
+        func note(_ path: String) { store.withLock { $0 = $0 ?? path } }
+    }
 
     /// Runs a command: errors are reported and become the exit code.
     package static func run(_ global: GlobalOptions, _ body: (CommandContext) throws -> ExitStatus) throws {
@@ -20,7 +30,7 @@ package struct CommandContext {
         } catch let exit as ExitCode {
             throw exit
         } catch {
-            let failure = Failure(explaining: error)
+            let failure = Failure(explaining: error, store: context.subject.store.withLock { $0 })
             FailureReporter(terminal: terminal, isJSON: global.isJSON).report(failure)
             throw failure.status.exitCode
         }
@@ -63,7 +73,37 @@ package struct CommandContext {
         guard !passphrase.isGiven else {
             throw Failure.usage("--key-file excludes a passphrase", hints: ["give only one of them"])
         }
-        return try KeySlotSecret(keyFile: keyFile)
+        do {
+            return try KeySlotSecret(keyFile: keyFile)
+        } catch let error as StoreError where error.code == .missing {
+            throw Failure(
+                error.description,
+                hints: ["key files are made with: syncctl key add <store> --new-key-file <file>"])
+        }
+    }
+
+    /// Reads what opens a second store: what its options name; where a person is asked, what they type; else what opens
+    /// the first one.
+    ///
+    /// - parameters:
+    ///   - options: The options of the second store.
+    ///   - own: What opens the first store.
+    ///   - isOwnAsked: Whether a person was asked for that.
+    func secondSecret(
+        _ options: some PassphraseOptions, for path: String, own: KeySlotSecret, isOwnAsked: Bool
+    ) throws -> KeySlotSecret {
+        if let passphrase = try passphrase(options, for: path) { return KeySlotSecret(passphrase) }
+        guard isOwnAsked else { return own }
+        let request = PassphraseRequest(type(of: options).kind, subject: path)
+        guard let typed = try PassphrasePrompt().ask(request, note: "empty if it is the same") else {
+            return own
+        }
+        return KeySlotSecret(typed)
+    }
+
+    /// Whether a person is asked for the passphrase of the store.
+    func asks(_ options: StoreOptions) throws -> Bool {
+        try options.keyFile == nil && options.passphrase.source(environment: environment) == .prompt
     }
 
     /// How stores are opened: encrypted, existing, waiting a little for locks.
@@ -81,12 +121,14 @@ package struct CommandContext {
 
     /// Opens a store.
     package func open(_ path: String, _ secret: KeySlotSecret) throws -> DatabaseQueue {
-        try DatabaseQueue(path: path, configuration: configuration(secret))
+        subject.note(path)
+        return try DatabaseQueue(path: path, configuration: configuration(secret))
     }
 
     /// Opens a store with what the options name.
     package func open(_ options: StoreOptions) throws -> DatabaseQueue {
-        try StoreFileCheck.requireExisting(options.store)
+        subject.note(options.store)
+        try StoreFileCheck.requireStore(options.store)
         return try open(options.store, storeSecret(options))
     }
 
@@ -126,6 +168,10 @@ package struct StoreOptions: ParsableArguments {
         help: ArgumentHelp("Open the store with a key file instead of a passphrase.", valueName: "file"),
         completion: .file())
     var keyFile: String?
+
+    package func validate() throws {
+        if let obstacle = StoreFileCheck.obstacle(toName: store) { throw ValidationError(obstacle) }
+    }
 
     package init() {}
 }

@@ -37,7 +37,7 @@ package enum Interruption {
     /// Throws when the user cancelled.
     package static func check() throws {
         if count.load(ordering: .relaxed) > 0 {
-            throw Failure("cancelled; nothing of this step was applied", status: .cancelled)
+            throw Failure.interrupted
         }
     }
 }

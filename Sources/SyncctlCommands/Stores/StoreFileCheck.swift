@@ -3,29 +3,81 @@ import Foundation
 
 /// Checks that need no passphrase, so that nobody is asked for one in vain.
 package enum StoreFileCheck {
-    /// Throws when there is no such file.
+    /// The name of a database that has no file, to SQLite.
+    private static let memoryName = ":memory:"
+
+    /// Why a name can't be that of a file; nil when it can.
+    package static func obstacle(toName path: String) -> String? {
+        path == memoryName ? "\(memoryName) is no file, and nothing of it would last: name a file" : nil
+    }
+
+    /// Throws when there is no such file, or a name is none.
     package static func requireExisting(_ path: String) throws {
+        if let obstacle = obstacle(toName: path) { throw Failure.usage(obstacle) }
+        if let target = danglingTarget(of: path) {
+            throw Failure.missing(
+                target,
+                hints: ["\(CommandWords.path(path)) is a link to it: remove the link, or name another file"])
+        }
         guard FileManager.default.fileExists(atPath: path) else {
             throw StoreError(.missing, "there is no such file", path: path)
         }
     }
 
-    /// Throws when there is no file of a remote or of an original, with the way
-    /// to make a replica and not just any store.
-    static func requireReplica(_ path: String, of store: String) throws {
-        guard FileManager.default.fileExists(atPath: path) else {
-            throw Failure(
-                "\(path): there is no such file",
+    /// Throws when there is no such file, or one of another kind that says so.
+    package static func requireStore(_ path: String) throws {
+        try requireExisting(path)
+        guard FileContent(ofFile: path) != .sealed else {
+            throw Failure.noKeyOpens(
+                "\(path): it is an archive or a bundle, and no store",
                 hints: [
-                    "make a replica with: syncctl init \(CommandWords.quoted(path)) --clone \(CommandWords.quoted(store))",
-                    "a server's name has no dot or slash; see: syncctl remote list \(CommandWords.quoted(store))",
-                ],
-                status: .storeMissing)
+                    "make a store of an archive with: syncctl restore \(CommandWords.path(path)) <store>",
+                    "see what a bundle holds with: syncctl bundle show \(CommandWords.path(path))",
+                ])
+        }
+    }
+
+    /// Throws when there is no store of a remote or of an original, with the way to make a replica and not just any
+    /// store. What is no store is not noted as a remote either.
+    static func requireReplica(_ path: String, of store: String) throws {
+        switch FileContent(ofFile: path) {
+        case .missing:
+            throw Failure.missing(
+                path,
+                hints: [
+                    "make a replica with: syncctl init \(CommandWords.path(path)) --clone \(CommandWords.path(store))",
+                    "a server's name has no dot or slash; see: syncctl remote list \(CommandWords.path(store))",
+                ])
+        case .notRegular:
+            throw Failure(
+                "\(path): it is no file",
+                hints: ["a shared folder is named so: --remote dir:\(CommandWords.quoted(path))"])
+        case .empty: throw StoreError(.empty, "the file is empty, it holds no database", path: path)
+        case .plaintext: throw StoreError(.plaintext, "the database is not encrypted", path: path)
+        case .sealed, .other: try requireStore(path)
+        }
+    }
+
+    /// Throws when the store that is to be cloned is not there.
+    static func requireOriginal(_ path: String) throws {
+        guard FileContent(ofFile: path) != .missing else {
+            throw Failure.missing(path, hints: ["--clone takes the store that the new one is a replica of"])
+        }
+        try requireStore(path)
+    }
+
+    /// Throws when there is no archive.
+    static func requireArchive(_ path: String) throws {
+        guard FileContent(ofFile: path) != .missing else {
+            throw Failure.missing(
+                path,
+                hints: ["archives are made with: syncctl export <store> --to <file>\(ArchiveName.suffix)"])
         }
     }
 
     /// Throws when the folder of a new file is not there.
     static func requireFolder(of path: String) throws {
+        if let obstacle = obstacle(toName: path) { throw Failure.usage(obstacle) }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue
@@ -46,8 +98,29 @@ package enum StoreFileCheck {
 
     /// Throws when a file is there already, before anybody is asked for a passphrase.
     static func requireFree(_ path: String) throws {
+        if let target = danglingTarget(of: path) {
+            throw Failure(
+                "\(path): it is a link to \(target), which is not there",
+                hints: ["remove the link, or name the file itself: \(CommandWords.path(target))"])
+        }
         guard !FileManager.default.fileExists(atPath: path) else {
             throw StoreError(.exists, "there is a file already", path: path)
         }
+    }
+
+    /// Throws when there is a file already, or no folder for one.
+    static func requireNew(_ path: String) throws {
+        try requireFree(path)
+        try requireFolder(of: path)
+    }
+
+    /// What a symbolic link names that leads nowhere; nil for anything else.
+    private static func danglingTarget(of path: String) -> String? {
+        guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path),
+            !FileManager.default.fileExists(atPath: path)
+        else { return nil }
+        guard !target.hasPrefix("/") else { return target }
+        let folder = (path as NSString).deletingLastPathComponent
+        return folder.isEmpty ? target : folder + "/" + target
     }
 }

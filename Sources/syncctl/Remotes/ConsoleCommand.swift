@@ -23,7 +23,7 @@ struct ConsoleCommand: ParsableCommand {
             EXAMPLES:
               syncctl console hub.db
               syncctl console hub.db --address hub.example:7443 --expires 2m
-              syncctl console hub.db --revoke                 # ends all sessions and links
+              syncctl console hub.db --revoke               # ends sessions and links
             """)
 
     @OptionGroup var options: StoreOptions
@@ -59,6 +59,7 @@ struct ConsoleCommand: ParsableCommand {
         let link: String
         let expires: String
         let fingerprint: String?
+        let answers: Bool
     }
 
     private struct RevocationDocument: Encodable {
@@ -80,15 +81,16 @@ struct ConsoleCommand: ParsableCommand {
             guard let address = try DeviceRegister(synchronizer).address(authority: address) else {
                 throw Failure(
                     "\(options.store) was never served, so its address and certificate are not known",
-                    hints: ["start the server first: syncctl serve \(CommandWords.quoted(options.store))"])
+                    hints: ["start the server first: syncctl serve \(CommandWords.path(options.store))"])
             }
             let time = InviteCommand.milliseconds(expires) ?? 600_000
             let link = try register.makeLink(expiresAfter: time, address: address)
             let end = Int64(Date().timeIntervalSince1970 * 1000) + time
+            let answers = RunningServer.check(address, of: options.store, context)
             try context.print(
                 Document(
                     store: options.store, link: link.description, expires: HumanFormat.timestamp(end),
-                    fingerprint: link.certificateFingerprint),
+                    fingerprint: link.certificateFingerprint, answers: answers),
                 text: link.description)
             context.note(
                 "opens once, until \(HumanFormat.timestamp(end, style: .minute)), while the server runs")

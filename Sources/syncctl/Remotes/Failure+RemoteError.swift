@@ -3,7 +3,10 @@ import SyncctlCommands
 
 extension Failure {
     /// The words for an error of a server, and the exit code.
-    init(_ error: RemoteError) {
+    ///
+    /// - parameter store: The store that the command works on, for hints that name it.
+    init(_ error: RemoteError, store: String? = nil) {
+        let name = store.map(CommandWords.path) ?? "<store>"
         let invitation = "ask for an invitation there: syncctl invite <store> --label <name>"
         switch error.code {
         case .unreachable, .busy, .tooSlow:
@@ -17,10 +20,13 @@ extension Failure {
         case .invalidInvite, .unknownDevice, .revokedDevice:
             self.init(error.message, hints: [invitation], status: .remoteRefused)
         case .readOnlyDevice:
-            self.init(error.message, hints: ["bring its changes with: syncctl pull"], status: .remoteRefused)
+            self.init(
+                error.message, hints: ["bring its changes with: syncctl pull \(name)"], status: .remoteRefused
+            )
         case .otherReplica:
             self.init(
-                error.message, hints: ["enrol this store anew with: syncctl remote add <store> '<link>'"],
+                error.message,
+                hints: ["enrol this store anew with: syncctl remote add \(name) '<link>' --replace"],
                 status: .remoteRefused)
         case .noSuchStore, .invalidSignature, .sessionEnded: self.init(error.message, status: .remoteRefused)
         case .unsupportedVersion:
@@ -31,7 +37,7 @@ extension Failure {
                 error.message,
                 hints: [
                     "name another store or a folder with --remote",
-                    "enrol with a server with: syncctl remote add <store> '<link>'",
+                    "enrol with a server with: syncctl remote add \(name) '<link>'",
                 ])
         case .invalidAddress: self = .usage(error.message)
         default: self.init(error.message)

@@ -43,7 +43,8 @@ struct Network: NetworkAccess {
         }
         let synchronizer = try open(request, context)
         let book = try RemoteBook(synchronizer)
-        let known = try ServerArgument.remote(name, in: book, isGiven: request.isNamed)
+        let known = try ServerArgument.remote(
+            name, in: book, isGiven: request.isNamed, store: request.store.store)
         var options = InviteArgument.options()
         options.compression = .init(request.compression)
         return OpenedRemote(synchronizer, try book.transport(known.name, options: options)) {
@@ -61,7 +62,9 @@ struct Network: NetworkAccess {
         ServerInvitation(link: try InviteArgument.link(argument))
     }
 
-    func failure(explaining error: any Error) -> Failure? { (error as? RemoteError).map { Failure($0) } }
+    func failure(explaining error: any Error, store: String?) -> Failure? {
+        (error as? RemoteError).map { Failure($0, store: store) }
+    }
 }
 
 /// An invitation to a served store.

@@ -47,7 +47,9 @@ struct RemoteListCommand: ParsableCommand {
                 Document(store: options.store, remotes: remotes.map { RemoteDocument($0) }),
                 text: remotes.isEmpty ? "" : table.text(style: context.terminal.outputStyle))
             if remotes.isEmpty {
-                context.note("no remotes yet; add one with: syncctl remote add <store> '<link>'")
+                context.note(
+                    "no remotes yet; add one with: syncctl remote add \(CommandWords.path(options.store)) '<link>'"
+                )
             }
             return .success
         }
@@ -58,10 +60,11 @@ struct RemoteListCommand: ParsableCommand {
 struct RemoteAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Enrol this store with a server, by an invitation.",
-        usage: "syncctl remote add <store> <link> [<options>]",
+        usage: "syncctl remote add <store> <link> [--name <name>] [--replace] [<options>]",
         discussion: """
             The store has to be a replica of the served one; a new replica is made with: syncctl init --join. \
-            The link is read from standard input when it is "-".
+            The link is read from standard input when it is "-". A store has one place in the list of a \
+            server's devices: with --replace, the invitation's label and scope take the place of those there.
             """)
 
     @OptionGroup var options: StoreOptions
@@ -72,18 +75,35 @@ struct RemoteAddCommand: ParsableCommand {
     @Option(help: "The name of the remote; sync, push and pull mean \"default\".")
     var name = RemoteBook.defaultName
 
+    @Flag(help: "Take the place of an enrolment with this name or this server.")
+    var replace = false
+
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
         try CommandContext.run(global) { context in
             let link = try InviteArgument.link(link)
             let synchronizer = try Synchronizer(existing: context.open(options))
+            if !replace { try refuseReplacement(in: RemoteBook(synchronizer), link) }
             Interruption.listen()
             let remote = try synchronizer.enrol(link, as: name, options: InviteArgument.options())
             try context.print(
                 RemoteDocument(remote), text: "\(remote.name) is \(remote.address.url) now")
             return .success
         }
+    }
+
+    /// An enrolment that is there is not given up unasked: the server would know the device by another label.
+    private func refuseReplacement(in book: RemoteBook, _ link: InviteLink) throws {
+        let present = try book.remotes().first { $0.name == name || $0.address == link.address }
+        guard let present else { return }
+        let store = CommandWords.path(options.store)
+        throw Failure(
+            "\(present.name) is \(present.address.url) already; the invitation was not used",
+            hints: [
+                "replace the enrolment with: --replace",
+                "another server gets another name: --name <name>; see: syncctl remote list \(store)",
+            ])
     }
 }
 
@@ -92,7 +112,10 @@ struct RemoteRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Forget a server.",
         usage: "syncctl remote remove <store> <name> [<options>]",
-        discussion: "The server knows the device until it is revoked there.")
+        discussion: """
+            The server knows the device until it is revoked there. The name of a file or folder that "syncctl \
+            status" shows as failed is forgotten too.
+            """)
 
     @OptionGroup var options: StoreOptions
 
@@ -103,13 +126,25 @@ struct RemoteRemoveCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let book = try RemoteBook(Synchronizer(existing: context.open(options)))
-            let remote = try book.remote(name)
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            let book = try RemoteBook(synchronizer)
+            let isNoted = try synchronizer.forgetAttempts(withRemote: name)
+            guard let remote = try book.remotes().first(where: { $0.name == name }) else {
+                // Throws the error for a name that nobody knows.
+                if !isNoted { _ = try book.remote(name) }
+                try context.print(ForgottenDocument(name: name), text: "forgot \(name)")
+                return .success
+            }
             try book.remove(name)
             try context.print(RemoteDocument(remote), text: "removed \(name)")
             return .success
         }
     }
+}
+
+/// What `remove` prints about a file or folder.
+private struct ForgottenDocument: Encodable {
+    let name: String
 }
 
 /// What the commands print about a server.

@@ -2,6 +2,7 @@ import Foundation
 import SyncEngine
 import SyncHTTP
 import SyncctlCommands
+import Synchronization
 
 /// Remotes that ssh reaches: `ssh://host/path/hub.db`.
 struct SSHRemote {
@@ -32,6 +33,8 @@ struct SSHRemote {
             authority = String(authority[authority.index(after: at)...])
         }
         let (host, port) = ServerAddress.split(authority).map { ($0.host, $0.port) } ?? (authority, nil)
+        // What has a colon and is no host with a port has a port that there is not.
+        guard port != nil || host.filter({ $0 == ":" }).count != 1 else { throw wrong }
         let path = String(rest[slash...])
         let isHome = path.hasPrefix("/~/")
         // A name that begins with a dash would be an option of ssh, which can run commands here.
@@ -63,15 +66,17 @@ struct SSHRemote {
     }
 
     /// The transport, which runs ssh when it connects.
-    func transport(for store: String, isCompressed: Bool = true) -> PipeTransport {
+    func transport(for store: String, isCompressed: Bool = true) -> some Transport {
         let folder = URL(fileURLWithPath: store).deletingLastPathComponent().path
         let arguments = arguments
-        return PipeTransport(name: name, folder: folder, isCompressed: isCompressed) {
-            try Self.run(arguments)
+        let ending = SSHEnding()
+        let pipe = PipeTransport(name: name, folder: folder, isCompressed: isCompressed) {
+            try Self.run(arguments, ending)
         }
+        return SSHTransport(pipe: pipe, ending: ending)
     }
 
-    private static func run(_ arguments: [String]) throws -> PipeTransport.Pipe {
+    private static func run(_ arguments: [String], _ ending: SSHEnding) throws -> PipeTransport.Pipe {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["ssh"] + arguments
@@ -90,7 +95,45 @@ struct SSHRemote {
             // The end of its input is how it knows.
             try? output.fileHandleForWriting.close()
             process.waitUntilExit()
+            if process.terminationReason == .exit {
+                ending.status.withLock { $0 = process.terminationStatus }
+            }
             try? input.fileHandleForReading.close()
+        }
+    }
+}
+
+/// How the last ssh ended.
+private final class SSHEnding: Sendable {
+    /// Its exit code; nil before the first one has ended, or when a signal ended it.
+    let status = Mutex<Int32?>(nil)
+}
+
+/// A store that ssh reaches. It tells a connection that could not be made, which may pass, from a command that failed on
+/// the other machine, which fails again.
+private struct SSHTransport: Transport {
+    /// What ssh ends with when it fails itself.
+    private static let ownFailure: Int32 = 255
+    /// What a shell ends with that does not find a command.
+    private static let commandMissing: Int32 = 127
+
+    let pipe: PipeTransport
+    let ending: SSHEnding
+
+    var name: String { pipe.name }
+
+    func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
+        ending.status.withLock { $0 = nil }
+        do {
+            return try pipe.connect(environment)
+        } catch let error as RemoteError where error.code == .unreachable {
+            guard let status = ending.status.withLock({ $0 }), status != 0, status != Self.ownFailure else {
+                throw error
+            }
+            throw Failure.remoteCommand(
+                "\(name): the command there ended with exit code \(status); its messages say why", status,
+                hints: status == Self.commandMissing
+                    ? ["say where syncctl is there: --remote-command '/path/to/syncctl serve --stdio'"] : [])
         }
     }
 }

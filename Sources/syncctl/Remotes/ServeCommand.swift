@@ -28,10 +28,12 @@ struct ServeCommand: ParsableCommand {
             SIGTERM or Ctrl-C ends the server when running requests are finished.
 
             EXAMPLES:
-              syncctl serve hub.db --passphrase-file pw --listen 0.0.0.0:7443 --address hub.example:7443
-              syncctl serve hub.db --passphrase-file pw --tls-cert chain.pem --tls-key key.pem
+              syncctl serve hub.db --passphrase-file pw \\
+                --listen 0.0.0.0:7443 --address hub.example:7443
+              syncctl serve hub.db --passphrase-file pw \\
+                --tls-cert chain.pem --tls-key key.pem
               syncctl serve notes.db photos.db --passphrase-file pw
-              syncctl serve --stdio hub.db --passphrase-file pw        # what ssh runs for ssh:// remotes
+              syncctl serve --stdio hub.db --passphrase-file pw    # what ssh runs
             """)
 
     @Argument(help: "The files of the stores.", completion: .file())
@@ -74,8 +76,14 @@ struct ServeCommand: ParsableCommand {
         guard ServerAddress.split(listen) != nil else {
             throw ValidationError("--listen takes host:port, such as 0.0.0.0:7443")
         }
-        if let address, ServerAddress.split(address) == nil {
-            throw ValidationError("--address takes host:port, such as hub.example:7443")
+        if let address {
+            // What is no address of a server has to be said before it listens.
+            guard let (host, port) = ServerAddress.split(address),
+                (try? ServerAddress(host: host, port: port, trust: .systemRoots)) != nil
+            else { throw ValidationError("--address takes host:port, such as hub.example:7443") }
+        }
+        for store in stores {
+            if let obstacle = StoreFileCheck.obstacle(toName: store) { throw ValidationError(obstacle) }
         }
         guard (tlsCert == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-cert and --tls-key go together")
@@ -99,7 +107,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            for store in stores { try StoreFileCheck.requireExisting(store) }
+            for store in stores { try StoreFileCheck.requireStore(store) }
             let secret = try context.storeSecret(
                 passphrase, keyFile, for: stores.joined(separator: " and "))
             let logger = logger(context)
@@ -121,19 +129,39 @@ struct ServeCommand: ParsableCommand {
             let server = try HubServer(synchronizers, options: serverOptions(), logger: logger)
             try requireValid(server)
             let registers = try synchronizers.map { try DeviceRegister($0) }
+            try requireUnserved(registers)
             let failure = Mutex<(any Error)?>(nil)
-            try server.runAndWait(endsBySignal: true) { listening in
-                do {
-                    try announce(listening, registers, context)
-                } catch {
-                    failure.withLock { $0 = error }
-                    // A server that nobody can find must not go on; this ends it as a supervisor would.
-                    kill(getpid(), SIGTERM)
+            do {
+                try server.runAndWait(endsBySignal: true) { listening in
+                    do {
+                        try announce(listening, registers, context)
+                    } catch {
+                        failure.withLock { $0 = error }
+                        // A server that nobody can find must not go on; this ends it as a supervisor would.
+                        kill(getpid(), SIGTERM)
+                    }
                 }
+            } catch let error as RemoteError where error.code == .cannotServe {
+                throw Failure(
+                    error.message,
+                    hints: ["listen elsewhere with: --listen <host:port>; port 0 takes any that is free"])
             }
             if let error = failure.withLock({ $0 }) { throw error }
             context.note("the server has ended")
             return .success
+        }
+    }
+
+    /// Two servers of one store would each tell devices an address of their own, and only the last one's would last.
+    private func requireUnserved(_ registers: [DeviceRegister]) throws {
+        for (store, register) in zip(stores, registers) {
+            // Of two that listen at one address, the system refuses the second.
+            guard let noted = try register.address(), noted.authority != listen,
+                RunningServer.answers(at: noted)
+            else { continue }
+            throw Failure(
+                "\(store) is served already, at \(noted.url)",
+                hints: ["end that server first; devices that it invited know its address"])
         }
     }
 
@@ -169,6 +197,9 @@ struct ServeCommand: ParsableCommand {
         }
         var options = HubServer.Options(host: host, port: port)
         if let tlsCert, let tlsKey {
+            for path in [tlsCert, tlsKey] where !FileManager.default.isReadableFile(atPath: path) {
+                throw Failure("\(path): there is no such file, or it can't be read")
+            }
             options.tls = .files(certificate: tlsCert, key: tlsKey)
         } else if plaintextOnLoopback {
             options.tls = .plaintextOnLoopback
@@ -197,7 +228,7 @@ struct ServeCommand: ParsableCommand {
                 fingerprint: fingerprint),
             text: "serving \(stores.joined(separator: ", ")) at \(address.url)\(certificate)")
         for store in stores {
-            context.note("invite a device with: syncctl invite \(CommandWords.quoted(store)) --label <name>")
+            context.note("invite a device with: syncctl invite \(CommandWords.path(store)) --label <name>")
         }
     }
 
@@ -205,7 +236,10 @@ struct ServeCommand: ParsableCommand {
         let isQuiet = context.global.isQuiet
         return Logger(label: "syncctl") { label in
             guard !isQuiet else { return SwiftLogNoOpLogHandler() }
-            return StreamLogHandler.standardError(label: label)
+            var handler = StreamLogHandler.standardError(label: label)
+            // What is worth a person's attention; the libraries tell at "info" that they began and ended.
+            handler.logLevel = .notice
+            return handler
         }
     }
 }

@@ -7,8 +7,13 @@ import SyncctlCommands
 enum ServerArgument {
     /// The server of a name.
     ///
-    /// - parameter isGiven: Whether somebody wrote the name, who may have meant a file.
-    static func remote(_ name: String, in book: RemoteBook, isGiven: Bool) throws -> Remote {
+    /// - parameters:
+    ///   - isGiven: Whether somebody wrote the name, who may have meant a file.
+    ///   - store: The store that is synchronized with it.
+    static func remote(
+        _ name: String, in book: RemoteBook, isGiven: Bool, store: String
+    ) throws -> Remote {
+        let link = "enrol with a server with: syncctl remote add \(CommandWords.path(store)) '<link>'"
         do {
             return try book.remote(name)
         } catch let error as RemoteError where error.code == .noSuchRemote {
@@ -17,7 +22,7 @@ enum ServerArgument {
                     "no remote is named, and the store knows no server",
                     hints: [
                         "name another store or a folder with --remote",
-                        "enrol with a server with: syncctl remote add <store> '<link>'",
+                        link,
                     ])
             }
             let names = try book.remotes().map(\.name)
@@ -26,7 +31,7 @@ enum ServerArgument {
                 hints: [
                     "a file is there, or has a dot or a slash in its name: --remote ./\(CommandWords.quoted(name))",
                     names.isEmpty
-                        ? "enrol with a server with: syncctl remote add <store> '<link>'"
+                        ? link
                         : "the servers that it knows: \(names.joined(separator: ", "))",
                 ])
         }

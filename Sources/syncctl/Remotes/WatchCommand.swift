@@ -26,7 +26,9 @@ struct WatchCommand: ParsableCommand {
     @Option(
         name: [.customShort("r"), .customLong("remote")],
         help: ArgumentHelp("The name of the server (default: default).", valueName: "name"))
-    var remote: String = RemoteBook.defaultName
+    var givenRemote: String?
+
+    private var remote: String { givenRemote ?? RemoteBook.defaultName }
 
     @OptionGroup var compression: CompressionOption
 
@@ -56,18 +58,22 @@ struct WatchCommand: ParsableCommand {
             guard case .server = RemoteArgument(remote) else {
                 throw Failure.usage(
                     "\(remote) is no name of a server; files and folders can't be watched",
-                    hints: ["the servers that the store knows: syncctl remote list <store>"])
+                    hints: [
+                        "the servers that the store knows: syncctl remote list \(CommandWords.path(options.store))"
+                    ])
             }
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             let secret = try context.storeSecret(options)
             Interruption.listen()
             let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
-            let known = try ServerArgument.remote(remote, in: RemoteBook(synchronizer), isGiven: true)
+            let known = try ServerArgument.remote(
+                remote, in: RemoteBook(synchronizer), isGiven: givenRemote != nil, store: self.options.store)
             var options = LiveSynchronization.Options()
             options.transport.compression = .init(compression.compression)
             let live = try LiveSynchronization(synchronizer, remote: known.name, options: options)
             Interruption.onRequest { live.stop() }
             try live.run { try report($0, context) }
+            context.note("stopped")
             return .success
         }
     }

@@ -134,6 +134,7 @@ final class StorePages {
             attempt += 1
             try readWAL()
         }
+        if problem != nil { report.presentPageCount = try file.byteCount() / pageSize }
         return problem
     }
 

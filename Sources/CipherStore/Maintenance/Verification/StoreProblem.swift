@@ -56,6 +56,9 @@ public struct StoreCheckReport: Sendable {
     /// The pages of the database.
     public internal(set) var pageCount = 0
 
+    /// The pages that the file has, where that is another number; those beyond it are missing.
+    package internal(set) var presentPageCount: Int?
+
     /// The pages that are damaged or missing.
     public internal(set) var badPageCount = 0
 

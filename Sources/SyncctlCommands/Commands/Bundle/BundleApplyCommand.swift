@@ -36,7 +36,7 @@ struct BundleApplyCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             let access = try context.access(secret, for: bundle)
             let synchronizer = try Synchronizer(existing: context.open(options))
             Interruption.listen()
@@ -68,7 +68,7 @@ struct BundleApplyCommand: ParsableCommand {
 
     private static func text(_ applied: ApplySummary?, _ store: String) -> String {
         guard let applied else { return "nothing new for \(store)" }
-        return "applied \(HumanFormat.count(Int(applied.rowCount), "row")) to \(store), "
+        return "applied a bundle of \(HumanFormat.count(Int(applied.rowCount), "row")) to \(store), "
             + ExchangeText.conflicts(applied.conflictCount)
     }
 
@@ -76,7 +76,7 @@ struct BundleApplyCommand: ParsableCommand {
         Failure(
             error.message,
             hints: [
-                "say what is known here: syncctl bundle request \(CommandWords.quoted(store)) --to my.request",
+                "say what is known here: syncctl bundle request \(CommandWords.path(store)) --to my.request",
                 "then the sender makes one that fits: syncctl bundle create <its store> --known-by my.request --to new.bundle",
                 "or one of everything: syncctl bundle create <its store> --since-nothing --to new.bundle",
             ])

@@ -112,21 +112,20 @@ func explainingBundle<Result>(_ path: String, _ body: () throws -> Result) throw
     } catch let error as StoreError where error.path == path {
         switch error.code {
         case .wrongPassphrase:
-            throw Failure(
+            throw Failure.noKeyOpens(
                 error.description,
-                hints: ["a bundle has a passphrase of its own, given by --bundle-passphrase-file"],
-                status: .noKeyOpens)
+                hints: ["a bundle has a passphrase of its own, given by --bundle-passphrase-file"])
         case .encryptionMismatch:
-            throw Failure(
+            throw Failure.noKeyOpens(
                 error.description,
                 hints: [
                     "--bundle-passphrase-file opens one with a passphrase, --identity one for a recipient, --plaintext reads one that is not encrypted"
-                ],
-                status: .noKeyOpens)
+                ])
         default: throw error
         }
     } catch let error as WireError {
-        throw Failure("\(path): \(error)", hints: ["use another copy of the file"], status: .integrityFailed)
+        throw Failure.damaged(
+            "\(path): it is no bundle, or a damaged one: \(error)", hints: ["use another copy of the file"])
     }
 }
 

@@ -12,13 +12,14 @@ struct BundleCreateCommand: ParsableCommand {
             "syncctl bundle create <store> --to <file> (--known-by <file> | --for <replica> | --since-nothing) [--recipient <recipient> | --plaintext] [<options>]",
         discussion: """
             What the receiver knows already decides what the bundle holds:
-              --known-by       all that the receiver's request, or any bundle of it, does not cover
+              --known-by       all that a request or bundle of the receiver lacks
               --for            all that came since that replica was last heard of
               --since-nothing  everything; any replica can apply it
 
             EXAMPLES:
               syncctl bundle create a.db --known-by b.request --to a.bundle
-              syncctl bundle create a.db --for 5c1e --to a.bundle --bundle-passphrase-file pw
+              syncctl bundle create a.db --for 5c1e --to a.bundle \\
+                --bundle-passphrase-file pw
             """)
 
     @OptionGroup var options: StoreOptions
@@ -60,7 +61,7 @@ struct BundleCreateCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireFolder(of: lock.to)
             try StoreFileCheck.requireFree(lock.to)
             let synchronizer = try Synchronizer(existing: context.open(options))
@@ -94,10 +95,9 @@ struct BundleCreateCommand: ParsableCommand {
         let information = try explainingBundle(knownBy) { try BundleFile.inspect(knownBy, access) }
         let status = try synchronizer.status()
         guard information.store == status.store else {
-            throw Failure(
+            throw Failure.refused(
                 "\(knownBy) belongs to another database",
-                hints: ["replicas of one database are made with: syncctl init <new> --clone <store>"],
-                status: .remoteRefused)
+                hints: ["replicas of one database are made with: syncctl init <new> --clone <store>"])
         }
         guard information.sender != status.replica else {
             throw Failure(
@@ -124,7 +124,7 @@ struct BundleCreateCommand: ParsableCommand {
         guard let first = found.first, !digits.isEmpty else {
             throw Failure(
                 "\(store) never heard of a replica \(text)",
-                hints: ["those that it heard of: syncctl status \(CommandWords.quoted(store))"])
+                hints: ["those that it heard of: syncctl status \(CommandWords.path(store))"])
         }
         guard found.count == 1 else {
             throw Failure.usage("several replicas begin with \(text)", hints: ["give more of its digits"])
@@ -159,7 +159,7 @@ struct BundleRequestCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireFolder(of: lock.to)
             try StoreFileCheck.requireFree(lock.to)
             let synchronizer = try Synchronizer(existing: context.open(options))

@@ -48,10 +48,8 @@ struct RemoteComparison {
         }
         try StoreFileCheck.requireReplica(remote, of: options.store)
         let own = try context.storeSecret(options)
-        var other = own
-        if let passphrase = try context.passphrase(passphrase, for: remote) {
-            other = KeySlotSecret(passphrase)
-        }
+        let other = try context.secondSecret(
+            passphrase, for: remote, own: own, isOwnAsked: context.asks(options))
         Interruption.listen()
         return Pair(
             synchronizer: try Synchronizer(existing: context.open(options.store, own)),
@@ -60,7 +58,10 @@ struct RemoteComparison {
 
     func run(_ context: CommandContext) throws -> ExitStatus {
         let pair = try open(context)
+        let line = ElapsedLine(repairs ? "repairing" : "comparing", terminal: context.terminal)
+        defer { line.finish() }
         let divergence = try pair.synchronizer.compare(with: pair.transport, repairing: repairs)
+        line.finish()
         let isRepaired = divergence?.isRepaired ?? false
         let document = Document(
             store: options.store, remote: remote, equal: divergence == nil, repaired: isRepaired,
@@ -77,7 +78,7 @@ struct RemoteComparison {
             context.note("the rows could not be made equal: \(failure.message)")
         } else {
             context.note(
-                "hint: make them equal with: syncctl verify \(CommandWords.quoted(options.store)) --remote \(CommandWords.quoted(remote)) --repair"
+                "hint: make them equal with: syncctl verify \(CommandWords.path(options.store)) --remote \(CommandWords.path(remote)) --repair"
             )
         }
         return .integrityFailed
@@ -120,7 +121,7 @@ extension CommandContext {
                 \(divergence.failure?.message ?? "")
                 """)
             note(
-                "hint: see syncctl verify \(CommandWords.quoted(store)) --remote \(CommandWords.quoted(remote)) --repair"
+                "hint: see syncctl verify \(CommandWords.path(store)) --remote \(CommandWords.path(remote)) --repair"
             )
             return .integrityFailed
         }

@@ -51,7 +51,7 @@ struct VerifyCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        let isArchive = ArchiveName.isArchive(options.store)
+        let isArchive = ArchiveName.isExistingArchive(options.store)
         if remote == nil && (repair || remotePassphrase.isGiven) {
             throw ValidationError("--repair and the remote's passphrase go with --remote <store>")
         }
@@ -92,19 +92,34 @@ struct VerifyCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            let isArchive = ArchiveName.isExistingArchive(options.store)
+            try isArchive
+                ? StoreFileCheck.requireArchive(options.store) : StoreFileCheck.requireExisting(options.store)
             if let remote { return try compare(with: remote, context) }
-            if ArchiveName.isArchive(options.store) { return try verifyArchive(context) }
+            if isArchive { return try verifyArchive(context) }
             let secret = try context.storeSecret(options)
             Interruption.listen()
-            let progress = PageProgress(context)
-            let isDeep = deep
-            let report = try StoreCheck.run(
-                path: options.store, opening: secret, isDeep: isDeep, progress: progress.update
-            ) { try MetadataCheck.problems(of: $0, isDeep: isDeep) }
-            progress.finish()
-            return try show(report, context)
+            return try show(check(secret, context), context)
         }
+    }
+
+    private func check(_ secret: KeySlotSecret, _ context: CommandContext) throws -> StoreCheckReport {
+        let progress = PageProgress(context)
+        let isDeep = deep
+        var content: ElapsedLine?
+        defer { content?.finish() }
+        let report = try StoreCheck.run(
+            path: options.store, opening: secret, isDeep: isDeep,
+            progress: { step in
+                try progress.update(step)
+                guard isDeep, content == nil, step.completedPageCount == step.totalPageCount else { return }
+                // SQLite's own check follows, which does not say how far it is.
+                progress.finish()
+                content = ElapsedLine("content", terminal: context.terminal)
+            },
+            further: { try MetadataCheck.problems(of: $0, isDeep: isDeep) })
+        progress.finish()
+        return report
     }
 
     private func compare(with remote: String, _ context: CommandContext) throws -> ExitStatus {
@@ -134,10 +149,9 @@ struct VerifyCommand: ParsableCommand {
         let summary = "\(options.store): \(HumanFormat.count(report.pageCount, "page"))\(frames)"
         guard !report.isSound else { return "\(summary), no damage found" }
         var table = Table([.text("KIND"), .text("TABLE"), .text("PROBLEM")], indent: 2)
-        for problem in report.problems {
+        for line in ProblemLine.lines(report) {
             table.addRow([
-                Table.Cell(problem.kind.rawValue, .red), Table.Cell(problem.table ?? "-"),
-                Table.Cell(problem.message),
+                Table.Cell(line.kind.rawValue, .red), Table.Cell(line.table ?? "-"), Table.Cell(line.text),
             ])
         }
         let rest = report.problemCount - report.problems.count
@@ -149,7 +163,7 @@ struct VerifyCommand: ParsableCommand {
     /// What to do about the kinds of problems that there are.
     private static func advice(for problems: [StoreProblem], store: String) -> [String] {
         let kinds = Set(problems.map(\.kind))
-        let name = CommandWords.quoted(store)
+        let name = CommandWords.path(store)
         var advice: [String] = []
         if !kinds.isDisjoint(with: [.page, .size, .wal, .structure, .unreadable]) {
             advice.append(

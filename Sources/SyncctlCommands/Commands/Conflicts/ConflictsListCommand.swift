@@ -52,7 +52,7 @@ struct ConflictsListCommand: ParsableCommand {
                 conflicts: conflicts.map(ConflictDocument.init))
             try context.print(document, text: text(conflicts, context))
             if conflicts.contains(where: \.isOpen) {
-                let store = CommandWords.quoted(options.store)
+                let store = CommandWords.path(options.store)
                 context.note(
                     "resolve them with: syncctl conflicts resolve \(store) <id> ... --keep, or --restore")
             }

@@ -34,7 +34,7 @@ struct ConflictsShowCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.open(options))
             guard let detail = try synchronizer.conflict(id: id) else {
-                throw Failure(explaining: SyncError(.noSuchConflict, "there is no conflict \(id)"))
+                throw SyncError(.noSuchConflict, "there is no conflict \(id)")
             }
             try context.print(
                 Document(

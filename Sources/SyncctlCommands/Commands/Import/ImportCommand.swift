@@ -124,7 +124,7 @@ struct ImportCommand: ParsableCommand {
             try context.print(report.document, text: report.text)
             if !isTracked && !dryRun {
                 context.note(
-                    "next: syncctl track \(CommandWords.quoted(options.store)) \(CommandWords.quoted(name))")
+                    "next: syncctl track \(CommandWords.path(options.store)) \(CommandWords.operand(name))")
             }
             return .success
         }
@@ -165,7 +165,7 @@ struct ImportCommand: ParsableCommand {
         throw Failure(
             "\(file) is an SQLite database, not a CSV file",
             hints: [
-                "encrypt it into a new store with: syncctl init <store> --from \(CommandWords.quoted(file))"
+                "encrypt it into a new store with: syncctl init <store> --from \(CommandWords.path(file))"
             ])
     }
 

@@ -54,7 +54,7 @@ struct KeyAddCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             let known = try context.storeSecret(options)
             let keyring = Keyring(store: options.store)
             if keyring.exists { _ = try keyring.verify(known) }
@@ -77,11 +77,22 @@ struct KeyAddCommand: ParsableCommand {
                 guard let passphrase = try context.passphrase(newPassphrase, for: options.store) else {
                     throw Failure.usage("no new passphrase", hints: ["use --new-passphrase-file"])
                 }
+                try requireUnused(passphrase, keyring, known)
                 let slot = try add(KeySlotSecret(passphrase), keyring, known, context)
                 try print(slot, recoveryKey: nil, context)
             }
             return .success
         }
+    }
+
+    private func requireUnused(
+        _ passphrase: borrowing Passphrase, _ keyring: Keyring, _ known: KeySlotSecret
+    ) throws {
+        if keyring.exists { return try keyring.requireUnused(KeySlotSecret(passphrase)) }
+        guard let first = known.passphrase, first.matches(passphrase) else { return }
+        throw Failure(
+            "the new passphrase is the one that opens \(options.store) already",
+            hints: ["choose another passphrase"])
     }
 
     private func add(

@@ -75,15 +75,37 @@ struct FileCostOptions: ParsableArguments {
     var scrypt: ScryptCost { get throws { try cost.map { try ScryptCost(logN: $0) } ?? .standard } }
 }
 
+extension Keyring {
+    /// Throws when a secret opens a slot already: who removes one of two such slots believes that it opens none.
+    func requireUnused(_ secret: KeySlotSecret) throws {
+        let slot: KeySlot
+        do {
+            slot = try verify(secret)
+        } catch let error as StoreError where error.code == .wrongPassphrase {
+            return
+        }
+        throw Failure(
+            "the new passphrase opens slot \(slot.id) already", hints: ["choose another passphrase"])
+    }
+}
+
 extension CommandContext {
     /// The keyring of a store that has one.
     func keyring(of store: String) throws -> Keyring {
         try StoreFileCheck.requireExisting(store)
         let keyring = Keyring(store: store)
+        let copy = keyring.path + ".bak"
+        guard keyring.exists || FileContent(ofFile: copy) == .missing else {
+            throw Failure.noKeyOpens(
+                "\(keyring.path): the keyring is missing; nothing opens the store without it",
+                hints: [
+                    "a copy of it is there: cp \(CommandWords.path(copy)) \(CommandWords.path(keyring.path))"
+                ])
+        }
         guard keyring.exists else {
             throw Failure(
                 "\(store) has no key slots; its passphrase is its only key",
-                hints: ["give it some with: syncctl key add \(CommandWords.quoted(store)) --recovery"])
+                hints: ["give it some with: syncctl key add \(CommandWords.path(store)) --recovery"])
         }
         return keyring
     }

@@ -36,7 +36,7 @@ struct KeyRemoveCommand: ParsableCommand {
             guard let removed = slots.first, !slot.isEmpty else {
                 throw Failure(
                     "there is no slot \(slot)",
-                    hints: ["slots are shown by: syncctl key list \(CommandWords.quoted(options.store))"])
+                    hints: ["slots are shown by: syncctl key list \(CommandWords.path(options.store))"])
             }
             guard slots.count == 1 else { throw Failure("several slots begin with \(slot)") }
             try keyring.remove(removed.id, unlockingWith: context.storeSecret(options))

@@ -86,6 +86,7 @@ struct ParkedListCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.open(options))
             let rows = try synchronizer.parkedRows(table: table, limit: limit)
+            if let table, rows.isEmpty { try synchronizer.requireTable(table) }
             try context.print(
                 Document(store: options.store, rows: rows.map { ParkedDocument($0) }),
                 text: text(rows, context))
@@ -144,7 +145,7 @@ struct ParkedShowCommand: ParsableCommand {
             guard let row = found.first else {
                 throw Failure(
                     "no row that waits has a key that begins with \(key)",
-                    hints: ["see them all with: syncctl parked \(CommandWords.quoted(options.store))"])
+                    hints: ["see them all with: syncctl parked \(CommandWords.path(options.store))"])
             }
             guard found.count == 1 else {
                 throw Failure(

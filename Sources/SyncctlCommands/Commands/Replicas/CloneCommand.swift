@@ -43,7 +43,7 @@ struct CloneCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireNew(new)
             let secret = try context.storeSecret(options)
             guard let passphrase = try context.passphrase(passphrase, for: new, isNew: true) else {
@@ -72,16 +72,16 @@ struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
         abstract: "Make a store of an archive.",
-        usage: "syncctl restore <archive> <new> [<options>]",
+        usage: "syncctl restore <archive> <store> [<options>]",
         discussion: """
-            The same as: syncctl init <new> --from <archive>. The store is a replica of its own: what \
+            The same as: syncctl init <store> --from <archive>. The store is a replica of its own: what \
             was written since the archive was made comes back from the others when it meets them.
 
             EXAMPLE:
               syncctl restore backup.csa notes.db --archive-passphrase-file pw4
             """)
 
-    @Argument(help: "The archive.", completion: .file())
+    @Argument(help: ArgumentHelp("The archive.", valueName: "archive"), completion: .file())
     var backup: String
 
     @OptionGroup var options: StoreOptions
@@ -93,7 +93,7 @@ struct RestoreCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             let path = options.store
-            try StoreFileCheck.requireExisting(backup)
+            try StoreFileCheck.requireArchive(backup)
             try StoreFileCheck.requireNew(path)
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             let secret = try context.archiveSecret(archive, for: backup)
@@ -109,15 +109,5 @@ struct RestoreCommand: ParsableCommand {
                 text: "created \(path)  (made of \(backup), replica \(status.replica.shortDescription))")
             return .success
         }
-    }
-}
-
-extension StoreFileCheck {
-    /// Throws when there is a file already, or no folder for one.
-    static func requireNew(_ path: String) throws {
-        guard FilePlace(path: path) == nil else {
-            throw StoreError(.exists, "there is a file already", path: path)
-        }
-        try requireFolder(of: path)
     }
 }

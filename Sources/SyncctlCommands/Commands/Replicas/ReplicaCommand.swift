@@ -112,7 +112,7 @@ struct ReplicaForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget", abstract: "Forget how a retired replica was reached, and what it knew.",
         usage: "syncctl replica forget <store> <replica> [<options>]",
-        discussion: "What it wrote stays.")
+        discussion: "What it wrote stays, so lists show its identifier and its changes still.")
 
     @OptionGroup var options: StoreOptions
 
@@ -122,7 +122,9 @@ struct ReplicaForgetCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        try ReplicaChoice.run(options, global, replica, told: "forgot") { try $0.forget($1) }
+        try ReplicaChoice.run(
+            options, global, replica, told: "forgot how to reach, and what was known by,"
+        ) { try $0.forget($1) }
     }
 }
 

@@ -56,14 +56,12 @@ struct Exchange {
             ).run(global)
         }
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             guard !named.isNetwork else { return try runOverNetwork(named, context) }
             try StoreFileCheck.requireReplica(remote.remote, of: options.store)
             let own = try context.storeSecret(options)
-            var other = own
-            if let passphrase = try context.passphrase(remote.passphrase, for: remote.remote) {
-                other = KeySlotSecret(passphrase)
-            }
+            let other = try context.secondSecret(
+                remote.passphrase, for: remote.remote, own: own, isOwnAsked: context.asks(options))
             Interruption.listen()
             let synchronizer = try Synchronizer(existing: context.open(options.store, own))
             let transport = StoreTransport(path: remote.remote, configuration: context.configuration(other))
@@ -117,7 +115,7 @@ struct Exchange {
             throw Failure(
                 "rows of \(rows.table) were chosen for another remote",
                 hints: [
-                    "take that back there; see: syncctl status \(CommandWords.quoted(self.options.store))"
+                    "take that back there; see: syncctl status \(CommandWords.path(self.options.store))"
                 ])
         }
         guard !missing.isEmpty else { return }
@@ -160,9 +158,9 @@ struct Exchange {
                 "table \(table.name) waits: \(table.reason); synchronize with a store that holds all of it, or let the remote do so first"
             )
         }
-        for (transfer, path) in [(report.pulled, options.store), (report.pushed, remote.remote)] {
-            _ = context.parkedRemark(transfer?.parkedCount ?? 0, path)
-        }
+        _ = context.parkedRemark(report.pulled?.parkedCount ?? 0, options.store)
+        _ = context.parkedRemark(
+            report.pushed?.parkedCount ?? 0, remote.remote, isHere: !RemoteArgument(remote.given).isNetwork)
         let status = context.divergenceRemark(report.divergence, options.store, remote.remote)
         guard status == .success else { return status }
         let waits =

@@ -25,7 +25,7 @@ package struct ExchangeText {
     static func conflicts(_ count: Int64) -> String {
         count == 0
             ? "no conflicts"
-            : "\(HumanFormat.count(Int(count), "conflict")) resolved by last writer, the losing values kept"
+            : "\(HumanFormat.count(Int(count), "conflict")) resolved by last writer, the losing \(count == 1 ? "value" : "values") kept"
     }
 
     private static func count(_ transfer: SyncReport.Transfer?) -> String {
@@ -64,12 +64,17 @@ final class ExchangeProgress {
 
 extension CommandContext {
     /// Says that rows wait in a store.
-    func parkedRemark(_ count: Int64, _ store: String) -> ExitStatus {
+    ///
+    /// - parameter isHere: Whether the store is a file on this machine, which a command can look into.
+    func parkedRemark(_ count: Int64, _ store: String, isHere: Bool = true) -> ExitStatus {
         guard count > 0 else { return .success }
+        let place =
+            isHere
+            ? "see: syncctl status \(CommandWords.path(store))" : "on its machine, syncctl parked shows them"
         note(
             """
             \(HumanFormat.count(Int(count), "row")) could not be written into \(store) yet and \
-            \(count == 1 ? "waits" : "wait") there; see: syncctl status \(CommandWords.quoted(store))
+            \(count == 1 ? "waits" : "wait") there; \(place)
             """)
         return .attention
     }

@@ -14,11 +14,39 @@ enum FolderRemote {
         return path
     }
 
-    static func requireFolder(_ path: String) throws {
+    /// Throws when the folder is not there: it may be a drive that is not, or a mistyped name.
+    ///
+    /// - parameter creationHint: How one is made, where a command can do that.
+    static func requireFolder(_ path: String, creationHint: String? = nil) throws {
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
-            throw Failure("\(path): there is no such folder", hints: ["is the drive there?"])
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
+            guard isFolder.boolValue else {
+                throw Failure(
+                    "\(path): it is a file, and no folder", hints: ["another store is named without dir:"])
+            }
+            return
         }
+        var hints = ["is the drive there?"]
+        if let similar = similarFolder(path) { hints = ["did you mean: dir:\(CommandWords.quoted(similar))"] }
+        throw Failure(
+            "\(path): there is no such folder", hints: hints + (creationHint.map { [$0] } ?? []))
+    }
+
+    /// A folder beside the one that is missing whose name is nearly the same.
+    private static func similarFolder(_ path: String) -> String? {
+        let url = URL(fileURLWithPath: path)
+        let parent = url.deletingLastPathComponent().path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+        let folders = names.filter { name in
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: parent + "/" + name, isDirectory: &isFolder)
+                && isFolder.boolValue
+        }
+        guard let name = NameSuggestion.nearest(url.lastPathComponent, among: folders.sorted()) else {
+            return nil
+        }
+        let given = (path as NSString).deletingLastPathComponent
+        return given.isEmpty ? name : (given as NSString).appendingPathComponent(name)
     }
 }
 
@@ -65,8 +93,12 @@ struct FolderExchange {
 
     func run(_ global: GlobalOptions) throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireExisting(options.store)
+            try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireFolder(of: folder)
+            if !remote.create {
+                try FolderRemote.requireFolder(
+                    folder, creationHint: "to begin a shared folder there, add --create")
+            }
             let secret = try context.storeSecret(options)
             let transport = try context.folder(folder, remote.passphrase, cost: remote.cost.scrypt)
             Interruption.listen()
@@ -95,17 +127,16 @@ struct FolderExchange {
         do {
             return try body()
         } catch let error as StoreError where error.code == .wrongPassphrase && error.path == folder {
-            throw Failure(
+            throw Failure.noKeyOpens(
                 "\(folder): the passphrase does not open the files of the folder",
-                hints: ["all replicas use the same one, given by --remote-passphrase-file"],
-                status: .noKeyOpens)
+                hints: ["all replicas use the same one, given by --remote-passphrase-file"])
         } catch let error as SyncError where error.code == .otherStore {
-            throw Failure(
+            throw Failure.refused(
                 error.message,
                 hints: [
                     "each database needs a folder of its own",
                     "replicas are made with: syncctl init <new> --join dir:<folder>",
-                ], status: .remoteRefused)
+                ])
         }
     }
 

@@ -22,6 +22,9 @@ struct RemoteOptions: ParsableArguments {
             "What ssh runs there, before the path (default: syncctl serve --stdio).", valueName: "command"))
     var remoteCommand: String?
 
+    @Flag(help: "Make the shared folder if it is not there.")
+    var create = false
+
     @OptionGroup var compression: CompressionOption
 
     @OptionGroup var scope: ScopeOptions
@@ -41,6 +44,9 @@ struct RemoteOptions: ParsableArguments {
         }
         if cost.cost != nil && FolderRemote.path(of: remote) == nil {
             throw ValidationError("--cost goes with a folder: --remote dir:<folder>")
+        }
+        if create && FolderRemote.path(of: remote) == nil {
+            throw ValidationError("--create goes with a folder: --remote dir:<folder>")
         }
         if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
         if FolderRemote.path(of: remote) != nil && scope.isGiven {
@@ -102,7 +108,7 @@ struct SyncCommand: ParsableCommand {
 
             A folder that files go through, on a stick or kept equal on several machines by a program \
             such as Syncthing, connects any number of replicas. Its files are encrypted under a \
-            passphrase of the folder. --snapshot adds a copy of the whole store, tables that are not \
+            passphrase of the folder. --create begins one. --snapshot adds a copy of the whole store, tables that are not \
             tracked too, from which new replicas begin with: syncctl init <store> --join dir:<folder>
 
             With --tables, some tables only are exchanged with this remote, now and from then on; nothing \
@@ -117,9 +123,10 @@ struct SyncCommand: ParsableCommand {
             EXAMPLES:
               syncctl sync a.db
               syncctl sync a.db --remote b.db --remote-passphrase-file pw2
-              syncctl sync a.db --remote b.db --remote-passphrase-file pw2 --tables note,tag
-              syncctl sync a.db --remote dir:/media/stick/notes --remote-passphrase-file pw3
-              syncctl sync a.db --remote ssh://host/srv/hub.db \
+              syncctl sync a.db --remote b.db --tables note,tag
+              syncctl sync a.db --remote dir:/media/stick/notes \\
+                --remote-passphrase-file pw3 --create
+              syncctl sync a.db --remote ssh://host/srv/hub.db \\
                 --remote-command 'syncctl serve --stdio --passphrase-file /etc/hub.pw'
             """)
 

@@ -65,7 +65,9 @@ struct DeviceScopeCommand: ParsableCommand {
             let register = try DeviceRegister(Synchronizer(existing: context.open(options)))
             let chosen: SyncScope? = everything ? .everything : scope.isGiven ? scope.scope : nil
             let isReadOnly: Bool? = readOnly ? true : readWrite ? false : nil
-            let device = try register.change(device, scope: chosen, isReadOnly: isReadOnly)
+            let device = try Failure.explainingDevice(of: options.store) {
+                try register.change(self.device, scope: chosen, isReadOnly: isReadOnly)
+            }
             let rows = device.scope.rows.map(RowList.text)
             try context.print(
                 Document(

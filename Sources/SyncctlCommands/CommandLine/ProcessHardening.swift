@@ -29,6 +29,21 @@ enum ProcessHardening {
         #if os(Linux)
             _ = control(setDumpable, 0)
         #endif
+        // A file that may not grow any more is an error of the write then, which is undone and explained.
+        signal(SIGXFSZ, SIG_IGN)
+    }
+
+    /// The largest file that the process may write, in bytes; nil when there is no limit.
+    static func fileSizeLimit() -> UInt64? {
+        var limit = rlimit()
+        #if canImport(Glibc)
+            let code = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        #else
+            let code = getrlimit(RLIMIT_FSIZE, &limit)
+        #endif
+        // RLIM_INFINITY is not imported: it is the largest number of its type.
+        guard code == 0, UInt64(limit.rlim_cur) < UInt64(Int64.max) else { return nil }
+        return UInt64(limit.rlim_cur)
     }
 
     /// The limit of core dumps now, in bytes; nil when it can't be told.

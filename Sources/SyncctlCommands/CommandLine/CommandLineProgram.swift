@@ -64,7 +64,7 @@ package enum CommandLineProgram {
           13  the remote is not reachable
         """
 
-    /// Runs the command line. With `--json` a wrong one is reported as JSON like every other failure.
+    /// Runs the command line. A wrong one is reported like every other failure, with `--json` as JSON.
     ///
     /// - parameters:
     ///   - root: The root command.
@@ -73,6 +73,7 @@ package enum CommandLineProgram {
         ProcessHardening.apply()
         if let network { NetworkSupport.install(network) }
         do {
+            try requireText()
             try perform(root, Array(CommandLine.arguments.dropFirst()))
         } catch {
             root.exit(withError: error)
@@ -103,20 +104,51 @@ package enum CommandLineProgram {
     ///
     /// - throws: What ArgumentParser explains, or an exit code of what was reported already.
     private static func perform(_ root: any ParsableCommand.Type, _ arguments: [String]) throws {
+        var command = try parse(root, arguments)
+        try RootCommand.$current.withValue(RootCommand(type: root)) { try command.run() }
+    }
+
+    private static func parse(
+        _ root: any ParsableCommand.Type, _ arguments: [String]
+    ) throws -> any ParsableCommand {
+        let usage = CommandLineUsage(root: root, arguments: arguments)
+        if let failure = usage.unknownCommand() { throw report(failure, arguments) }
         do {
-            var command = try root.parseAsRoot(arguments)
-            try RootCommand.$current.withValue(RootCommand(type: root)) { try command.run() }
+            let command = try root.parseAsRoot(arguments)
+            // The parser's own command, which prints the help.
+            guard type(of: command).configuration.commandName != "help" || usage.asksForHelp else {
+                throw report(usage.misreadName, arguments)
+            }
+            return command
         } catch let status as ExitCode {
             throw status
         } catch {
-            guard arguments.contains("--json"), root.exitCode(for: error) == .validationFailure else {
-                throw error
+            guard root.exitCode(for: error) == .validationFailure else { throw error }
+            throw report(
+                usage.failure(root.message(for: error), explanation: root.fullMessage(for: error)), arguments)
+        }
+    }
+
+    /// Reports a wrong command line, whose options are not known.
+    private static func report(_ failure: Failure, _ arguments: [String]) -> ExitCode {
+        let isJSON = arguments.contains("--json")
+        let terminal = Terminal.standard(
+            environment: PassphraseEnvironment.current(), color: isJSON ? .never : .auto,
+            allowsProgress: false)
+        FailureReporter(terminal: terminal, isJSON: isJSON).report(failure)
+        return failure.status.exitCode
+    }
+
+    /// Refuses arguments that are no text, of which other names would be made.
+    private static func requireText() throws {
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let bytes = CommandLine.unsafeArgv[index], String(validatingCString: bytes) == nil else {
+                continue
             }
-            let failure = Failure.usage(root.message(for: error), hints: ["see: syncctl help"])
-            let terminal = Terminal.standard(
-                environment: PassphraseEnvironment.current(), color: .never, allowsProgress: false)
-            FailureReporter(terminal: terminal, isJSON: true).report(failure)
-            throw failure.status.exitCode
+            throw report(
+                .usage(
+                    "argument \(index) is not UTF-8: \(PrintableText.escaped(String(cString: bytes)))",
+                    hints: ["rename the file, or name it by a link"]), CommandLine.arguments)
         }
     }
 }

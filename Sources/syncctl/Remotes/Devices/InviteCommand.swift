@@ -67,6 +67,7 @@ struct InviteCommand: ParsableCommand {
         let readOnly: Bool
         let tables: [String]?
         let rows: [String]?
+        let answers: Bool
     }
 
     func run() throws {
@@ -76,18 +77,19 @@ struct InviteCommand: ParsableCommand {
             guard let address = try register.address(authority: address) else {
                 throw Failure(
                     "\(options.store) was never served, so its address and certificate are not known",
-                    hints: ["start the server first: syncctl serve \(CommandWords.quoted(options.store))"])
+                    hints: ["start the server first: syncctl serve \(CommandWords.path(options.store))"])
             }
             let time = Self.milliseconds(expires) ?? 900_000
             let link = try register.invite(
                 label: label, expiresAfter: time, isReadOnly: readOnly, scope: scope.scope,
                 address: address)
             let end = Int64(Date().timeIntervalSince1970 * 1000) + time
+            let answers = RunningServer.check(address, of: options.store, context)
             try context.print(
                 Document(
                     store: options.store, label: label, link: link.description,
                     expires: HumanFormat.timestamp(end), readOnly: readOnly, tables: scope.tables?.names,
-                    rows: scope.rows.isEmpty ? nil : scope.scope.rows.map(RowList.text)),
+                    rows: scope.rows.isEmpty ? nil : scope.scope.rows.map(RowList.text), answers: answers),
                 text: link.description)
             context.note(
                 "valid for one device until \(HumanFormat.timestamp(end, style: .minute)); on it, run:")

@@ -21,6 +21,7 @@ struct ProgressText: Equatable, Sendable {
         let head = [label.isEmpty ? nil : PrintableText.escaped(label), clockAndPercentage]
             .compactMap { $0 }.joined(separator: "  ")
         let tails = [[bytes.map(HumanFormat.bytes), rateText, remainingText], [rateText, remainingText]]
+        if unit == .time { return PrintableText.truncated(head, to: max(0, width)) }
         for tail in tails + [[remainingText], []] {
             let fields = ([unit.text(completed)] + tail.compactMap { $0 }).joined(separator: "  ")
             let room = width - PrintableText.width(of: head) - PrintableText.width(of: fields) - 2
@@ -71,11 +72,14 @@ package enum ProgressUnit: Equatable, Sendable {
     /// Things with a name in the plural: `rows`, `changes`, `pages`.
     case items(String)
     case bytes
+    /// Nothing: how long it takes is all that can be said.
+    case time
 
     func text(_ amount: Int) -> String {
         switch self {
         case .items(let name): "\(HumanFormat.count(amount)) \(name)"
         case .bytes: HumanFormat.bytes(amount)
+        case .time: ""
         }
     }
 }

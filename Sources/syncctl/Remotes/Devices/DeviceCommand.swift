@@ -60,7 +60,9 @@ struct DeviceListCommand: ParsableCommand {
             try context.print(
                 Document(store: options.store, devices: items), text: text(devices, context))
             if devices.isEmpty {
-                context.note("no devices yet; invite one with: syncctl invite <store> --label <name>")
+                context.note(
+                    "no devices yet; invite one with: syncctl invite \(CommandWords.path(options.store)) --label <name>"
+                )
             }
             return .success
         }
@@ -85,6 +87,18 @@ struct DeviceListCommand: ParsableCommand {
             ])
         }
         return table.text(style: context.terminal.outputStyle)
+    }
+}
+
+extension Failure {
+    /// Says where devices are listed when there is none of a name. The server has refused nobody then.
+    static func explainingDevice<Result>(of store: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as RemoteError where error.code == .unknownDevice {
+            throw Failure(
+                error.message, hints: ["see: syncctl device list \(CommandWords.path(store))"])
+        }
     }
 }
 
@@ -115,7 +129,8 @@ struct DeviceRevokeCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let device = try DeviceRegister(Synchronizer(existing: context.open(options))).revoke(device)
+            let register = try DeviceRegister(Synchronizer(existing: context.open(options)))
+            let device = try Failure.explainingDevice(of: options.store) { try register.revoke(self.device) }
             try context.print(
                 Document(
                     store: options.store, device: device.id, label: device.label,
@@ -123,7 +138,7 @@ struct DeviceRevokeCommand: ParsableCommand {
                 text: "revoked \(device.label)")
             if let replica = device.replica {
                 context.note(
-                    "if it does not come back: syncctl replica retire \(CommandWords.quoted(options.store)) \(replica.shortDescription)"
+                    "if it does not come back: syncctl replica retire \(CommandWords.path(options.store)) \(replica.shortDescription)"
                 )
             }
             return .success

@@ -1,0 +1,102 @@
+import ArgumentParser
+
+/// What is wrong with a command line, in the words and the form of all other failures.
+struct CommandLineUsage {
+    let root: any ParsableCommand.Type
+    let arguments: [String]
+
+    /// The short names of options, which may stand behind one dash together.
+    private static let shortNames = Set("hqr")
+
+    /// The words that may be options: what follows a `--` is none.
+    private var words: ArraySlice<String> { arguments.prefix { $0 != "--" } }
+
+    private static func name(_ command: any ParsableCommand.Type) -> String {
+        command.configuration.commandName ?? ""
+    }
+
+    /// Whether somebody asked for help, or for something else that is printed instead of running a command. The parser
+    /// takes each name that begins with a dash and has an h for that.
+    var asksForHelp: Bool {
+        guard let first = arguments.first, first != "help" else { return true }
+        let names = ["--help", "--help-hidden", "--version", "--experimental-dump-help"]
+        return words.contains {
+            names.contains($0) || $0.hasPrefix("--generate-completion-script") || isShortOptions($0)
+        }
+    }
+
+    private func isShortOptions(_ word: String) -> Bool {
+        word.hasPrefix("-") && word.contains("h") && word.dropFirst().allSatisfy(Self.shortNames.contains)
+    }
+
+    /// The first words, as far as they name commands.
+    private var commands: (names: [String], last: any ParsableCommand.Type, rest: ArraySlice<String>) {
+        var rest = arguments[...]
+        if rest.first == "help" { rest.removeFirst() }
+        var names: [String] = []
+        var last = root
+        while let word = rest.first,
+            let next = last.configuration.subcommands.first(where: { Self.name($0) == word })
+        {
+            names.append(word)
+            last = next
+            rest.removeFirst()
+        }
+        return (names, last, rest)
+    }
+
+    /// The command whose help says more.
+    private var help: String {
+        (["see: \(Self.name(root)) help"] + commands.names).joined(separator: " ")
+    }
+
+    /// Why the first words name no command; nil when they do.
+    func unknownCommand() -> Failure? {
+        let (names, last, rest) = commands
+        let subcommands = last.configuration.subcommands.map(Self.name)
+        let isHelp = arguments.first == "help"
+        guard !subcommands.isEmpty, isHelp || last.configuration.defaultSubcommand == nil else { return nil }
+        let group = ([Self.name(root)] + names).joined(separator: " ")
+        guard let word = rest.first else {
+            guard !isHelp, !names.isEmpty else { return nil }
+            return .usage(
+                "\(group) is several commands: \(subcommands.joined(separator: ", "))", hints: [help])
+        }
+        if word.hasPrefix("-") || (isHelp && names.isEmpty && word == "help") { return nil }
+        let nearest = NameSuggestion.nearest(word, among: subcommands)
+        return .usage(
+            "there is no command \(group) \(PrintableText.escaped(word))",
+            hints: (nearest.map { ["did you mean: \(group) \($0)"] } ?? []) + [help])
+    }
+
+    /// The failure for an error of the parser.
+    ///
+    /// - parameters:
+    ///   - message: What it says.
+    ///   - explanation: The same with how the command is used.
+    func failure(_ message: String, explanation: String) -> Failure {
+        let line = explanation.split(separator: "\n").first { $0.hasPrefix("Usage: ") }
+        let usage = line.map { ["usage: \($0.dropFirst("Usage: ".count))"] } ?? []
+        // As all other messages. One that begins with a name or an acronym stays.
+        let isWord = message.dropFirst().first?.isLowercase ?? false
+        let text = isWord ? message.prefix(1).lowercased() + message.dropFirst() : message
+        return .usage(text, hints: dashHints + usage + [help])
+    }
+
+    /// The failure for a name that the parser took for the short names of options.
+    var misreadName: Failure {
+        .usage("a name that begins with a dash is taken for options", hints: dashHints + [help])
+    }
+
+    /// How a name is written that begins with a dash.
+    private var dashHints: [String] {
+        let names = words.filter { word in
+            word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2
+                && !word.dropFirst().allSatisfy(Self.shortNames.contains)
+        }
+        guard let name = names.first else { return [] }
+        return [
+            "a file whose name begins with a dash: \(CommandWords.path(name)); any other name: after --, as the last argument"
+        ]
+    }
+}

@@ -1,0 +1,72 @@
+import CipherStore
+import Foundation
+
+extension Failure {
+    /// The words for what is wrong with a file or its key.
+    ///
+    /// - parameter name: The store of the command, as hints name it.
+    init(_ error: StoreError, store name: String) {
+        let text = error.description
+        let path = error.path.map(CommandWords.path)
+        switch error.code {
+        case .missing:
+            self.init(
+                text, hints: ["make a store with: syncctl init \(path ?? "<store>")"],
+                status: .storeMissing)
+        case .empty:
+            self.init(
+                text,
+                hints: ["remove the file, then make a store with: syncctl init \(path ?? "<store>")"],
+                status: .storeMissing)
+        case .busy: self.init(text, status: .storeBusy)
+        case .replaced: self.init(text, status: .storeBusy)
+        case .wrongPassphrase, .keyRequired:
+            self.init(
+                text,
+                hints: [
+                    "each store has a passphrase of its own; a remote's is given by --remote-passphrase-file, that of a store to clone by --clone-passphrase-file"
+                ] + Self.hints(forKeyringOf: error.path), status: .noKeyOpens)
+        case .plaintext:
+            self.init(
+                text,
+                hints: [
+                    "encrypt it into a new store with: syncctl init <store> --from \(path ?? "<file>")"
+                ],
+                status: .noKeyOpens)
+        case .damaged:
+            self.init(text, hints: Self.hints(forDamaged: path ?? name), status: .integrityFailed)
+        case .formatTooNew: self.init(text, hints: ["install SQLCipher 4"], status: .versionMismatch)
+        case .full: self.init(text, hints: ["free some space and try again"])
+        case .exists: self.init(text, hints: ["choose another name, or remove the file"])
+        case .keyringMissing, .keyringMismatch:
+            self.init(
+                text,
+                hints: [
+                    "put the keyring's file that belongs to the store beside it, such as one made by: syncctl key backup"
+                ],
+                status: .noKeyOpens)
+        case .keyringDamaged, .archiveDamaged: self.init(text, status: .integrityFailed)
+        case .otherSlots: self.init(text, hints: ["add --end-other-slots to remove them"])
+        case .lastSlot, .slotInUse:
+            self.init(text, hints: ["add another slot with: syncctl key add \(name)"])
+        case .emptyPassphrase, .passphraseTooLong: self = .usage(text)
+        case .cancelled: self.init(text, status: .cancelled)
+        case .cannotRead, .cannotWrite:
+            let obstacle = error.path.flatMap(FileObstacle.find)
+            self.init(text, hints: obstacle.map { [$0.hint] } ?? [])
+        default: self.init(text)
+        }
+    }
+
+    /// A store whose keyring is missing looks like one that the passphrase does not open.
+    private static func hints(forKeyringOf store: String?) -> [String] {
+        guard let store, FileContent(ofFile: store) != .sealed else { return [] }
+        let keyring = Keyring(store: store)
+        guard !keyring.exists else { return [] }
+        let backup = keyring.path + ".bak"
+        guard FileContent(ofFile: backup) != .missing else { return [] }
+        return [
+            "its keyring is missing, and a copy of it is there: cp \(CommandWords.path(backup)) \(CommandWords.path(keyring.path))"
+        ]
+    }
+}

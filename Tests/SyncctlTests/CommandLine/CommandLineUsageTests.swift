@@ -1,0 +1,132 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import CipherStore
+@testable import SyncctlCommands
+
+/// A wrong command line ends with 64 in the form of all failures, and says how it is written rightly.
+@Suite struct CommandLineUsageTests {
+    let place: Workplace
+
+    init() throws { place = try Workplace() }
+
+    private var own: [String] { ["--passphrase-file", place.secret("a")] }
+
+    @Test(arguments: [
+        ["import", "a.db", "-dash.csv"], ["status", "-horse.db"], ["verify", "-h.db", "--deep"],
+        ["track", "a.db", "-sh"],
+    ]) func aNameThatBeginsWithADashIsNoRequestForHelp(words: [String]) throws {
+        let result = try place.run(words)
+        #expect(result.status == 64 && result.output.isEmpty)
+        let name = try #require(words.first { $0.hasPrefix("-") })
+        #expect(result.errors.contains("./\(name)"), "\(result.errors)")
+        let document = try place.run(words + ["--json"]).errorDocument()
+        #expect(document["code"] as? Int == 64)
+    }
+
+    @Test func helpIsPrintedForWhoAsks() throws {
+        for words in [
+            ["--help"], ["-h"], ["status", "-h"], ["status", "--help"], ["help", "key", "add"],
+            ["status", "-qh"],
+        ] {
+            let result = try CommandRunner.runHere(words)
+            #expect(result.status == 0 && result.output.contains("USAGE:"), "\(words)")
+        }
+    }
+
+    @Test func hintsNameFilesAndTablesThatBeginWithADashSoThatTheyWork() throws {
+        #expect(CommandWords.path("-dash.db") == "./-dash.db")
+        #expect(CommandWords.path("-a b.db") == "'./-a b.db'")
+        #expect(CommandWords.path("notes.db") == "notes.db")
+        #expect(CommandWords.operand("-dash") == "-- -dash")
+        try place.makeStore("a.db", "a", rows: 0..<1)
+        try place.folder.write("title\nBooks\n", to: "-dash.csv")
+        let result = try place.succeed(["import", place.path("a.db"), place.path("-dash.csv")] + own)
+        #expect(result.errors.contains("syncctl track \(place.path("a.db")) -- -dash"))
+        try place.succeed(["track"] + own + [place.path("a.db"), "--", "-dash"])
+    }
+
+    @Test(arguments: [
+        (["statsu", "a.db"], "did you mean: syncctl status"),
+        (["help", "nonsense"], "no command syncctl nonsense"), (["key"], "add, list"),
+        (["key", "lst", "a.db"], "did you mean: syncctl key list"),
+        (["help", "key", "nonsense"], "syncctl key nonsense"),
+    ]) func anUnknownCommandIsNamedWithTheNearestOne(words: [String], text: String) throws {
+        let result = try CommandRunner.runHere(words)
+        #expect(result.status == 64 && result.output.isEmpty)
+        #expect(result.errors.contains(text), "\(result.errors)")
+    }
+
+    @Test func errorsOfTheParserHaveTheFormOfAllOthers() throws {
+        let result = try place.run(["status"])
+        #expect(result.status == 64)
+        #expect(result.errors.hasPrefix("syncctl: error: missing expected argument '<store>'"))
+        #expect(result.errors.contains("hint: usage: syncctl status <store>"))
+        #expect(result.errors.contains("hint: see: syncctl help status"))
+        let json = try place.run(["status", "--json"]).errorDocument()
+        #expect((json["hint"] as? String)?.contains("see: syncctl help status") == true)
+    }
+
+    @Test func aNameThatIsNoFileIsRefused() throws {
+        for words in [
+            ["init", ":memory:"], ["status", ":memory:"], ["serve", ":memory:"], ["doctor", ":memory:"],
+            ["clone", "a.db", ":memory:"],
+        ] {
+            #expect(try place.run(words + own).status == (words[0] == "clone" ? 10 : 64), "\(words)")
+        }
+        try place.makeStore("a.db", "a", rows: 0..<1)
+        let copy = try place.run(
+            ["clone", place.path("a.db"), ":memory:", "--to-passphrase-file", place.secret("b")] + own)
+        #expect(copy.status == 64 && copy.errors.contains("is no file"))
+        let before = try place.contents()
+        // A shell makes the byte that is no text: no text could hold it.
+        let program = try #require(CommandRunner.program)
+        let bytes = try CommandRunner.run(
+            "/bin/sh",
+            ["-c", #"cd "$2" && exec "$1" init "$(printf 'bad\377.db')""#, "sh", program, place.folder.path],
+            environment: ["PATH": "/usr/bin:/bin"])
+        #expect(bytes.status == 64 && bytes.errors.contains("not UTF-8"), "\(bytes.errors)")
+        #expect(try place.contents() == before)
+    }
+
+    @Test func examplesOfHelpCanBePasted() throws {
+        let commands = [
+            ["init"], ["import"], ["export"], ["rekey"], ["key", "add"], ["restore"], ["verify"], ["doctor"],
+            ["compact"], ["track"], ["push"], ["pull"], ["sync"], ["watch"], ["bundle"],
+            ["bundle", "create"],
+            ["status"], ["conflicts"], ["parked"], ["clone"], ["replica"], ["serve"], ["invite"], ["device"],
+            ["device", "scope"], ["console"], ["remote"],
+        ]
+        for command in commands {
+            let help = try CommandRunner.runHere(["help"] + command).output
+            let lines = help.split(separator: "\n", omittingEmptySubsequences: false)
+            guard let start = lines.firstIndex(where: { $0.hasPrefix("EXAMPLE") }) else { continue }
+            // A line that was wrapped goes on in the first column.
+            let wrapped = lines[(start + 1)...].prefix { !$0.isEmpty }.filter { !$0.hasPrefix("  ") }
+            #expect(wrapped.isEmpty, "\(command): \(wrapped)")
+        }
+    }
+
+    @Test func passphraseFilesAreCompleted() throws {
+        let script = try CommandRunner.runHere(["--generate-completion-script", "bash"]).output
+        for option in ["", "remote-", "new-", "to-", "clone-", "archive-", "bundle-"] {
+            let cases = script.components(separatedBy: "'--\(option)passphrase-file')")
+            #expect(cases.count > 1, "\(option)")
+            for rest in cases.dropFirst() {
+                #expect(rest.prefix(80).contains("_add_completions -f"), "\(option): \(rest.prefix(80))")
+            }
+        }
+    }
+}
+
+@Suite(.anyEngine) struct NameSuggestionTests {
+    @Test(
+        arguments: [
+            ("statsu", "status"), ("stat", "status"), ("conficts", "conflicts"), ("Foldr", "folder"),
+            ("banana", nil), ("x", nil),
+        ] as [(String, String?)]) func theNearestNameIsFound(text: String, name: String?)
+    {
+        #expect(NameSuggestion.nearest(text, among: ["status", "conflicts", "folder", "sync"]) == name)
+    }
+}
