@@ -19,6 +19,10 @@ let package = Package(
         .executable(name: "syncctl-local", targets: ["syncctl-local"]),
         .executable(name: "syncsim", targets: ["syncsim"]),
     ],
+    traits: [
+        // Publishers where the system has no Combine. Without it, nothing of OpenCombine is built.
+        .trait(name: "OpenCombine", description: "Combine publishers on Linux, by OpenCombine")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -31,6 +35,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
     ],
     targets: [
         .systemLibrary(
@@ -44,6 +49,11 @@ let package = Package(
                 "CSQLCipher",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(
+                    name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+                .product(
+                    name: "OpenCombineDispatch", package: "OpenCombine",
+                    condition: .when(traits: ["OpenCombine"])),
             ],
             swiftSettings: settings),
         .target(
@@ -116,6 +126,11 @@ let package = Package(
                 "CipherStore", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(
+                    name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+                .product(
+                    name: "OpenCombineDispatch", package: "OpenCombine",
+                    condition: .when(traits: ["OpenCombine"])),
             ],
             exclude: ["Fixtures"],
             swiftSettings: settings),

@@ -163,6 +163,44 @@ import Testing
         }
     }
 
+    private func migrator(_ names: [String], merging merged: Set<String> = []) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        for name in names.dropLast() { migrator.registerMigration(name) { _ in } }
+        if let last = names.last { migrator.registerMigration(last, merging: merged) { _, _ in } }
+        return migrator
+    }
+
+    @Test(arguments: [
+        // What was applied, what the older app registers, and whether it is too old.
+        ([], ["v1"], false), (["v1"], ["v1"], false), (["v1"], ["v1", "v2"], false),
+        (["v1", "v2"], ["v1"], true),
+        // A newer app merged the first ones into the last.
+        (["v3"], ["v1", "v2", "v3"], true), (["v3"], ["v1", "v2"], true),
+        (["v3", "v4"], ["v3", "v4"], false),
+        // A migration that was added later is no reason.
+        (["v1", "v3"], ["v1", "v2", "v3"], false),
+    ]) func aDatabaseThatANewerAppMigratedIsNoticed(
+        applied: [String], registered: [String], expected: Bool
+    ) throws {
+        let queue = try open(folder.file("a.db"))
+        try migrator(applied).migrate(queue)
+        #expect(try queue.read(migrator(registered).hasBeenSuperseded) == expected)
+    }
+
+    @Test(arguments: [[], ["v1"], ["v1", "v2"], ["v1", "v2", "v3"], ["v2"]])
+    func mergedMigrationsThatAreAppliedInPartAreNotThoseOfANewerApp(applied: [String]) throws {
+        let queue = try open(folder.file("a.db"))
+        try migrator(applied).migrate(queue)
+        let merging = migrator(["v3"], merging: ["v1", "v2"])
+        #expect(try !queue.read(merging.hasBeenSuperseded))
+        #expect(try queue.read(merging.hasCompletedMigrations) == applied.contains("v3"))
+        try merging.migrate(queue)
+        #expect(try queue.read(merging.appliedIdentifiers) == ["v3"])
+        #expect(try !queue.read(merging.hasBeenSuperseded))
+        // The app of before finds names missing that it needs.
+        #expect(try queue.read(migrator(["v1", "v2", "v3"]).hasBeenSuperseded))
+    }
+
     @Test func aMigrationThatEndsItsTransactionFails() throws {
         let queue = try open(folder.file("a.db"))
         var migrator = DatabaseMigrator()

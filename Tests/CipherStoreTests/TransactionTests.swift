@@ -58,6 +58,49 @@ import Testing
         }
     }
 
+    @Test func theDateOfATransactionIsThatOfItsBegin() throws {
+        let now = Mutex(0.0)
+        let queue = try makeQueue {
+            $0.transactionClock = .custom { _ in now.withLock { Date(timeIntervalSince1970: $0) } }
+        }
+        try queue.writeWithoutTransaction { db in
+            for begin in ["BEGIN", "BEGIN IMMEDIATE", "SAVEPOINT s"] {
+                now.withLock { $0 = 1 }
+                try db.execute(sql: begin)
+                now.withLock { $0 = 2 }
+                try db.execute(sql: "SAVEPOINT inner; RELEASE inner")
+                #expect(try db.transactionDate.timeIntervalSince1970 == 1)
+                try db.execute(sql: begin.hasPrefix("BEGIN") ? "COMMIT" : "RELEASE s")
+                #expect(try db.transactionDate.timeIntervalSince1970 == 2)
+            }
+        }
+        let dates = try queue.write { db in
+            now.withLock { $0 = 3 }
+            return try db.transactionDate.timeIntervalSince1970
+        }
+        #expect(dates == 2)
+    }
+
+    @Test func aClockThatFailsFailsWhereTheDateIsAskedFor() throws {
+        struct Failure: Error {}
+        let queue = try makeQueue { $0.transactionClock = .custom { _ in throw Failure() } }
+        try queue.write { db in
+            try db.execute(sql: "CREATE TABLE t (a)")
+            #expect(throws: Failure.self) { try db.transactionDate }
+        }
+        #expect(try queue.read { try $0.tableExists("t") })
+    }
+
+    @Test func aClockMayAskTheDatabase() throws {
+        let queue = try makeQueue {
+            $0.transactionClock = .custom { db in
+                try Date.fetchOne(db, sql: "SELECT '2020-01-01'") ?? .distantPast
+            }
+        }
+        let date = try queue.write { try $0.transactionDate }
+        #expect(date == Date(timeIntervalSince1970: 1_577_836_800))
+    }
+
     @Test func aReadOnlyBlockRefusesToWriteAndNests() throws {
         let queue = try makeQueue()
         try queue.writeWithoutTransaction { db in

@@ -93,6 +93,11 @@ final class SerializedDatabase: @unchecked Sendable {
 
     // MARK: Blocking accesses
 
+    /// Runs a block on this thread, before anybody else has the object.
+    ///
+    /// A block of the queue could wait for itself where connections share a serial target queue.
+    func beforeSharing<T>(_ body: (Database) throws -> T) rethrows -> T { try body(db) }
+
     /// Runs a block on the queue and waits for it.
     func sync<T>(_ body: (Database) throws -> T) rethrows -> T {
         requireNotHeld()

@@ -88,7 +88,8 @@ public struct Configuration: Sendable {
     /// The default is false, and leaving one open is a programming error.
     public var allowsUnsafeTransactions = false
 
-    /// The clock that ``Database/transactionDate`` asks. The default is the system's.
+    /// The clock that gives each transaction its ``Database/transactionDate`` when it begins. The
+    /// default is the system's.
     public var transactionClock: any TransactionClock = DefaultTransactionClock()
 
     // MARK: Concurrency

@@ -131,7 +131,7 @@ extension Database {
                 self,
                 sql: """
                     SELECT EXISTS(SELECT 1 FROM sqlite_master
-                    WHERE type = 'trigger' AND substr(name, 1, 6) = '_sync_')
+                    WHERE type = 'trigger' AND \(SyncNames.condition()))
                     """) ?? false
         if isTracked { try execute(sql: "PRAGMA recursive_triggers = ON") }
     }

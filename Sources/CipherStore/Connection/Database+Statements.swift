@@ -91,9 +91,10 @@ extension Database {
 
     func lastError(sql: String? = nil, arguments: StatementArguments? = nil) -> DatabaseError {
         if isClosed { return Self.closedError(sql: sql) }
-        return SQLiteHandle.lastError(
-            handle, sql: sql, arguments: arguments,
-            publicArguments: configuration.publicStatementArguments)
+        return withReasonNotToWrite(
+            SQLiteHandle.lastError(
+                handle, sql: sql, arguments: arguments,
+                publicArguments: configuration.publicStatementArguments))
     }
 
     /// Drops the cached statements, which a change of the schema makes stale.

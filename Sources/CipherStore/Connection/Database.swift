@@ -151,6 +151,9 @@ public final class Database {
     /// What statements have to look at when they run.
     let watch = ConnectionWatch()
 
+    /// The functions that were added to the connection.
+    let functions = RegisteredFunctions()
+
     init(
         path: String, configuration: Configuration, keyCache: KeyCache,
         label: String? = nil,
@@ -165,11 +168,7 @@ public final class Database {
         self.memorySettings = memorySettings
         let isFile = DatabasePath(path).isFile
         isShared = isFile || DatabasePath(path).isNamedMemory
-        if isFile && configuration.requiresExistingFile {
-            try StoreFile.requireContent(path)
-        } else if isFile && !configuration.readonly {
-            try StoreFile.createPrivately(path)
-        }
+        if isFile { try Self.prepareFile(path, configuration) }
         let identityBefore = isFile ? FileIdentity(path: path) : nil
         // A database in memory is filled by its own connection, read-only or not.
         handle = try SQLiteHandle.open(
@@ -181,13 +180,11 @@ public final class Database {
             try setUp()
             if isFile { fileIdentity = try identityOfOpenFile(before: identityBefore) }
         } catch {
-            // A file that was replaced has another key than its keyring says, or no first page any more.
-            let isReplaced =
-                isFile && error.isAboutKey && SQLiteHandle.hasMoved(handle)
-                && FileIdentity(path: path) != nil
+            let failure = openFailure(error)
             dispose()
-            throw isReplaced ? Self.replacedBeforeKeyError(path: path) : error
+            throw failure
         }
+        transactionEnd.hasDates = true
         observeTransactions()
         stopWhenCancelled()
         authorizer.install(on: self)
@@ -282,21 +279,6 @@ public final class Database {
 
     /// Whether a transaction is open.
     public var isInsideTransaction: Bool { !isClosed && SQLiteHandle.isInsideTransaction(handle) }
-}
-
-extension Database {
-    /// The key did not open the file, because it was replaced meanwhile: another attempt may.
-    static func replacedBeforeKeyError(path: String) -> StoreError {
-        StoreError(.replaced, "the file was replaced while it was opened; open it again", path: path)
-    }
-}
-
-extension Error {
-    /// Whether the key of a file is what failed.
-    fileprivate var isAboutKey: Bool {
-        let code = (self as? StoreError)?.code ?? (self as? DatabaseError)?.storeError?.code
-        return [.wrongPassphrase, .keyringMismatch, .damaged, .plaintext].contains(code)
-    }
 }
 
 /// A number of commits, which any thread may read.

@@ -190,12 +190,12 @@ extension Database {
         return objects
     }
 
-    /// The lowercased names of the tables that virtual tables keep their data in.
+    /// The folded names of the tables that virtual tables keep their data in.
     private func shadowTables() throws -> Set<String> {
         if Database.sqliteLibVersionNumber >= 3_037_000 {
             return try Set(
-                String.fetchCursor(
-                    self, sql: "SELECT lower(name) FROM pragma_table_list WHERE type = 'shadow'"))
+                String.fetchCursor(self, sql: "SELECT name FROM pragma_table_list WHERE type = 'shadow'")
+                    .map(\.foldedIdentifier))
         }
         // Older libraries don't tell, but the modules that come with SQLite have fixed names for them.
         let suffixes = [
@@ -205,10 +205,10 @@ extension Database {
         let tables = try String.fetchAll(
             self,
             sql: """
-                SELECT lower(name) FROM main.sqlite_master
+                SELECT name FROM main.sqlite_master
                 WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%'
                 """)
-        return Set(tables.flatMap { table in suffixes.map { "\(table)_\($0)" } })
+        return Set(tables.flatMap { table in suffixes.map { "\(table.foldedIdentifier)_\($0)" } })
     }
 }
 

@@ -30,7 +30,7 @@ public struct DatabaseFunction: Sendable {
     public let name: String
 
     /// The number of arguments, -1 for any.
-    private let argumentCount: CInt
+    fileprivate let argumentCount: CInt
     private let traits: FunctionRegistration.Traits
     private let implementation: Implementation
 
@@ -152,6 +152,7 @@ extension Database {
         guard !isClosed else { return }
         let code = function.add(to: handle, watch)
         precondition(code == .SQLITE_OK, "could not add the function \(function.name): \(code)")
+        functions.add(function.name, argumentCount: function.argumentCount)
     }
 
     /// Removes a function from the connection.
@@ -159,5 +160,6 @@ extension Database {
         guard !isClosed else { return }
         let code = function.remove(from: handle)
         precondition(code == .SQLITE_OK, "could not remove the function \(function.name): \(code)")
+        functions.remove(function.name, argumentCount: function.argumentCount)
     }
 }

@@ -106,4 +106,30 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         let text = String(cString: strerror(errno))
         return text.prefix(1).lowercased() + text.dropFirst()
     }
+
+    /// The text of an `errno` and its number, as the middle of a sentence.
+    static func systemText(_ errorNumber: CInt) -> String {
+        let text = String(cString: strerror(errorNumber))
+        return text.prefix(1).lowercased() + text.dropFirst() + " (errno \(errorNumber))"
+    }
+}
+
+extension StoreError {
+    /// Makes the store error that an error is, or that a ``DatabaseError`` carries.
+    ///
+    /// ```swift
+    /// do {
+    ///     let dbQueue = try DatabaseQueue(path: path, configuration: configuration)
+    /// } catch let error where StoreError(error)?.code == .cannotWrite {
+    ///     …
+    /// } catch DatabaseError.SQLITE_CANTOPEN {
+    ///     …
+    /// }
+    /// ```
+    ///
+    /// - parameter error: Any error of the library.
+    public init?(_ error: any Error) {
+        guard let found = (error as? StoreError) ?? (error as? DatabaseError)?.storeError else { return nil }
+        self = found
+    }
 }

@@ -62,7 +62,7 @@ enum StoreFile: Equatable {
         if descriptor >= 0 {
             close(descriptor)
         } else if errno != EEXIST {
-            throw StoreError(.cannotWrite, "cannot create: \(StoreError.systemText)", path: path)
+            throw StoreError(.cannotWrite, "cannot create: \(StoreError.systemText(errno))", path: path)
         }
     }
 }

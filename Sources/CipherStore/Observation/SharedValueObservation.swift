@@ -37,8 +37,7 @@ extension ValueObservation {
 ///
 /// The first subscription starts to observe the database. Those that follow are
 /// told the latest value at once, which may be told twice.
-/// After an error, an observation of the extent `whileObserved` can be started again;
-/// one of the extent `observationLifetime` tells the error to all who come later.
+/// An error ends all subscriptions. The next one starts to observe the database anew.
 public final class SharedValueObservation<Element: Sendable>: Sendable {
     typealias Start =
         @Sendable (
@@ -50,7 +49,6 @@ public final class SharedValueObservation<Element: Sendable>: Sendable {
         case idle
         /// The database is observed; a value may be there, and an object to cancel.
         case observing(latest: Element?, AnyDatabaseCancellable?)
-        case failed(any Error)
     }
 
     private struct State {
@@ -119,9 +117,6 @@ public final class SharedValueObservation<Element: Sendable>: Sendable {
             let id = state.nextID
             state.nextID += 1
             switch state.phase {
-            case .failed(let error):
-                subscription.append(.failure(error))
-                return (id, nil)
             case .observing(let latest, _):
                 state.subscriptions[id] = subscription
                 if let latest { subscription.append(.success(latest)) }
@@ -177,8 +172,8 @@ public final class SharedValueObservation<Element: Sendable>: Sendable {
             case .success(let value):
                 state.phase = .observing(latest: value, cancellable)
                 return (subscriptions, nil)
-            case .failure(let error):
-                state.phase = extent == .whileObserved ? .idle : .failed(error)
+            case .failure:
+                state.phase = .idle
                 state.subscriptions = [:]
                 return (subscriptions, cancellable)
             }

@@ -22,8 +22,11 @@ enum SQLiteHandle {
         let code = sqlite3_open_v2(path, &handle, flags, nil)
         guard code == SQLITE_OK, let handle else {
             let message = handle.map { ResultCode.currentWording(String(cString: sqlite3_errmsg($0))) }
+            let errorNumber = handle.map(systemError) ?? 0
             sqlite3_close_v2(handle)
-            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+            let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+            guard error.resultCode == .SQLITE_CANTOPEN else { throw error }
+            throw error.with(storeError: .unopened(path, errorNumber: errorNumber))
         }
         sqlite3_extended_result_codes(handle, 1)
         return handle
@@ -83,6 +86,9 @@ enum SQLiteHandle {
         else { return nil }
         return String(cString: text)
     }
+
+    /// The `errno` of the last call of the system that failed, 0 when there is none.
+    static func systemError(_ handle: SQLiteConnection) -> CInt { sqlite3_system_errno(handle) }
 
     /// The error of the last call on the connection.
     static func lastError(

@@ -1,6 +1,6 @@
 import Dispatch
 
-extension DatabasePool {
+extension DatabasePool: ReaderSource {
     // MARK: Waiting
 
     /// Reads in one snapshot of the database and waits for the result.
@@ -73,20 +73,6 @@ extension DatabasePool {
         try await readInTask(value)
     }
 
-    private func readInTask<T: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> T
-    ) async throws -> T {
-        let access = CancellableAccess()
-        let executor = ReaderExecutor(self)
-        let actor = ReaderActor(executor)
-        return try await withTaskCancellationHandler {
-            try await actor.run { db in try access.run(db, body) }
-        } onCancel: {
-            access.cancel()
-            executor.giveUp()
-        }
-    }
-
     // MARK: Callbacks
 
     /// Schedules a read of one snapshot of the database and returns at once.
@@ -125,15 +111,6 @@ extension DatabasePool {
                     fail(error)
                 }
             }
-        }
-    }
-
-    private func read(
-        _ slot: ReaderPool.Slot, _ reader: SerializedDatabase, _ body: @escaping @Sendable (Database) -> Void
-    ) {
-        reader.async { [self] db in
-            body(db)
-            readerPool.release(slot)
         }
     }
 }

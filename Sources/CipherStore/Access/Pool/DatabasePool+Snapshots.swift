@@ -18,6 +18,35 @@ extension DatabasePool {
         return try DatabaseSnapshot(connection: makeSnapshotReader())
     }
 
+    /// Opens a snapshot with ``Configuration/maximumReaderCount`` connections, whose reads run beside
+    /// each other and all see the database as it is now.
+    ///
+    /// It keeps the WAL from being reset, so don't keep it for long. It may be made where
+    /// ``makeSnapshot()`` may.
+    ///
+    /// ```swift
+    /// let snapshot = try dbPool.makeSnapshotPool()
+    /// async let players = snapshot.read { db in try Player.fetchAll(db) }
+    /// async let teams = snapshot.read { db in try Team.fetchAll(db) }
+    /// ```
+    ///
+    /// - throws: A ``DatabaseError``, also when it is called inside of a write transaction, and of code
+    ///   `SQLITE_BUSY` when other processes never cease to commit.
+    public func makeSnapshotPool() throws -> DatabaseSnapshotPool {
+        // While the writer is held, nobody commits but other processes.
+        try withWriter(isReentrant: true) { db in
+            guard !db.isInsideTransaction else {
+                throw DatabaseError(
+                    resultCode: .SQLITE_MISUSE,
+                    message:
+                        "a snapshot can't be made inside of a write transaction, whose changes it would not see"
+                )
+            }
+            return try DatabaseSnapshotPool(
+                path: path, configuration: readerConfiguration, witness: db, open: makeSnapshotReader)
+        }
+    }
+
     /// Schedules a read of the state that the database has now: see
     /// ``DatabaseWriter/spawnConcurrentRead(_:)``.
     public func spawnConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {

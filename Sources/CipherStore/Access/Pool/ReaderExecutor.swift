@@ -15,11 +15,11 @@ final class ReaderExecutor: SerialExecutor, @unchecked Sendable {
         var isGivenUp = false
     }
 
-    private let pool: DatabasePool
+    private let pool: any ReaderSource
     private let wait = Lock(Wait())
     private var result: Result<Database, any Error>?
 
-    init(_ pool: DatabasePool) { self.pool = pool }
+    init(_ pool: any ReaderSource) { self.pool = pool }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

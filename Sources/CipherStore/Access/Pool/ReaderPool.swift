@@ -33,10 +33,20 @@ final class ReaderPool: Sendable {
         var isSuspended = false
     }
 
-    private let state = Lock(State())
+    private let state: Lock<State>
     private let capacity: Int
 
-    init(capacity: Int) { self.capacity = max(1, capacity) }
+    /// Makes a pool whose connections open when they are needed.
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+        state = Lock(State())
+    }
+
+    /// Makes a pool of connections that are open already.
+    init(readers: [SerializedDatabase]) {
+        capacity = readers.count
+        state = Lock(State(idle: readers))
+    }
 
     // MARK: Asking
 

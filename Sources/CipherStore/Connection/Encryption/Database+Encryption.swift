@@ -111,8 +111,6 @@ extension Database {
         if EngineFeatures.current.supportsFormat4 {
             // The process's first key sends the library's log to stderr, so this comes after it.
             _ = SQLiteHandle.execute(handle, "PRAGMA cipher_log_level = NONE")
-        }
-        if EngineFeatures.current.supportsFormat4 {
             // This resets the page size, so it comes first. With a raw key, version 2 is version 3.
             let version = key.settings.format.rawValue
             if version < 4 { _ = SQLiteHandle.execute(handle, "PRAGMA cipher_compatibility = \(version)") }

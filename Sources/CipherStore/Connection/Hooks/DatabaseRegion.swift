@@ -56,7 +56,7 @@ public struct DatabaseRegion: Sendable {
     }
 
     /// Whether nothing can modify the region.
-    package var isEmpty: Bool { tables?.isEmpty == true }
+    public var isEmpty: Bool { tables?.isEmpty == true }
 
     /// Whether the region is the full database.
     public var isFullDatabase: Bool { tables == nil }

@@ -20,24 +20,34 @@ struct TransactionEnd {
     /// What is to be called.
     var handlers: [Handler] = []
 
-    /// The date of the open transaction, once it was asked for.
-    var date: Date?
+    /// The date of the open transaction, or why its clock has none.
+    var date: Result<Date, any Error>?
+
+    /// Whether transactions have dates: those that set a connection up have none, because the app's
+    /// clock may ask the database.
+    var hasDates = false
 }
 
 extension Database {
-    /// The date of the current transaction: all calls in one transaction give the same.
+    /// The date at which the current transaction began: all calls in one transaction give the same.
     ///
-    /// Outside of a transaction each call asks ``Configuration/transactionClock``.
+    /// ``Configuration/transactionClock`` is asked when a transaction begins. Outside of a
+    /// transaction each call asks it.
     ///
     /// - throws: What the clock throws.
     public var transactionDate: Date {
         get throws {
             guard isInsideTransaction else { return try configuration.transactionClock.now(self) }
-            if let date = transactionEnd.date { return date }
-            let date = try configuration.transactionClock.now(self)
-            transactionEnd.date = date
-            return date
+            // A transaction that the C API began was not noticed yet.
+            if transactionEnd.date == nil { noteTransactionDate() }
+            return try transactionEnd.date?.get() ?? configuration.transactionClock.now(self)
         }
+    }
+
+    /// Asks the clock for the date of the transaction that has begun.
+    private func noteTransactionDate() {
+        let clock = configuration.transactionClock
+        transactionEnd.date = Result { try clock.now(self) }
     }
 
     /// Calls a function after the next transaction, or the current one, has
@@ -83,7 +93,10 @@ extension Database {
         schema.isVerifiedInTransaction = false
         transactionEnd.seen = nil
         transactionEnd.refusal = nil
-        if isInsideTransaction { return refusal }
+        if isInsideTransaction {
+            if !wasInsideTransaction && transactionEnd.hasDates { noteTransactionDate() }
+            return refusal
+        }
         // A transaction that wrote nothing is committed without a hook.
         guard var completion = seen ?? (wasInsideTransaction ? .commit : nil) else { return refusal }
         // A single statement that failed before it changed anything was no transaction.

@@ -11,9 +11,13 @@ extension Database {
     /// What is not on the list of the allowed fails with `SQLITE_AUTH`, and leaves the database as it
     /// is: other files (`ATTACH`), definitions (`CREATE`, `DROP`, `ALTER`), the ends of transactions
     /// and savepoints, pragmas that change something (keys, ciphers, `temp_store`, `writable_schema`,
-    /// `journal_mode`, …), functions that load code, show addresses or export
-    /// (`load_extension`, `fts3_tokenizer`, `sqlcipher_export`), and writes to the tables of SQLite
-    /// and of synchronization. Functions that the program added itself are allowed.
+    /// `journal_mode`, …), and writes to the tables of SQLite and of synchronization.
+    ///
+    /// Of functions, those of SQLite are allowed that compute and do nothing else: of its core, dates,
+    /// aggregates, windows, JSON, mathematics and full-text search. So are those that the program added
+    /// by ``add(function:)``. All others are refused, also those that a newer library brings, and those
+    /// that load code, show addresses or export (`load_extension`, `fts3_tokenizer`,
+    /// `sqlcipher_export`) even when the program added functions with these names.
     ///
     /// Lengths and depths of SQL are limited, too; time is not. Cancel the task, or call
     /// ``DatabaseReader/interrupt()``, to stop a statement that takes too long.
@@ -33,7 +37,7 @@ extension Database {
         let limits = UntrustedSQL.lowerLimits(of: handle)
         // A restriction within another one can't allow more.
         authorizer.restriction = UntrustedSQL(
-            allowsWriting: allowsWriting && (outer?.allowsWriting ?? true))
+            allowsWriting: allowsWriting && (outer?.allowsWriting ?? true), functions: functions)
         authorizer.install(on: self)
         defer {
             authorizer.restriction = outer

@@ -97,6 +97,6 @@ final class RecordPlan {
 extension ColumnInfo {
     /// Whether the column is declared as one that has UUIDs, and makes none by itself.
     fileprivate var isUUID: Bool {
-        defaultValueSQL == nil && ["blob", "uuid"].contains(type.lowercased())
+        defaultValueSQL == nil && ["blob", "uuid"].contains(type.foldedIdentifier)
     }
 }

@@ -43,7 +43,7 @@ extension Database {
                 UNION ALL
                 SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
                 """, arguments: [table])
-        return !names.isEmpty && names.allSatisfy { $0.hasPrefix("_sync_") }
+        return !names.isEmpty && names.allSatisfy(SyncNames.contains)
     }
 }
 

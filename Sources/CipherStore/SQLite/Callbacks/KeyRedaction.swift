@@ -60,7 +60,7 @@ enum KeyRedaction {
     /// Returns whether a message quotes a file name that is a URI with a key in
     /// it: one that was an argument of the statement.
     static func quotesKeyOfURI(_ message: String) -> Bool {
-        let message = message.lowercased()
+        let message = message.foldedIdentifier
         return message.contains("file:") && message.contains("key=")
     }
 
@@ -216,7 +216,8 @@ private struct StatementScanner {
 
     private func token(_ kind: Kind, _ start: Int, _ content: ArraySlice<UInt8>) -> Token {
         Token(
-            kind: kind, range: start..<position, text: String(decoding: content, as: UTF8.self).lowercased())
+            kind: kind, range: start..<position,
+            text: String(decoding: content, as: UTF8.self).foldedIdentifier)
     }
 
     private static func closingQuote(of byte: UInt8) -> UInt8? {

@@ -8,6 +8,9 @@ struct UntrustedSQL {
     /// Whether rows of ordinary tables may be written.
     let allowsWriting: Bool
 
+    /// The functions that the program added to the connection.
+    let functions: RegisteredFunctions
+
     /// Pragmas that tell something, and change nothing whatever their argument is.
     private static let introspection: Set<String> = [
         "collation_list", "compile_options", "database_list", "foreign_key_check", "foreign_key_list",
@@ -22,11 +25,6 @@ struct UntrustedSQL {
         "recursive_triggers", "schema_version", "synchronous", "user_version",
     ]
 
-    /// Functions that load code, leak or take pointers, or write files.
-    private static let deniedFunctions: Set<String> = [
-        "edit", "fts3_tokenizer", "fts5", "load_extension", "readfile", "writefile",
-    ]
-
     /// The answer to what SQLite asks.
     ///
     /// - parameters:
@@ -39,7 +37,8 @@ struct UntrustedSQL {
     ) -> Bool {
         switch action {
         case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: true
-        case SQLITE_FUNCTION: second.map { Self.allowsFunction(String(cString: $0).lowercased()) } ?? false
+        case SQLITE_FUNCTION:
+            second.map { UntrustedFunctions.allows(String(cString: $0), functions) } ?? false
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
             allowsWriting && Self.allowsWriting(first, trigger: trigger)
         case SQLITE_PRAGMA: first.map { Self.allowsPragma(String(cString: $0), second) } ?? false
@@ -47,12 +46,8 @@ struct UntrustedSQL {
         }
     }
 
-    private static func allowsFunction(_ name: String) -> Bool {
-        !deniedFunctions.contains(name) && !name.hasPrefix("sqlcipher_")
-    }
-
     private static func allowsPragma(_ name: String, _ argument: UnsafePointer<CChar>?) -> Bool {
-        let name = name.lowercased()
+        let name = name.foldedIdentifier
         return introspection.contains(name) || (settings.contains(name) && argument == nil)
     }
 
@@ -61,10 +56,10 @@ struct UntrustedSQL {
         _ table: UnsafePointer<CChar>?, trigger: UnsafePointer<CChar>?
     ) -> Bool {
         guard let table else { return false }
-        let name = String(cString: table).lowercased()
-        if name.hasPrefix("sqlite_") { return false }
-        guard name.hasPrefix("_sync_") else { return true }
-        return trigger.map { String(cString: $0).lowercased().hasPrefix("_sync_") } ?? false
+        let name = String(cString: table)
+        if name.foldedIdentifier.hasPrefix("sqlite_") { return false }
+        guard SyncNames.contains(name) else { return true }
+        return trigger.map { SyncNames.contains(String(cString: $0)) } ?? false
     }
 
     /// Limits that hostile SQL meets before memory or the stack ends, where they are lower than the

@@ -12,7 +12,8 @@ struct CaptureTriggerText {
     func remove(column: String) throws {
         let editor = SchemaEditor(db: db, schemaID: table.schemaID)
         let triggers = try editor.objects(
-            where: "type = 'trigger' AND lower(tbl_name) = lower(?) AND name GLOB '_sync_*'", [table.name])
+            where: "type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND \(SyncNames.condition())",
+            [table.name])
         for trigger in triggers {
             guard let sql = trigger.sql, let text = Self.removing(column, from: sql) else { continue }
             let name = DatabaseObjectID(schemaID: table.schemaID, name: trigger.name)

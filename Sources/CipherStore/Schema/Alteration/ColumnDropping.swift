@@ -24,7 +24,8 @@ struct ColumnDropping {
 
     private func hasCaptureTriggers(_ object: DatabaseObjectID) throws -> Bool {
         try !SchemaEditor(db: db, schemaID: object.schemaID).objects(
-            where: "type = 'trigger' AND lower(tbl_name) = lower(?) AND name GLOB '_sync_*'", [object.name]
+            where: "type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND \(SyncNames.condition())",
+            [object.name]
         ).isEmpty
     }
 
@@ -38,7 +39,7 @@ struct ColumnDropping {
     func emulate() throws {
         guard let object = try db.find(.table, table) else { throw DatabaseError.noSuchTable(table) }
         let editor = SchemaEditor(db: db, schemaID: object.schemaID)
-        let entries = try editor.objects(where: "lower(tbl_name) = lower(?)", [object.name])
+        let entries = try editor.objects(where: "tbl_name = ? COLLATE NOCASE", [object.name])
         guard let entry = entries.first(where: { $0.type == "table" }), let sql = entry.sql,
             let text = TableText(sql)
         else {
@@ -81,7 +82,7 @@ struct ColumnDropping {
             throw refusal("error in table \(table) after drop column: no such column: \(info.name)")
         }
         // A trigger on updates of the column would not be compiled any more, and so not be found.
-        for trigger in entries where trigger.type == "trigger" && !trigger.name.hasPrefix("_sync_") {
+        for trigger in entries where trigger.type == "trigger" && !SyncNames.contains(trigger.name) {
             guard let row = rowOfTrigger(SQLTokens(trigger.sql ?? "").tokens) else { continue }
             throw refusal(
                 "error in trigger \(trigger.name) after drop column: no such column: \(row).\(info.name)")
@@ -122,7 +123,7 @@ struct ColumnDropping {
         try db.execute(sql: named(copy, newText))
         try copyRows(from: object, to: copy)
         let entries = try editor.objects(
-            where: "lower(tbl_name) IN (lower(?), lower(?))", [object.name, copy.name])
+            where: "tbl_name COLLATE NOCASE IN (?, ?)", [object.name, copy.name])
         guard let copyEntry = entries.first(where: { $0.type == "table" && $0.name == copy.name }) else {
             throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "the copy of \(table) is gone")
         }

@@ -41,7 +41,8 @@ extension Database {
         else { return schema.observers }
         let isTracked = try withoutTracing {
             try Bool.fetchOne(
-                self, sql: "SELECT EXISTS(SELECT 1 FROM main.sqlite_master WHERE name = '_sync_state')")
+                self, sql: "SELECT EXISTS(SELECT 1 FROM main.sqlite_master WHERE name = ? COLLATE NOCASE)",
+                arguments: [SyncNames.state])
         }
         if isTracked == true { schema.observers.append(tracker.init()) }
         return schema.observers

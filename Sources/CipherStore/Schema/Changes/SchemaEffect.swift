@@ -27,7 +27,7 @@
     }
 
     private static func isSchemaPragma(_ sql: String) -> Bool {
-        let text = sql.lowercased()
+        let text = sql.foldedIdentifier
         return text.contains("=") && (text.contains("writable_schema") || text.contains("schema_version"))
     }
 }

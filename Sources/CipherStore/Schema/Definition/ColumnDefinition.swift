@@ -51,31 +51,31 @@ public final class ColumnDefinition {
     /// also refuses NULL.
     ///
     /// - parameters:
-    ///     - conflict: What happens when a key is there already.
+    ///     - conflict: What happens when a key is there already; the statement fails when nil.
     ///     - autoincrement: Whether a rowid is never given twice.
     @discardableResult
     public func primaryKey(
-        onConflict conflict: Database.ConflictResolution = .abort, autoincrement: Bool = false
+        onConflict conflict: Database.ConflictResolution? = nil, autoincrement: Bool = false
     ) -> Self {
-        primaryKey = (conflict, autoincrement)
+        primaryKey = (conflict ?? .abort, autoincrement)
         return self
     }
 
     /// Refuses NULL.
     ///
-    /// - parameter conflict: What happens when a value is NULL.
+    /// - parameter conflict: What happens when a value is NULL; the statement fails when nil.
     @discardableResult
-    public func notNull(onConflict conflict: Database.ConflictResolution = .abort) -> Self {
-        notNullConflict = conflict
+    public func notNull(onConflict conflict: Database.ConflictResolution? = nil) -> Self {
+        notNullConflict = conflict ?? .abort
         return self
     }
 
     /// Refuses a value that another row has.
     ///
-    /// - parameter conflict: What happens when another row has the value.
+    /// - parameter conflict: What happens when another row has the value; the statement fails when nil.
     @discardableResult
-    public func unique(onConflict conflict: Database.ConflictResolution = .abort) -> Self {
-        index = .unique(conflict)
+    public func unique(onConflict conflict: Database.ConflictResolution? = nil) -> Self {
+        index = .unique(conflict ?? .abort)
         return self
     }
 

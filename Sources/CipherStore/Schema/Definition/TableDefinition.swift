@@ -47,10 +47,10 @@ public final class TableDefinition {
     ///
     /// - parameters:
     ///     - name: The name of the column.
-    ///     - conflict: What happens when a key is there already.
+    ///     - conflict: What happens when a key is there already; the statement fails when nil.
     @discardableResult
     public func autoIncrementedPrimaryKey(
-        _ name: String, onConflict conflict: Database.ConflictResolution = .abort
+        _ name: String, onConflict conflict: Database.ConflictResolution? = nil
     ) -> ColumnDefinition {
         column(name, .integer).primaryKey(onConflict: conflict, autoincrement: true)
     }
@@ -63,11 +63,11 @@ public final class TableDefinition {
     /// - parameters:
     ///     - name: The name of the column.
     ///     - type: Its type.
-    ///     - conflict: What happens when a key is there already.
+    ///     - conflict: What happens when a key is there already; the statement fails when nil.
     @discardableResult
     public func primaryKey(
         _ name: String, _ type: Database.ColumnType,
-        onConflict conflict: Database.ConflictResolution = .abort
+        onConflict conflict: Database.ConflictResolution? = nil
     ) -> ColumnDefinition {
         let column = column(name, type).primaryKey(onConflict: conflict)
         // SQLite lets other keys than rowids be NULL.
@@ -104,10 +104,10 @@ public final class TableDefinition {
     /// ```
     ///
     /// - parameters:
-    ///     - conflict: What happens when a key is there already.
+    ///     - conflict: What happens when a key is there already; the statement fails when nil.
     ///     - body: A closure that adds columns to the table.
     public func primaryKey(
-        onConflict conflict: Database.ConflictResolution = .abort, body: () throws -> Void
+        onConflict conflict: Database.ConflictResolution? = nil, body: () throws -> Void
     ) rethrows {
         claimPrimaryKeyClause(conflict)
         isInPrimaryKeyClause = true
@@ -119,16 +119,16 @@ public final class TableDefinition {
     ///
     /// - parameters:
     ///     - columns: The names of columns of the table.
-    ///     - conflict: What happens when a key is there already.
-    public func primaryKey(_ columns: [String], onConflict conflict: Database.ConflictResolution = .abort) {
+    ///     - conflict: What happens when a key is there already; the statement fails when nil.
+    public func primaryKey(_ columns: [String], onConflict conflict: Database.ConflictResolution? = nil) {
         claimPrimaryKeyClause(conflict)
         primaryKeyColumns = columns
     }
 
-    private func claimPrimaryKeyClause(_ conflict: Database.ConflictResolution) {
+    private func claimPrimaryKeyClause(_ conflict: Database.ConflictResolution?) {
         precondition(!hasPrimaryKeyClause, "a table can't have two primary keys")
         hasPrimaryKeyClause = true
-        primaryKeyConflict = conflict
+        primaryKeyConflict = conflict ?? .abort
     }
 
     // MARK: Columns
@@ -198,9 +198,9 @@ public final class TableDefinition {
     ///
     /// - parameters:
     ///     - columns: The names of columns of the table.
-    ///     - conflict: What happens when another row has the values.
-    public func uniqueKey(_ columns: [String], onConflict conflict: Database.ConflictResolution = .abort) {
-        uniqueKeys.append(TableConstraint.UniqueKey(columns: columns, conflict: conflict))
+    ///     - conflict: What happens when another row has the values; the statement fails when nil.
+    public func uniqueKey(_ columns: [String], onConflict conflict: Database.ConflictResolution? = nil) {
+        uniqueKeys.append(TableConstraint.UniqueKey(columns: columns, conflict: conflict ?? .abort))
     }
 
     /// Makes columns refer to a row of another table.

@@ -48,6 +48,6 @@ extension Database {
 
     private func throwFirst(of violations: ForeignKeyViolationCursor) throws {
         guard let violation = try violations.next() else { return }
-        throw try violation.databaseError(self)
+        throw violation.databaseError(self)
     }
 }

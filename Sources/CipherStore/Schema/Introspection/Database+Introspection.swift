@@ -10,8 +10,7 @@ extension Database {
     /// Returns whether a table belongs to the library: the names of applied
     /// migrations, or the change log of synchronization.
     public static func isGRDBInternalTable(_ name: String) -> Bool {
-        let name = name.foldedIdentifier
-        return name.hasPrefix("grdb_") || name.hasPrefix("_sync_")
+        name.foldedIdentifier.hasPrefix("grdb_") || SyncNames.contains(name)
     }
 
     /// The version of the main schema, which each change of it increments.

@@ -17,6 +17,11 @@ public struct DatabaseSchemaID: Hashable, Sendable, CustomStringConvertible {
     /// The temporary objects of the connection.
     public static let temp = DatabaseSchemaID("temp")
 
+    /// An attached database.
+    ///
+    /// - parameter name: The name that `ATTACH DATABASE … AS` gave it.
+    public static func attached(_ name: String) -> DatabaseSchemaID { DatabaseSchemaID(name) }
+
     /// The name.
     public var description: String { name }
 

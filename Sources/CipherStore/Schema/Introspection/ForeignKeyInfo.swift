@@ -81,10 +81,12 @@ public struct ForeignKeyViolation: Sendable {
 
     /// Makes the error that ``Database/checkForeignKeys(in:in:)`` throws for the violation.
     ///
-    /// - throws: A ``DatabaseError`` when the violation can't be described.
-    public func databaseError(_ db: Database) throws -> DatabaseError {
-        try DatabaseError(
-            resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY, message: failureDescription(db))
+    /// Its message is the ``failureDescription(_:)``, or the shorter ``description`` when the
+    /// database can't be asked for more.
+    public func databaseError(_ db: Database) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_CONSTRAINT_FOREIGNKEY,
+            message: (try? failureDescription(db)) ?? description)
     }
 }
 

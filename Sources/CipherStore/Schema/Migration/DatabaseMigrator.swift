@@ -201,12 +201,20 @@ public struct DatabaseMigrator: Sendable {
         try completedMigrations(db).count == registered.count
     }
 
-    /// Returns whether migrations were applied that are not registered: a newer
-    /// version of the app used the database.
+    /// Returns whether a newer version of the app used the database: migrations were
+    /// applied that are not registered.
+    ///
+    /// A newer version may also have merged the first registered migrations into a later
+    /// one. Then that one was applied and those before it were forgotten, so a database where
+    /// a registered migration was applied and none of those before it counts as superseded.
+    /// A database between migrations that this migrator merges does not.
     ///
     /// - throws: A ``DatabaseError``.
     public func hasBeenSuperseded(_ db: Database) throws -> Bool {
-        try !appliedIdentifiers(db).isSubset(of: knownIdentifiers)
+        let applied = try appliedIdentifiers(db)
+        guard applied.isSubset(of: knownIdentifiers) else { return true }
+        guard let first = registered.first, !applied.isEmpty else { return false }
+        return !applied.contains(first.identifier) && applied.isDisjoint(with: first.mergedIdentifiers)
     }
 
     private var knownIdentifiers: Set<String> {

@@ -14,9 +14,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
         self.connection = connection
         connection.keepsTransaction = true
         try connection.sync { db in
-            try db.beginTransaction(.deferred)
-            // The first read is what fixes the state.
-            try db.execute(sql: Database.probeSQL)
+            try db.beginSnapshot()
             // SQLite rolls back when a page can't be read, and later reads would
             // see another state.
             db.needsTransaction = true
@@ -42,7 +40,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     /// - throws: What the closure throws; a ``DatabaseError`` when a page that was
     ///   read is not authentic.
     @_disfavoredOverload public func read<T>(_ value: (Database) throws -> T) throws -> T {
-        try connection.sync { try Self.verified($0, value) }
+        try connection.sync { try $0.readInSnapshot(value) }
     }
 
     /// Reads in one snapshot of the database.
@@ -50,7 +48,7 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     /// - throws: What the closure throws; a ``DatabaseError``; `CancellationError`
     ///   when the task is cancelled before the end.
     public func read<T: Sendable>(_ value: @escaping @Sendable (Database) throws -> T) async throws -> T {
-        try await connection.run { try Self.verified($0, value) }
+        try await connection.run { try $0.readInSnapshot(value) }
     }
 
     /// Schedules a read of one snapshot of the database and returns at once.
@@ -95,11 +93,21 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
         try connection.reentrantSync(value)
     }
+}
 
-    private static func verified<T>(_ db: Database, _ body: (Database) throws -> T) throws -> T {
-        let value = try body(db)
-        try db.protected { try db.verifyReads() }
-        db.currentAccess?.finish()
+extension Database {
+    /// Begins a read transaction and fixes the state that it sees, which the first read does.
+    func beginSnapshot() throws {
+        try beginTransaction(.deferred)
+        try execute(sql: Self.probeSQL)
+    }
+
+    /// Runs a block in the open transaction of a snapshot, and ends it with the check that
+    /// ``Configuration/verifiesReads`` describes.
+    func readInSnapshot<T>(_ body: (Database) throws -> T) throws -> T {
+        let value = try body(self)
+        try protected { try verifyReads() }
+        currentAccess?.finish()
         return value
     }
 }

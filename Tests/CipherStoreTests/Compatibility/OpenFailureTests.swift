@@ -1,0 +1,134 @@
+import CipherStore
+import Foundation
+import Testing
+
+/// What an app is told when the file system refuses to open a database.
+@Suite struct OpenFailureTests {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Opens a queue and a pool, which fail, and returns the errors.
+    private func failures(
+        _ path: String, _ configuration: Configuration = .keyed("secret")
+    ) throws -> [DatabaseError] {
+        let queue = #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: path, configuration: configuration)
+        }
+        let pool = #expect(throws: DatabaseError.self) {
+            try DatabasePool(path: path, configuration: configuration)
+        }
+        return [try #require(queue), try #require(pool)]
+    }
+
+    @Test func aFolderThatIsMissingCannotBeOpened() throws {
+        let path = folder.file("none/a.db")
+        for error in try failures(path) {
+            #expect(error.resultCode == .SQLITE_CANTOPEN)
+            #expect(error.storeError?.code == .cannotWrite)
+            #expect(error.storeError?.path == path)
+            #expect(error.description.contains("\(path): cannot create: "))
+            #expect(error.description.contains("(errno \(ENOENT))"))
+        }
+    }
+
+    @Test func aFolderIsNoDatabase() throws {
+        for error in try failures(folder.path) {
+            #expect(error.resultCode == .SQLITE_CANTOPEN)
+            #expect(error.storeError?.path == folder.path)
+            #expect(error.description.contains("(errno \(EISDIR))"))
+        }
+    }
+
+    @Test func aFileInThePlaceOfAFolderCannotBeEntered() throws {
+        _ = FileManager.default.createFile(atPath: folder.file("file"), contents: Data())
+        for error in try failures(folder.file("file/a.db")) {
+            #expect(error.resultCode == .SQLITE_CANTOPEN)
+            #expect(error.description.contains("(errno \(ENOTDIR))"))
+        }
+    }
+
+    @Test func aReadOnlyDatabaseMustBeThere() throws {
+        var configuration = Configuration.keyed("secret")
+        configuration.readonly = true
+        let path = folder.file("a.db")
+        for error in try failures(path, configuration) {
+            #expect(error.resultCode == .SQLITE_CANTOPEN)
+            #expect(error.storeError?.code == .missing)
+            #expect(error.storeError?.path == path)
+        }
+    }
+
+    @Test func onePatternCatchesTheStoreErrorHoweverItComes() throws {
+        var caught: [String] = []
+        var existing = Configuration.keyed("secret")
+        existing.requiresExistingFile = true
+        for (path, configuration) in [
+            (folder.file("none/a.db"), Configuration.keyed("secret")), (folder.file("a.db"), existing),
+        ] {
+            do {
+                _ = try DatabaseQueue(path: path, configuration: configuration)
+            } catch let error where StoreError(error)?.code == .missing {
+                caught.append("missing")
+            } catch let error where StoreError(error)?.code == .cannotWrite {
+                caught.append("cannotWrite")
+            }
+        }
+        #expect(caught == ["cannotWrite", "missing"])
+        #expect(StoreError(DatabaseError(resultCode: .SQLITE_BUSY)) == nil)
+        #expect(StoreError(StoreError(.full, "full"))?.code == .full)
+    }
+
+    /// The owner of the system may read and write everything.
+    @Test(.enabled(if: geteuid() != 0)) func aForbiddenFileNamesItsPathAndTheReason() throws {
+        let path = folder.file("a.db")
+        try DatabaseQueue(path: path, configuration: .keyed("secret")).close()
+        try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: path)
+        for error in try failures(path) {
+            #expect(error.resultCode == .SQLITE_CANTOPEN)
+            #expect(error.storeError?.code == .cannotRead)
+            #expect(error.storeError?.path == path)
+            #expect(error.description.contains("(errno \(EACCES))"))
+        }
+    }
+
+    @Test(.enabled(if: geteuid() != 0)) func aReadOnlyFileNamesItsPathAndTheReasonWhenItIsWritten() throws {
+        let path = folder.file("a.db")
+        let files = FileManager.default
+        try DatabaseQueue(path: path, configuration: .keyed("secret")).close()
+        try files.setAttributes([.posixPermissions: 0o400], ofItemAtPath: path)
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("secret"))
+        let writing = #expect(throws: DatabaseError.self) {
+            try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        }
+        let opening = #expect(throws: DatabaseError.self) {
+            try DatabasePool(path: path, configuration: .keyed("secret"))
+        }
+        for error in [writing, opening] {
+            #expect(error?.resultCode == .SQLITE_READONLY)
+            #expect(error?.storeError?.code == .cannotWrite)
+            #expect(error?.storeError?.path == path)
+            #expect(error?.description.contains("(errno \(EACCES))") == true)
+        }
+    }
+
+    @Test func aBlockThatMustNotWriteSaysNothingOfTheFile() throws {
+        let queue = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("secret"))
+        let error = #expect(throws: DatabaseError.self) {
+            try queue.read { try $0.execute(sql: "CREATE TABLE t (a)") }
+        }
+        #expect(error?.resultCode == .SQLITE_READONLY)
+        #expect(error?.storeError == nil)
+    }
+
+    @Test func aFileThatCannotBeAttachedIsNotTakenForTheDatabase() throws {
+        let missing = folder.file("none/b.db")
+        var configuration = Configuration.keyed("secret")
+        configuration.prepareDatabase { try $0.execute(sql: "ATTACH ? AS b", arguments: [missing]) }
+        let error = #expect(throws: DatabaseError.self) {
+            try DatabaseQueue(path: folder.file("a.db"), configuration: configuration)
+        }
+        #expect(error?.resultCode == .SQLITE_CANTOPEN)
+        #expect(error?.storeError == nil)
+    }
+}
