@@ -57,7 +57,8 @@ import Testing
     }
 
     private func bytes(_ hex: String?) throws -> [UInt8] {
-        try #require(ByteText.bytes(hex: try #require(hex)))
+        let hex = try #require(hex)
+        return try #require(ByteText.bytes(hex: hex))
     }
 
     private func address(_ link: File.Link) throws -> ServerAddress {
