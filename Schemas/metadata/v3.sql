@@ -207,7 +207,7 @@ CREATE TABLE _sync_attempt (
     at INTEGER NOT NULL,                   -- when it was last tried, Unix milliseconds
     done INTEGER,                          -- when it last succeeded
     failures INTEGER NOT NULL,             -- how often it failed since then
-    error TEXT,                            -- why, the last time; NULL when it succeeded
+    error TEXT,                            -- why, the last time, or with 0 failures, why it took no changes; NULL when all went well
     skew INTEGER NOT NULL                  -- how far stamps that came were ahead of the clock here, milliseconds
 );
 
@@ -389,3 +389,25 @@ CREATE TABLE _sync_console (
     hash BLOB NOT NULL UNIQUE,             -- of the secret, see v3.md
     expires INTEGER NOT NULL               -- Unix milliseconds
 );
+
+-- The last values of rows that were deleted, so that an edit that did not know the deletion can be restored with the
+-- rest of its row.
+CREATE TABLE _sync_last (
+    r INTEGER NOT NULL,                    -- _sync_row.r
+    life INTEGER NOT NULL,                 -- the life that ended
+    part INTEGER NOT NULL,                 -- a group of 60 columns; -1: the bases and shares of counters
+    at INTEGER NOT NULL,                   -- when, Unix milliseconds
+    size INTEGER NOT NULL,                 -- about how long the values are
+    vals TEXT NOT NULL,                    -- see v3.md
+    PRIMARY KEY (r, life, part)
+) WITHOUT ROWID;
+
+-- Values as their authors wrote them, where a column of another type made others of them.
+CREATE TABLE _sync_original (
+    r INTEGER NOT NULL,                    -- _sync_row.r
+    col INTEGER NOT NULL,
+    hlc INTEGER NOT NULL,                  -- the write that the value belongs to: once that is not the last one of the
+    sid INTEGER NOT NULL,                  -- column any more, the entry means nothing
+    val,
+    PRIMARY KEY (r, col)
+) WITHOUT ROWID;

@@ -95,12 +95,24 @@ import Testing
         try a.execute("DELETE FROM item")
         try b.execute("UPDATE item SET n = 2")
         try a.sync(b, .pull)
+        // As of a deletion that an older program logged.
+        try a.queue.write {
+            try $0.execute(sql: "DELETE FROM _sync_last; DELETE FROM _sync_conflict WHERE why = 'row'")
+        }
         let before = try a.everything()
         let error = #expect(throws: SyncError.self) {
             try a.synchronizer.resolve(.open, by: .restoreLost)
         }
-        #expect(error?.code == .unrestorable)
-        #expect(error?.message.contains("item.name") == true)
+        #expect(error?.code == .incompleteRow)
+        let replica = try b.synchronizer.status().replica.shortDescription
+        #expect(error?.message.contains("its name is not known here") == true)
+        #expect(error?.message.hasSuffix("of replica \(replica)") == true)
+        #expect(try a.everything() == before)
+        let partial = #expect(throws: SyncError.self) {
+            try a.synchronizer.resolve(.open, by: .restoreKnown)
+        }
+        #expect(partial?.code == .unrestorable)
+        #expect(partial?.message.contains("item.name") == true)
         #expect(try a.everything() == before)
     }
 

@@ -78,7 +78,7 @@ final class UploadedRows {
     /// Throws when something would be done to a row that the device may not write to.
     ///
     /// - parameter plan: What would be done; nil when it is kept beside the row.
-    func check(_ plan: MergePlan?, beside local: RowVersion?, _ table: AppliedTable) throws {
+    func check(_ plan: MergePlan?, beside local: RowVersion?, _ table: AppliedTable, _ key: RowKey) throws {
         guard isOutside, let bound = access.rows[table.table.number] else { return }
         // What others wrote, and this store sent the device itself, can come back.
         if let plan, let local, plan.action == .keep, plan.conflicts.isEmpty, plan.life == local.life,
@@ -89,8 +89,8 @@ final class UploadedRows {
         throw SyncError(
             .outsideScope,
             """
-            the bundle writes to a row of table \(bound.table.name) whose value of column \(bound.column.name) is none of \
-            this device's by now; nothing was applied
+            the bundle writes to row \(Self.text(key)) of table \(bound.table.name), whose value of column \
+            \(bound.column.name) is none of this device's by now; nothing was applied
             """)
     }
 
@@ -101,11 +101,14 @@ final class UploadedRows {
             throw SyncError(
                 .outsideScope,
                 """
-                the bundle gives a row of table \(bound.table.name) a value of column \(bound.column.name) that is none \
-                of this device's; nothing was applied
+                the bundle gives row \(Self.text(key)) of table \(bound.table.name) a value of column \
+                \(bound.column.name) that is none of this device's; nothing was applied
                 """)
         }
     }
+
+    /// The key, which the device named itself.
+    private static func text(_ key: RowKey) -> String { Synchronizer.keyText(key.value.databaseValue) }
 
     private func isAbsentOrInside(
         _ table: AppliedTable, _ key: RowKey, _ bound: DeviceAccess.Rows

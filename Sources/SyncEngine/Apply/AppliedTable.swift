@@ -18,6 +18,8 @@ final class AppliedTable {
     let namesColumnsTwice: Bool
     /// Whether every column of the bundle exists here.
     let knowsEveryColumn: Bool
+    /// What each column of the bundle makes of values here.
+    let affinities: [ColumnAffinity]
 
     private let db: Database
     private let failClause: String
@@ -25,6 +27,7 @@ final class AppliedTable {
     private let hasUserTriggers: Bool
     private let existing: Statement?
     private let deletion: Statement?
+    private let affinitiesByName: [String: ColumnAffinity]
 
     /// Prepares the statements of a table.
     ///
@@ -43,6 +46,9 @@ final class AppliedTable {
         namesColumnsTwice = Set(columnNumbers).count < columns.count
         knowsEveryColumn = table.hasRows && columns.allSatisfy(\.isPresent)
         reader = try ExportedTable(db, table)
+        let byName = table.hasRows ? try ColumnAffinity.loadAll(db, table: table.storageName) : [:]
+        affinitiesByName = byName
+        affinities = columns.map { $0.isPresent ? byName[$0.name.identifierKey] ?? .blob : .blob }
         hasUserTriggers = try UserTriggers.exist(db, on: table)
         failClause = Self.failClause(hasUserTriggers)
         var parameter: CInt = 1
@@ -98,7 +104,9 @@ final class AppliedTable {
         var defaults: [Int: OwnedValue] = [:]
         for (number, name) in presentNames {
             guard let expression = expressions[name.identifierKey] else { continue }
-            let value = try DatabaseValue.fetchOne(db, sql: "SELECT (\(expression))")
+            let affinity = affinitiesByName[name.identifierKey] ?? .blob
+            let value = try DatabaseValue.fetchOne(
+                db, sql: "SELECT \(affinity.converted("v")) FROM (SELECT (\(expression)) AS v)")
             defaults[number] = OwnedValue.make(value ?? .null)
         }
         self.defaults = defaults
@@ -141,7 +149,9 @@ final class AppliedTable {
     /// - returns: The constraint that stands against it, or nil when it was inserted.
     func insert(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> ConstraintFailure? {
         let statement = try db.cachedStatement(sql: Self.insertSQL(table, values.map(\.name), failClause))
-        return try run(statement, [key.value] + values.map(\.value))
+        let failure = try run(statement, [key.value] + values.map(\.value))
+        if failure == nil { try keepOriginals(key, values) }
+        return failure
     }
 
     /// Writes some columns of a row.
@@ -154,7 +164,27 @@ final class AppliedTable {
                 UPDATE \(failClause) \(table.qualifiedName) SET \(assignments)
                 WHERE \(table.keyMatch("?\(values.count + 1)"))
                 """)
-        return try run(statement, values.map(\.value) + [key.value])
+        let failure = try run(statement, values.map(\.value) + [key.value])
+        if failure == nil { try keepOriginals(key, values) }
+        return failure
+    }
+
+    /// Keeps the values that were written and of which the table made others.
+    func keepOriginals(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws {
+        for (name, value) in values where affinitiesByName[name.identifierKey]?.mayConvert(value) == true {
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT \(name.quotedDatabaseIdentifier) FROM \(table.qualifiedName)
+                    WHERE \(table.keyMatch("?1"))
+                    """)
+            statement.reset()
+            defer { statement.reset() }
+            key.value.bind(statement.sqliteStatement, 1)
+            guard try statement.step(), WireValue(statement.sqliteStatement, 0).compare(value) != 0,
+                let column = table.columns.first(where: { $0.name == name })
+            else { continue }
+            try reader.originals.record(value, column: column.number, key)
+        }
     }
 
     private func run(_ statement: Statement, _ values: [WireValue]) throws -> ConstraintFailure? {

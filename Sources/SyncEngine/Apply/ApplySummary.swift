@@ -6,6 +6,10 @@ public struct ApplySummary: Equatable, Sendable {
     public package(set) var rowCount: Int64 = 0
     /// The values that lost against a write that did not know them; they are in the journal.
     public package(set) var conflictCount: Int64 = 0
+    /// Those of them that the sender knew: it found the same events when it learnt of the values.
+    public package(set) var sharedConflictCount: Int64 = 0
+    /// The rows that differ from what was here before, or lost something: the others were known already.
+    public package(set) var changedRowCount: Int64 = 0
     /// The rows that could not be written yet, and are kept for later.
     public package(set) var parkedCount: Int64 = 0
     /// Rows that were parked earlier and could be written now.
@@ -22,6 +26,8 @@ public struct ApplySummary: Equatable, Sendable {
     mutating func add(_ other: ApplySummary) {
         rowCount += other.rowCount
         conflictCount += other.conflictCount
+        sharedConflictCount += other.sharedConflictCount
+        changedRowCount += other.changedRowCount
         parkedCount += other.parkedCount
         unparkedCount += other.unparkedCount
         renewedReplica = renewedReplica ?? other.renewedReplica

@@ -31,6 +31,7 @@ final class BundleApplier {
     private var before: Coverage?
     private var deletions: ForgottenDeletions?
     private let halfKnown: HalfKnownDeletions
+    private let lastRows: LastRows
     private var rows: AppliedRows?
     /// What was known of the row that is being applied, where that is less than of its table.
     private var wasKnown: VersionVector?
@@ -67,6 +68,7 @@ final class BundleApplier {
         parking = try Parking(db, now: environment.milliseconds())
         writer = RowWriter(parking: parking)
         halfKnown = HalfKnownDeletions(edits: EngineEdits(db: db, environment: environment))
+        lastRows = LastRows(db)
         reader = BundleReader(limits: limits)
         records = BundleRecords(
             adoptionBound: (environment.milliseconds() + Self.skewMillisecondsMax) << 16)
@@ -182,6 +184,7 @@ final class BundleApplier {
             guard let rows else {
                 throw SyncError(.invalidBundle, "the bundle says that a row left its table")
             }
+            summary.changedRowCount += 1
             return try rows.leave(table, key)
         }
         if let uploads, let header {
@@ -199,6 +202,7 @@ final class BundleApplier {
             try versions.insertIfNew(table.table.number, key, life: record.life, records.stamp(base))
         {
             try insertNew(record, table, key)
+            summary.changedRowCount += 1
         } else {
             try merge(record, table, part, key)
         }
@@ -226,14 +230,26 @@ final class BundleApplier {
         let raw = statement.sqliteStatement
         RawStep.reset(raw)
         key.value.bind(raw, 1)
+        var mayConvert = false
         for index in 0..<record.baseValues.count {
-            record.baseValues[index].value.bind(raw, table.insertParameters[record.baseValues[index].column])
+            let (column, value) = (record.baseValues[index].column, record.baseValues[index].value)
+            value.bind(raw, table.insertParameters[column])
+            if table.affinities[column].mayConvert(value) { mayConvert = true }
         }
         for index in 0..<record.cells.count {
-            record.cells[index].value.bind(raw, table.insertParameters[record.cells[index].column])
+            let (column, value) = (record.cells[index].column, record.cells[index].value)
+            value.bind(raw, table.insertParameters[column])
+            if table.affinities[column].mayConvert(value) { mayConvert = true }
         }
         if let failure = try table.constraintFailure(of: statement) {
             try parking.hide(table, key, records.values(record, table), because: failure)
+        } else if mayConvert {
+            let names = table.presentNames
+            try table.keepOriginals(
+                key,
+                records.values(record, table).compactMap { column, value in
+                    names[column].map { (name: $0, value: value) }
+                })
         }
     }
 
@@ -249,13 +265,14 @@ final class BundleApplier {
             let isForgotten =
                 local.map { deletions.isForgotten(change, beside: $0.version, part) }
                 ?? record.base.map(part.forgotten.covers) ?? part.forgotten.exist
-            if isForgotten { try uploads?.check(nil, beside: local?.version, table) }
+            if isForgotten { try uploads?.check(nil, beside: local?.version, table, key) }
             if isForgotten { return try deletions.discard(change, part, table, key) }
             if let local {
                 change = deletions.withoutEndedShares(change, beside: local.version, part, table)
             }
         }
         var owned: [OwnedValue] = []
+        var converted: [Int] = []
         var version = local?.version
         if var known = version, known.isAlive {
             try table.reader.load(key: key, hasParkedValues: parking.isInUse)
@@ -264,6 +281,7 @@ final class BundleApplier {
                 owned.append(value)
                 known.values[column.number] = value.value
             }
+            converted = table.reader.convertedColumns
             table.reader.finish()
             try counters?.uncover(&known.values, &owned, table.table.number, key)
             version = known
@@ -277,22 +295,49 @@ final class BundleApplier {
             throw SyncError(
                 .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
         }
-        try uploads?.check(plan, beside: local?.version, table)
+        try uploads?.check(plan, beside: local?.version, table, key)
         // What somebody knows of a table that it holds in part says nothing of each row.
         if let local, change.isAlive != local.version.isAlive, !part.isRestricted, !isRepair,
             !isPartial(record.table)
         {
             try halfKnown.note(change, beside: local.version, part, table.table.number, key)
         }
+        if let local { try keepLastRow(&plan, local, values: version?.values ?? [:], table, key, &owned) }
         try withExtendedLifetime(owned) {
             try versions.store(
                 plan, row: local?.row, replacing: local?.version, table.table.number, key)
-            summary.conflictCount += try journal.append(plan, table.table.number, key, versions)
+            let count = try journal.append(plan, table.table.number, key, versions)
+            summary.conflictCount += count
+            summary.sharedConflictCount += min(count, plan.sharedConflictCount(part.peer))
+            let isUnchanged = local.map { plan.keepsVersions(of: $0.version) } ?? false
+            if count > 0 || plan.action != .keep || !isUnchanged { summary.changedRowCount += 1 }
             try merges?.merge(plan, local: version, table.table, key)
             try writer.reset(&plan, table, key)
             try counters?.absorb(&plan.writes, plan.action, table.table.number, key)
             try writer.carryOut(plan, table, key)
+            guard plan.action == .keep || plan.action == .update else { return }
+            // What stayed may have got the stamp of an equal write.
+            for column in converted where plan.writes[column] == nil && !plan.resets.contains(column) {
+                guard let value = version?.values[column] else { continue }
+                try table.reader.originals.record(value, column: column, key)
+            }
         }
+    }
+
+    /// Keeps the values of a row that goes, or adds what was kept of it to an edit that comes too late.
+    private func keepLastRow(
+        _ plan: inout MergePlan, _ local: (row: Int64, version: RowVersion), values: [Int: WireValue],
+        _ table: AppliedTable, _ key: RowKey, _ owned: inout [OwnedValue]
+    ) throws {
+        let life = local.version.life
+        if plan.action == .delete || plan.action == .replace {
+            let milliseconds = environment.milliseconds()
+            return try lastRows.keep(values, row: local.row, life: life, at: milliseconds)
+        }
+        guard plan.lostLife < life, plan.conflicts.contains(where: { $0.reason == .deleted }) else { return }
+        plan = try lastRows.complete(
+            plan, row: local.row, table.table.number, key, own: metadata.replicaID(),
+            counters?.tables[table.table.number], &owned)
     }
 
     /// What the sender knew of a row. Who holds some rows of a table only, and inserted one that was
@@ -323,6 +368,7 @@ final class BundleApplier {
             try deletions.finish(tables, partOfTable)
             summary.conflictCount += deletions.conflictCount
             summary.rowCount += deletions.rowCount
+            summary.changedRowCount += deletions.rowCount
         }
         // A new identity is another winner of rows of the same moment.
         try settlement?.run(isFull: hasUnitedColumns || summary.renewedReplica != nil)
@@ -334,6 +380,7 @@ final class BundleApplier {
         try triggers.restore()
         try settlement?.finish()
         try ConflictRetention.load(db).prune(db, now: environment.milliseconds())
+        if lastRows.hasKept { try lastRows.prune(now: environment.milliseconds()) }
         for (replica, sequence) in header?.target.sequences ?? [:] where !isRepair {
             try db.execute(
                 sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",

@@ -143,7 +143,7 @@ final class VersionTable {
                 try digests?.cell(table, key, column: column, local(stamp), isAdded: false)
             }
         }
-        for name in ["_sync_cell", "_sync_part", "_sync_row"] {
+        for name in ["_sync_cell", "_sync_part", "_sync_last", "_sync_original", "_sync_row"] {
             let statement = try db.cachedStatement(sql: "DELETE FROM main.\(name) WHERE r = ?")
             statement.reset()
             _ = RawBinding.int64(statement.sqliteStatement, 1, row)

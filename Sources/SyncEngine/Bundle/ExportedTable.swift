@@ -25,11 +25,15 @@ final class ExportedTable {
     private let partStatement: Statement?
     private let isCounted: [Bool]
     private var parts: [Int: OwnedValue] = [:]
+    /// The values as their authors wrote them, which stand above what the table made of them.
+    let originals: OriginalValues
+    private var original: [Int: OwnedValue] = [:]
 
     /// - parameter counters: The counters of the table, whose bases and shares are
     ///   read; nil to read what they show.
     init(_ db: Database, _ table: SyncedTable, counters: CounterColumns? = nil) throws {
         self.table = table
+        originals = try OriginalValues(db, table: table.number)
         isCounted = table.columns.map { counters?.counter(of: $0.number) != nil }
         partStatement =
             try counters == nil
@@ -72,6 +76,11 @@ final class ExportedTable {
             hasRow = try statement.step()
         }
         if let partStatement { try loadParts(partStatement, key) }
+        if originals.isInUse {
+            for (column, value) in try originals.values(key) {
+                if let ordinal = ordinals[column] { original[ordinal] = value }
+            }
+        }
         guard hasParkedValues else { return }
         let raw = parkedStatement.sqliteStatement
         parkedStatement.reset()
@@ -99,6 +108,7 @@ final class ExportedTable {
     /// Lets go of the row; its values are no longer valid.
     func finish() {
         if !parts.isEmpty { parts.removeAll(keepingCapacity: true) }
+        if !original.isEmpty { original.removeAll(keepingCapacity: true) }
         statement?.reset()
         hasRow = false
         if !parked.isEmpty { parked.removeAll(keepingCapacity: true) }
@@ -110,6 +120,9 @@ final class ExportedTable {
         return (hasRow && positions[ordinal] != nil) || parked[ordinal] != nil
     }
 
+    /// The columns, by number, whose values the table made others of.
+    var convertedColumns: [Int] { original.keys.map { table.columns[$0].number } }
+
     /// Whether a column's value is parked.
     func isParked(_ ordinal: Int) -> Bool { parked[ordinal] != nil }
 
@@ -117,6 +130,7 @@ final class ExportedTable {
     @inline(__always)
     func value(_ ordinal: Int) -> WireValue {
         if isCounted[ordinal] { return parts[ordinal]?.value ?? .null }
+        if !original.isEmpty, let value = original[ordinal] { return value.value }
         if !parked.isEmpty, let value = parked[ordinal] { return value.value }
         guard hasRow, let position = positions[ordinal], let raw = statement?.sqliteStatement else {
             return .null

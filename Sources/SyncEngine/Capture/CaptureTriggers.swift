@@ -63,7 +63,7 @@ struct CaptureTriggers {
         """
         CREATE TRIGGER main._sync_d_\(table.number) AFTER DELETE ON \(name)
         WHEN \(Self.isLocal) AND OLD.\(key) IS NOT NULL BEGIN
-            \(append(Operation.delete, "OLD.\(key)"))
+            \(append(Operation.delete, "OLD.\(key)"))\(keepLastRow)
         END
         """
     }
@@ -73,10 +73,29 @@ struct CaptureTriggers {
         """
         CREATE TRIGGER main._sync_k_\(table.number) AFTER UPDATE OF \(key) ON \(name)
         WHEN \(Self.isLocal) AND \(Self.differs(key)) BEGIN
-            \(append(Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))
+            \(append(Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))\(keepLastRow)
             \(append(Operation.insert, "NEW.\(key)", condition: "NEW.\(key) IS NOT NULL"))
         END
         """
+    }
+
+    /// Keeps the values of the row that goes, if others know it (see ``LastRows``). Of two deletions between two
+    /// folds the first one counts: it ended what others know.
+    private var keepLastRow: String {
+        groups.map { group in
+            let columns = group.columns.map { ($0.number, "OLD.\($0.name.quotedDatabaseIdentifier)") }
+            let size = columns.map { "ifnull(length(\($0.1)), 0)" }.joined(separator: " + ")
+            let values = columns.map { "'\($0.0)=' || \(LastRows.encoding($0.1))" }
+                .joined(separator: " || ',' || ")
+            return """
+
+                INSERT INTO _sync_last (r, life, part, at, size, vals)
+                SELECT r.r, r.cl, \(group.number), \(Self.now), \(size), \(values)
+                FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = +OLD.\(key) AND r.cl & 1
+                AND \(size) <= \(LastRows.partSizeMax)
+                AND NOT EXISTS (SELECT 1 FROM _sync_last AS l WHERE l.r = r.r AND l.life = r.cl AND l.part = \(group.number));
+                """
+        }.joined()
     }
 
     private static func differs(_ column: String) -> String {

@@ -11,6 +11,8 @@ struct CapturedSchema {
     let key: String
     /// The columns whose updates are logged, by number.
     let columns: [Int: String]
+    /// Whether the triggers keep what is deleted, which those of older programs don't.
+    let keepsLastRows: Bool
 
     /// Reads the triggers of a table.
     ///
@@ -36,9 +38,11 @@ struct CapturedSchema {
                 columns[group * CaptureTriggers.columnsPerGroup + bit] = column
             }
         }
-        guard let table, let insertion = programs["i"], programs["d"] != nil, programs["k"] != nil,
-            let key = CaptureTriggerNames.key(in: insertion)
+        guard let table, let insertion = programs["i"], let deletion = programs["d"],
+            programs["k"] != nil, let key = CaptureTriggerNames.key(in: insertion)
         else { return nil }
-        return CapturedSchema(table: table, key: key, columns: columns)
+        return CapturedSchema(
+            table: table, key: key, columns: columns,
+            keepsLastRows: columns.isEmpty || deletion.contains("_sync_last"))
     }
 }

@@ -25,6 +25,11 @@ extension Fold {
         let digests = try DigestLedger(db, metadata)
         try digests.beginFold()
         try journalShadowedValues(metadata)
+        let lastRows = LastRows(db)
+        if !counters.isEmpty { try lastRows.keepCounters(at: environment.milliseconds()) }
+        let hasDeletions = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS(SELECT 1 FROM temp._sync_fold WHERE NOT alive)")
+        if hasDeletions == true { try lastRows.prune(now: environment.milliseconds()) }
         try foldWholeRows(stamps)
         try foldCells(metadata, stamps, hasCounters: !counters.isEmpty)
         try counterFold(counters, metadata, stamps)?.run(hasUpdates: true)

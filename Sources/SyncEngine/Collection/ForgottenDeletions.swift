@@ -156,10 +156,13 @@ final class ForgottenDeletions {
         try counters?.uncover(&values, &owned, table.table.number, key)
         for (column, value) in values.sorted(by: { $0.key < $1.key }) {
             let stamp = local.stamp(ofColumn: column)
-            guard !part.peer.contains(stamp) else { continue }
+            let isKnown = part.peer.contains(stamp)
             plan.conflicts.append(
-                .init(column: column, lost: value, lostStamp: stamp, winner: end, reason: .deleted))
+                .init(
+                    column: column, lost: value, lostStamp: stamp, winner: end,
+                    reason: isKnown ? .row : .deleted))
         }
+        if plan.conflicts.allSatisfy({ $0.reason == .row }) { plan.conflicts = [] }
         try withExtendedLifetime(owned) {
             conflictCount += try journal.append(plan, table.table.number, key, versions)
         }

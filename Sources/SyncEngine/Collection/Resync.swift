@@ -93,7 +93,7 @@ final class Resync {
 
     /// Forgets the versions of a row.
     func forgetVersions(_ row: Int64) throws {
-        for table in ["_sync_cell", "_sync_part", "_sync_row"] {
+        for table in ["_sync_cell", "_sync_part", "_sync_last", "_sync_original", "_sync_row"] {
             try db.execute(sql: "DELETE FROM \(table) WHERE r = ?", arguments: [row])
         }
     }

@@ -80,7 +80,10 @@ struct Tombstones {
                 DELETE FROM _sync_row WHERE NOT cl & 1 AND oseq <=
                     coalesce((SELECT f.oseq FROM _sync_floor AS f WHERE f.sid = _sync_row.sid), 0)
                 """)
-        return Int64(db.changesCount)
+        let count = Int64(db.changesCount)
+        try LastRows.removeStrays(db)
+        try OriginalValues.removeStale(db)
+        return count
     }
 
     /// The same for one table, of which more is known than of all.
@@ -96,7 +99,10 @@ struct Tombstones {
                     coalesce((SELECT c.floor FROM _sync_coverage AS c
                         WHERE c.tbl = _sync_row.tbl AND c.sid = _sync_row.sid), 0)
                 """, arguments: [table])
-        return Int64(db.changesCount)
+        let count = Int64(db.changesCount)
+        try LastRows.removeStrays(db)
+        try OriginalValues.removeStale(db)
+        return count
     }
 }
 

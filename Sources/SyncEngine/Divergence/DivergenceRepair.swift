@@ -103,11 +103,12 @@ struct DivergenceRepair {
             let findings = try find()
             divergence.tables = findings.tables
             try repair(findings, direction, &divergence)
-            guard try findings.rows.isEmpty || find().rows.isEmpty else {
+            let rest = try findings.rows.isEmpty ? findings : find()
+            guard rest.rows.isEmpty else {
                 throw SyncError(
                     .diverged,
                     direction == .both
-                        ? "rows still differ after they were merged; clone the replica that is right"
+                        ? Self.rest(rest.tables)
                         : "rows differ, which only a synchronization in both directions repairs")
             }
             divergence.isRepaired = true
@@ -115,6 +116,20 @@ struct DivergenceRepair {
             divergence.failure = error
         }
         return divergence
+    }
+
+    /// What a merge could not make equal, and what that comes from: both sides have the same versions, so one of them
+    /// does not hold what is written to it.
+    private static func rest(_ tables: [Divergence.Table]) -> String {
+        let rows = tables.map { table in
+            let key = table.keys.first.map { ", such as \($0)" } ?? ""
+            return "\(table.keys.count) of table \(table.name)\(key)"
+        }
+        return """
+            rows still differ after they were merged (\(rows.joined(separator: "; "))): one of the stores does not hold \
+            what is written to it, because of a trigger that changes it, or its program is older and converts values by \
+            the types of its columns; clone the replica that is right
+            """
     }
 
     /// Sends the rows that differ both ways.

@@ -37,6 +37,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case conflictResolved
         /// The lost value can't be written: its table, column or place is not there.
         case unrestorable
+        /// A deleted row can't be inserted again as a whole: some of its values are not known here.
+        case incompleteRow
         /// A bundle builds on changes that are not here.
         case missingChanges
         /// A folder holds no snapshot that a new replica could begin with.

@@ -10,6 +10,8 @@ public struct SyncReport: Equatable, Sendable {
         public let byteCount: Int64
         /// Values that lost against a write that did not know them.
         public let conflictCount: Int64
+        /// Those of them that the sender knew, and found too when it learnt of the values.
+        public let sharedConflictCount: Int64
         /// Rows that the receiver could not write yet.
         public let parkedCount: Int64
         /// Rows that the receiver could not write before, and could now.
@@ -21,6 +23,7 @@ public struct SyncReport: Equatable, Sendable {
             self.rowCount = rowCount
             self.byteCount = byteCount
             conflictCount = applied.conflictCount
+            sharedConflictCount = applied.sharedConflictCount
             parkedCount = applied.parkedCount
             unparkedCount = applied.unparkedCount
             skewMilliseconds = applied.skewMilliseconds
@@ -58,8 +61,15 @@ public struct SyncReport: Equatable, Sendable {
         public let reason: String
     }
 
-    /// The conflicts of both directions.
-    public var conflictCount: Int64 { (pulled?.conflictCount ?? 0) + (pushed?.conflictCount ?? 0) }
+    /// The conflicts of both directions. An edit that met a deletion is one, though both sides keep it.
+    public var conflictCount: Int64 { Self.conflictCount(pulled: pulled, pushed: pushed) }
+
+    /// The conflicts of two transfers of one synchronization.
+    package static func conflictCount(pulled: Transfer?, pushed: Transfer?) -> Int64 {
+        let (here, there) = (pulled?.conflictCount ?? 0, pushed?.conflictCount ?? 0)
+        return here + there - min(here, pushed?.sharedConflictCount ?? 0)
+    }
+
     /// How far the times of what came were ahead of the clock here, where it is more than some minutes; else zero.
     public var skewMilliseconds: Int64 { pulled?.skewMilliseconds ?? 0 }
     /// The parked rows of both directions.

@@ -80,7 +80,9 @@ extension Synchronizer {
                 db,
                 "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow WHERE why <> '\(Parking.droppedReason)')"
             ),
-            parked: try parked(db), schemaRemarks: try SchemaInspection(db: db).remarks())
+            parked: try parked(db),
+            schemaRemarks: try SchemaInspection(db: db).remarks()
+                + ConvertedColumn.loadAll(db).map { .init(table: $0.table, text: $0.text) })
     }
 
     private static func count(_ db: Database, _ sql: String) throws -> Int64 {

@@ -83,4 +83,15 @@ struct MergePlan {
     var conflicts: [Conflict] = []
     /// The life of the row that the conflicts' values belong to.
     var lostLife: Int64 = 0
+
+    /// Whether the row has the same versions after the merge.
+    func keepsVersions(of version: RowVersion) -> Bool {
+        life == version.life && base == version.base && cells == version.cells
+    }
+
+    /// How many edits lost against a deletion whose teller knew them by then: it journaled each of them, too.
+    func sharedConflictCount(_ peer: VersionVector) -> Int64 {
+        guard action == .delete || action == .replace else { return 0 }
+        return Int64(conflicts.count(where: { $0.reason == .deleted && peer.contains($0.lostStamp) }))
+    }
 }

@@ -25,6 +25,7 @@ enum MetadataSchema {
         settings, ConflictJournal.schema, ConstraintSchema.sql, ReplicaChain.schema, ReplicaRegister.schema,
         SyncAttempts.schema, PolicyStore.schema, BundleInbox.sql, DigestLedger.schema, Coverage.schema,
         ScopeStore.schema, Acknowledgement.schema, RemoteSchema.sql, PartialTable.schema, ConsoleSchema.sql,
+        LastRows.schema, OriginalValues.schema,
     ].joined()
 
     private static let settings = """
@@ -137,7 +138,13 @@ enum MetadataSchema {
     ///
     /// - throws: ``SyncError`` when a newer program made it.
     static func upgrade(_ db: Database) throws {
-        guard let metadata = try StoreMetadata.load(db), metadata.format < version else { return }
+        guard let metadata = try StoreMetadata.load(db) else { return }
+        guard metadata.format < version else {
+            // Stores of this version from before it had these tables.
+            if try !db.tableExists("_sync_last") { try db.execute(sql: LastRows.schema) }
+            if try !db.tableExists("_sync_original") { try db.execute(sql: OriginalValues.schema) }
+            return
+        }
         if metadata.format < 2 { try db.execute(sql: addedInVersion2) }
         try db.execute(sql: addedInVersion3)
         try ConstraintSchema.adoptParkedRows(db)

@@ -26,6 +26,7 @@ enum ReplicaIdentity {
         try ReplicaRegister(db: db).note(
             metadata.vector, of: metadata.replicaID(), at: environment.milliseconds())
         try PartialTable.beginIdentity(db, after: metadata)
+        try OriginalValues.removeStale(db)
         try addReplica(db, environment)
         try beginLog(db, after: metadata.folded)
     }
@@ -95,6 +96,7 @@ enum ReplicaIdentity {
                 AND col NOT IN (
                     SELECT h.col FROM _sync_share AS h JOIN _sync_row AS b ON b.tbl = h.tbl WHERE b.r = _sync_cell.r)
                 """, arguments: [new, number])
+        try OriginalValues.followVersions(db)
         try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
         try Coverage.normalize(db)
         var hash = ChainHash(after: try StoreMetadata.require(db).replicaID())

@@ -18,11 +18,15 @@ enum SyncAttempts {
     /// The longest text of an error that is kept.
     private static let errorLengthMax = 2000
 
-    static func record(_ db: Database, success name: String, at: Int64, skew: Int64) throws {
+    /// - parameter refusal: Why the remote did not take what was changed here, if it did not.
+    static func record(
+        _ db: Database, success name: String, at: Int64, skew: Int64, refusal: SyncError? = nil
+    ) throws {
+        let refusal = refusal.map { String($0.message.prefix(errorLengthMax)) }
         try db.execute(
             sql:
-                "INSERT OR REPLACE INTO _sync_attempt (name, at, done, failures, error, skew) VALUES (?1, ?2, ?2, 0, NULL, ?3)",
-            arguments: [name, at, skew])
+                "INSERT OR REPLACE INTO _sync_attempt (name, at, done, failures, error, skew) VALUES (?1, ?2, ?2, 0, ?4, ?3)",
+            arguments: [name, at, skew, refusal])
     }
 
     static func record(_ db: Database, failure error: any Error, name: String, at: Int64) throws {
@@ -81,7 +85,8 @@ extension SyncStatus {
         public let lastSuccessMilliseconds: Int64?
         /// How often it failed since then.
         public let failureCount: Int64
-        /// Why it failed the last time; nil when it succeeded.
+        /// Why it failed the last time, or why the remote did not take what was changed here, when nothing failed
+        /// since then (``failureCount`` is 0); nil when all went well.
         public let lastError: String?
         /// How far the times of what came were ahead of the clock here, where it is more than some minutes; else zero.
         public let clockAheadMilliseconds: Int64

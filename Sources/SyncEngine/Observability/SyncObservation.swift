@@ -8,6 +8,8 @@ protocol ObservedReport {
     var pushed: SyncReport.Transfer? { get }
     var renewedReplicas: [ReplicaID] { get }
     var divergence: Divergence? { get }
+    /// Why the remote did not take what was changed here.
+    var refusal: SyncError? { get }
     /// Why the contact could not be noted.
     var unrecordedReason: String? { get set }
 }
@@ -20,6 +22,8 @@ extension ObservedReport {
 
     /// A remote that is no replica has nothing to be compared with.
     var divergence: Divergence? { nil }
+    /// Nor has it bounds.
+    var refusal: SyncError? { nil }
 
     fileprivate var clockAheadMilliseconds: Int64 { pulled?.skewMilliseconds ?? 0 }
 }
@@ -44,7 +48,9 @@ struct SyncObservation {
             finished(report, milliseconds: end - start)
             do {
                 try synchronizer.database.write {
-                    try SyncAttempts.record($0, success: remote, at: end, skew: report.clockAheadMilliseconds)
+                    try SyncAttempts.record(
+                        $0, success: remote, at: end, skew: report.clockAheadMilliseconds,
+                        refusal: report.refusal)
                 }
             } catch {
                 // The changes are committed on both sides: that must not read as a failure.
@@ -85,7 +91,7 @@ struct SyncObservation {
             metrics?.count(.rows, transfer.rowCount, dimensions)
             metrics?.count(.bytes, transfer.byteCount, dimensions)
         }
-        let conflictCount = report.total(\.conflictCount)
+        let conflictCount = SyncReport.conflictCount(pulled: report.pulled, pushed: report.pushed)
         if conflictCount > 0 { log(.conflictsFound(count: conflictCount)) }
         let parkedCount = report.total(\.parkedCount)
         if parkedCount > 0 { log(.rowsParked(count: parkedCount)) }

@@ -69,6 +69,12 @@ struct RowCheck {
                 table: "_sync_part", condition: "r NOT IN (SELECT r FROM _sync_row WHERE cl & 1)",
                 meaning: "of rows that are not there"),
             Rule(
+                table: "_sync_last", condition: "r NOT IN (SELECT r FROM _sync_row)",
+                meaning: "of unknown rows"),
+            Rule(
+                table: "_sync_original", condition: "r NOT IN (SELECT r FROM _sync_row)",
+                meaning: "of unknown rows"),
+            Rule(
                 table: "_sync_replica", condition: "length(rid) <> 16 OR oseq < 0", meaning: "that can't be"),
         ]
     }

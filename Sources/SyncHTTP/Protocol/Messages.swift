@@ -149,6 +149,8 @@ enum Message {
     struct Application: Codable {
         let rowCount: Int64
         let conflictCount: Int64
+        /// Older servers don't tell it.
+        let sharedConflictCount: Int64?
         let parkedCount: Int64
         let unparkedCount: Int64
         let skewMilliseconds: Int64
@@ -156,6 +158,7 @@ enum Message {
         init(_ summary: ApplySummary) {
             rowCount = summary.rowCount
             conflictCount = summary.conflictCount
+            sharedConflictCount = summary.sharedConflictCount
             parkedCount = summary.parkedCount
             unparkedCount = summary.unparkedCount
             skewMilliseconds = summary.skewMilliseconds
@@ -165,6 +168,7 @@ enum Message {
             var summary = ApplySummary()
             summary.rowCount = rowCount
             summary.conflictCount = conflictCount
+            summary.sharedConflictCount = sharedConflictCount ?? 0
             summary.parkedCount = parkedCount
             summary.unparkedCount = unparkedCount
             summary.skewMilliseconds = skewMilliseconds

@@ -81,6 +81,7 @@ extension HubStore {
         var told = ApplySummary()
         told.rowCount = summary.rowCount
         told.conflictCount = summary.conflictCount
+        told.sharedConflictCount = summary.sharedConflictCount
         told.skewMilliseconds = summary.skewMilliseconds
         return Message.Application(device.bounds?.rows.isEmpty == false ? told : summary)
     }

@@ -173,7 +173,7 @@ struct StatusCommand: ParsableCommand {
             if let error = remote.lastError {
                 let age = HumanFormat.age(of: remote.lastAttemptMilliseconds, now: now)
                 lines.append(
-                    "  \(style.yellow("failed"))  \(PrintableText.escaped(remote.name)) (\(age)): \(PrintableText.escaped(error))"
+                    "  \(style.yellow(remote.failureCount == 0 ? "refused" : "failed"))  \(PrintableText.escaped(remote.name)) (\(age)): \(PrintableText.escaped(error))"
                 )
             }
             if let tables = remote.scope.tableNames {

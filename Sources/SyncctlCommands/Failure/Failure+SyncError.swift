@@ -85,6 +85,13 @@ extension Failure {
                 hints: [
                     "the value stays in the journal, and is shown by: syncctl conflicts show \(name) <id>"
                 ])
+        case .incompleteRow:
+            self.init(
+                "\(error.message); nothing was changed",
+                hints: [
+                    "see there: syncctl conflicts list <its store>",
+                    "what is known of it, with defaults in the other columns: add --partial",
+                ])
         case .notComparable:
             self.init(error.message, hints: ["synchronize them with: syncctl sync \(name) --remote <remote>"])
         case .diverged: self.init(error.message, status: .integrityFailed)

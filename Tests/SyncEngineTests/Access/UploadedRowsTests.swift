@@ -115,6 +115,9 @@ import Testing
             let error = try refusal(forgery, hub, bounds)
             #expect(error?.code == .outsideScope, "\(name): \(error as Any)")
             let words = error?.message ?? ""
+            let key = Synchronizer.keyText(itemKey(row.number).databaseValue)
+            #expect(
+                words.contains("row \(key) of table item") || words.contains("another replica"), "\(name)")
             #expect(words.contains("table item"))
             #expect(words.contains("column scope") || words.contains("another replica"), "\(name)")
         }

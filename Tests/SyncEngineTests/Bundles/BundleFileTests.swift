@@ -47,6 +47,7 @@ import Testing
         #expect(Data(try bytes(path)).range(of: Data("note".utf8)) == nil)
         let report = try b.synchronizer.applyBundle(at: path, access())
         #expect(report.applied?.rowCount == 2)
+        #expect(report.applied?.changedRowCount == 2)
         #expect(try a.dump() == b.dump())
     }
 

@@ -125,6 +125,10 @@ import Testing
         let journals = try [a, b, away].flatMap { try $0.conflicts() }
         #expect(journals.contains { $0.contains("edited while away") && $0.contains("deleted") })
         #expect(try away.replica() != old)
+        // Where the row was, all of it can be restored.
+        guard try !away.synchronizer.conflicts().isEmpty else { return }
+        #expect(try away.synchronizer.resolve(.open, by: .restoreLost).restoredValueCount == 3)
+        #expect(try away.titles().contains("deleted meanwhile"))
     }
 
     @Test func whoeverReturnsBringsNothingBackThroughAThird() throws {

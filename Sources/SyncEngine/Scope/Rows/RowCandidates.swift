@@ -15,14 +15,16 @@ struct RowCandidates {
     }
 
     /// The keys of rows that left, of rows with another value in the table, and of all rows of which
-    /// something waits.
+    /// something waits, or whose value others wrote otherwise than the table shows it.
     func keys() throws -> [OwnedValue] {
         let number = partial.number
         var keys = try DatabaseValue.fetchSet(
             db,
             sql: """
                 SELECT pk FROM _sync_left WHERE tbl = ?1 UNION SELECT pk FROM _sync_shadow WHERE tbl = ?1
-                """, arguments: [number])
+                UNION SELECT r.pk FROM _sync_original AS o JOIN _sync_row AS r ON r.r = o.r
+                WHERE r.tbl = ?1 AND o.col = ?2
+                """, arguments: [number, partial.column])
         let column = table.table.columns.first { $0.number == partial.column && $0.isPresent }
         guard !partial.wantsEverything, table.table.hasRows, let column else {
             return keys.map(OwnedValue.make)

@@ -29,6 +29,7 @@ struct BundleApplyCommand: ParsableCommand {
         let bundle: String
         let sender: String
         let rows: Int64
+        let changed: Int64
         let conflicts: Int64
         let parked: Int64
         let new: Bool
@@ -54,7 +55,8 @@ struct BundleApplyCommand: ParsableCommand {
             let applied = report.applied
             let document = Document(
                 store: options.store, bundle: bundle, sender: report.sender.description,
-                rows: applied?.rowCount ?? 0, conflicts: applied?.conflictCount ?? 0,
+                rows: applied?.rowCount ?? 0, changed: applied?.changedRowCount ?? 0,
+                conflicts: applied?.conflictCount ?? 0,
                 parked: applied?.parkedCount ?? 0, new: applied != nil)
             try context.print(document, text: Self.text(applied, options.store))
             if let old = report.renewedReplica {
@@ -68,7 +70,9 @@ struct BundleApplyCommand: ParsableCommand {
 
     private static func text(_ applied: ApplySummary?, _ store: String) -> String {
         guard let applied else { return "nothing new for \(store)" }
-        return "applied a bundle of \(HumanFormat.count(Int(applied.rowCount), "row")) to \(store), "
+        let known = applied.rowCount - applied.changedRowCount
+        return "applied \(HumanFormat.count(Int(applied.changedRowCount), "row")) to \(store), "
+            + (known > 0 ? "\(HumanFormat.count(Int(known))) known before, " : "")
             + ExchangeText.conflicts(applied.conflictCount)
     }
 

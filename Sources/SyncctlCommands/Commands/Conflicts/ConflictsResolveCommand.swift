@@ -8,11 +8,12 @@ struct ConflictsResolveCommand: ParsableCommand {
         commandName: "resolve",
         abstract: "Close conflicts, or write the lost values again.",
         usage:
-            "syncctl conflicts resolve <store> (<id> ... | --all [--table <table>]) (--keep | --restore) [<options>]",
+            "syncctl conflicts resolve <store> (<id> ... | --all [--table <table>]) (--keep | --restore [--partial]) [<options>]",
         discussion: """
             A restored value is an edit of now, which other replicas get. A row that was deleted is \
-            inserted again with all that is known of it. Either all of the conflicts are resolved, or \
-            none.
+            inserted again as a whole. Where some of its values are not known, that is refused, unless \
+            --partial says that these columns are to get their defaults, on all replicas. Either all \
+            of the conflicts are resolved, or none.
 
             EXAMPLES:
               syncctl conflicts resolve notes.db 12 13 --restore
@@ -30,6 +31,9 @@ struct ConflictsResolveCommand: ParsableCommand {
     @Flag(help: "Write the values again that lost.")
     var restore = false
 
+    @Flag(help: "With --restore: also deleted rows of which some values are not known here.")
+    var partial = false
+
     @Flag(help: "All that are open.")
     var all = false
 
@@ -40,6 +44,7 @@ struct ConflictsResolveCommand: ParsableCommand {
 
     func validate() throws {
         if keep == restore { throw ValidationError("say what to do: either --keep or --restore") }
+        if partial && !restore { throw ValidationError("--partial needs --restore") }
         if ids.isEmpty && !all { throw ValidationError("say which conflicts: their numbers, or --all") }
         if !ids.isEmpty && all { throw ValidationError("--all excludes numbers of conflicts") }
         if table != nil && !all { throw ValidationError("--table needs --all") }
@@ -57,7 +62,7 @@ struct ConflictsResolveCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.open(options))
             if let table { try synchronizer.requireTable(table) }
-            let choice: ConflictChoice = keep ? .keepCurrent : .restoreLost
+            let choice: ConflictChoice = keep ? .keepCurrent : partial ? .restoreKnown : .restoreLost
             let result =
                 all
                 ? try synchronizer.resolve(ConflictFilter(table: table), by: choice)

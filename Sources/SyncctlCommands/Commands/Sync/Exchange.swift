@@ -102,6 +102,10 @@ struct Exchange {
             refused: report.refusal?.message, seconds: (seconds * 1000).rounded() / 1000)
         let shown = if let way { try way() } else { direction }
         try context.print(document, text: text(shown, report))
+        for column in try synchronizer.convertedColumns() {
+            context.note(
+                "table \(PrintableText.escaped(column.table)): \(PrintableText.escaped(column.text))")
+        }
         return try remarks(report, context)
     }
 

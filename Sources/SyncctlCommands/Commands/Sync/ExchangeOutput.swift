@@ -17,7 +17,7 @@ package struct ExchangeText {
         var parts: [String] = []
         if direction != .push { parts.append("pulled \(Self.count(pulled))") }
         if direction != .pull { parts.append("pushed \(Self.count(pushed))") }
-        parts.append(Self.conflicts((pulled?.conflictCount ?? 0) + (pushed?.conflictCount ?? 0)))
+        parts.append(Self.conflicts(SyncReport.conflictCount(pulled: pulled, pushed: pushed)))
         return parts
     }
 
