@@ -42,10 +42,6 @@ final class BundleApplier {
     /// The header, once it was read.
     private(set) var header: BundleHeader?
 
-    /// A stamp that is further ahead of the clock is merged, and not adopted: one
-    /// bad clock must not pull all others along.
-    static let skewMillisecondsMax: Int64 = 10 * 60 * 1000
-
     /// Prepares the application. The log is folded first, so that local edits
     /// have versions to be merged with.
     ///
@@ -68,8 +64,7 @@ final class BundleApplier {
         writer = RowWriter(parking: parking)
         halfKnown = HalfKnownDeletions(edits: EngineEdits(db: db, environment: environment))
         reader = BundleReader(limits: limits)
-        records = BundleRecords(
-            adoptionBound: (environment.milliseconds() + Self.skewMillisecondsMax) << 16)
+        records = BundleRecords(adoptionBound: environment.adoptionBound)
         try db.execute(sql: "UPDATE _sync_state SET applying = 1")
         triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
     }
@@ -330,6 +325,7 @@ final class BundleApplier {
         summary.parkedCount = parking.parkedRowCount
         if records.newestBeyond > 0 {
             summary.skewMilliseconds = max(0, (records.newestBeyond >> 16) - environment.milliseconds())
+            summary.skewedReplica = records.replicaBeyond
         }
         try triggers.restore()
         try settlement?.finish()

@@ -44,7 +44,7 @@ final class HubStore: Sendable {
     /// What its devices sent and got lately.
     let traffic = TrafficSeries()
     let limits: HubServer.Limits
-    private let logger: Logger
+    let logger: Logger
     let state = Mutex(State())
 
     init(_ synchronizer: Synchronizer, limits: HubServer.Limits, logger: Logger, metrics: ServerMetrics)

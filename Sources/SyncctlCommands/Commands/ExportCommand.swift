@@ -16,7 +16,7 @@ struct ExportCommand: ParsableCommand {
             EXAMPLES:
               An archive for backups, under a passphrase of its own:
                 syncctl export a.db --to backup.csa --to-passphrase-file pw4
-              An archive that only the holder of a private key opens (see: syncctl help key identity):
+              For the holder of a private key (see: syncctl help key identity):
                 syncctl export a.db --to backup.csa --recipient csr1-…
               A store under another key:
                 syncctl export a.db --to c.db --to-passphrase-file pw4

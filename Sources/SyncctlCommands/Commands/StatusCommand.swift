@@ -187,7 +187,7 @@ struct StatusCommand: ParsableCommand {
             }
             if remote.clockAheadMilliseconds > 0 {
                 lines.append(
-                    "  \(style.yellow("clock"))   what came of \(PrintableText.escaped(remote.name)) is \(remote.clockAheadMilliseconds / 1000) s ahead of the clock here"
+                    "  \(style.yellow("clock"))   what came of \(PrintableText.escaped(remote.name)) is \(HumanFormat.span(remote.clockAheadMilliseconds)) ahead of the clock here"
                 )
             }
         }

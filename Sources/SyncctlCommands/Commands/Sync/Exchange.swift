@@ -153,6 +153,13 @@ struct Exchange {
                 "it goes when it was put back, or when this device may write that: syncctl device scope <store> <device>, there"
             )
         }
+        if let replica = report.pulled?.skewedReplica {
+            context.note(
+                """
+                a change of replica \(replica.shortDescription) is dated \(HumanFormat.span(report.skewMilliseconds)) ahead of \
+                the clock here: it wins over edits that did not know it, and edits that do win over it; compare the clocks
+                """)
+        }
         for table in report.waitingTables {
             context.note(
                 "table \(table.name) waits: \(table.reason); synchronize with a store that holds all of it, or let the remote do so first"
