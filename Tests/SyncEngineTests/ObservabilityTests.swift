@@ -187,7 +187,8 @@ import Testing
         let days: Int64 = 3 * 86_400_000
         try b.execute("INSERT INTO note (id, title) VALUES (?, 'x')", [key(1)])
         let future = SyncEnvironment(
-            milliseconds: { [clock = stores.clock] in clock.environment.milliseconds() + days }, random: { 5 })
+            milliseconds: { [clock = stores.clock] in clock.environment.milliseconds() + days }, random: { 5 }
+        )
         try b.execute("UPDATE _sync_log SET ms = ms + \(days)")
         try b.queue.write { _ = try Fold(db: $0, environment: future).run() }
         try a.changeUnobserved("ALTER TABLE note ADD COLUMN colour")
