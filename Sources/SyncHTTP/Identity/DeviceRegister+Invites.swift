@@ -83,8 +83,8 @@ extension DeviceRegister {
             guard try row.decode(Int64.self, atIndex: 3) > now else {
                 throw RemoteError(.invalidInvite, "the invitation has expired")
             }
-            if let user {
-                if let device = try Self.former(db, user: Array(user), for: key, now: now) { return device }
+            if let user, let device = try Self.former(db, user: Array(user), for: key, now: now) {
+                return device
             }
             let invite: Int64 = try row.decode(atIndex: 0)
             // A key that comes again by another invitation has used up those before.
@@ -119,9 +119,9 @@ extension DeviceRegister {
             throw RemoteError(.invalidInvite, "the invitation was used already")
         }
         if user == key { return former }
-        // A clock that was set back must not hold it for longer.
         let age = now - former.enrolledMilliseconds
-        guard age < 0 || age >= holdMilliseconds else {
+        // A clock that was set back far must not hold it for that long.
+        guard abs(age) >= holdMilliseconds else {
             let minutes = (holdMilliseconds - age + 59_999) / 60_000
             throw RemoteError(
                 .invalidInvite,

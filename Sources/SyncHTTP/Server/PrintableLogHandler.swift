@@ -37,14 +37,17 @@ package struct PrintableLogHandler: LogHandler {
         set { base[metadataKey: key] = newValue.map(Self.printable) }
     }
 
-    package func log(
-        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String,
-        file: String, function: String, line: UInt
-    ) {
-        base.log(
-            level: level, message: "\(LogText.printable(message.description))",
-            metadata: metadata.map(Self.printable), source: source, file: file, function: function, line: line
-        )
+    package func log(event: LogEvent) {
+        var event = event
+        event.message = "\(LogText.printable(event.message.description))"
+        event.metadata = event.metadata.map(Self.printable)
+        event.error = event.error.map { PrintableError(description: LogText.printable("\($0)")) }
+        base.log(event: event)
+    }
+
+    /// An error of which the text is left.
+    private struct PrintableError: Error, CustomStringConvertible {
+        let description: String
     }
 
     private static func printable(_ metadata: Logger.Metadata) -> Logger.Metadata {

@@ -28,7 +28,7 @@
             try place.makeStore("hub.db", "a")
             let server = try ServerProcess(place, ["hub.db"], "a", ["--plaintext-on-loopback"])
             let port = try #require(server.port, "\(server.errors)")
-            let file = try place.folder.writePassphrase(link("one", port: port) + "\n", to: "link")
+            let file = try place.folder.writePassphrase(link("one", port: port), to: "link")
             let fromFile = try place.succeed(
                 ["init", place.path("one.db"), "--invitation-file", file] + own("b"))
             #expect(!fromFile.errors.contains("among the arguments"))
