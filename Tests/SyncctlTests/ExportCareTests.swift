@@ -1,3 +1,4 @@
+import ArgumentParser
 import CipherStore
 import Foundation
 import Testing
