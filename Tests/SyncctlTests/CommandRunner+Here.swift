@@ -31,6 +31,7 @@ extension CommandRunner {
         if arguments.contains("--join"), arguments.contains(where: InvitationArgument.isMeant) {
             return false
         }
+        if arguments.contains(InvitationFileOption.flag) { return false }
         guard ["push", "pull", "sync", "verify"].contains(command) else { return true }
         guard let option = arguments.firstIndex(where: { ["--remote", "-r"].contains($0) }) else {
             return command == "verify"

@@ -34,6 +34,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case replaced
         /// The disk is full.
         case full
+        /// A file that SQLite keeps beside the database is a symbolic link.
+        case linkedCompanion
         /// The file can't be read.
         case cannotRead
         /// The file or its folder can't be written.

@@ -10,22 +10,25 @@ package struct SharedTable: Codable, Equatable, Sendable {
 
     /// So many statements are carried out for one table.
     static let statementCountMax = 1000
+    /// So long is each of them at most, in bytes.
+    static let statementByteCountMax = 1 << 20
 
     /// Makes the table.
     ///
     /// - throws: ``SyncError`` of code `invalidBundle` for statements that do anything else.
     func create(_ db: Database) throws {
-        guard statements.count <= Self.statementCountMax, !MetadataSchema.isReserved(name) else {
-            throw SyncError(.invalidBundle, "the definition of table \(name) can't be right")
+        guard (1...Self.statementCountMax).contains(statements.count), !MetadataSchema.isReserved(name),
+            statements.allSatisfy({ $0.utf8.count <= Self.statementByteCountMax })
+        else { throw SyncError(.invalidBundle, "the definition of table \(name) can't be right") }
+        let makesIt = SharedDefinition(statements[0]).map { $0.makesTable(name) } ?? false
+        let makesIndexes = statements.dropFirst().allSatisfy {
+            SharedDefinition($0).map { $0.makesIndex(of: name) } ?? false
+        }
+        guard makesIt, makesIndexes else {
+            throw SyncError(
+                .invalidBundle, "the definition of table \(name) does something else than to make it")
         }
         for statement in statements {
-            let isExpected = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "].contains {
-                statement.hasPrefix($0)
-            }
-            guard isExpected else {
-                throw SyncError(
-                    .invalidBundle, "the definition of table \(name) does something else than to make it")
-            }
             // One statement; a second one after it is an error.
             try db.makeStatement(sql: statement).execute()
         }

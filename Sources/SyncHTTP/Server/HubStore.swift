@@ -178,7 +178,9 @@ final class HubStore: Sendable {
             state.renewals.append(renewal.request)
             if state.renewals.count > Self.renewalCountMax { state.renewals.removeFirst() }
         }
-        logger.notice("the server's replica has a new identity", metadata: ["device": "\(device.label)"])
+        logger.notice(
+            "the server's replica has a new identity",
+            metadata: ["device": "\(LogText.printable(device.label))"])
     }
 
     /// Remembers what a device knows.

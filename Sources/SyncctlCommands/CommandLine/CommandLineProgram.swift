@@ -70,11 +70,12 @@ package enum CommandLineProgram {
     ///   - root: The root command.
     ///   - network: The way to other machines, of a program that has one.
     package static func run(_ root: any ParsableCommand.Type, network: (any NetworkAccess)? = nil) {
+        let arguments = ProcessArguments.take()
         ProcessHardening.apply()
         if let network { NetworkSupport.install(network) }
         do {
             try requireText()
-            try perform(root, Array(CommandLine.arguments.dropFirst()))
+            try perform(root, Array(arguments.dropFirst()))
         } catch {
             root.exit(withError: error)
         }

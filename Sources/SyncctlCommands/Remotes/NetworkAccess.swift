@@ -13,8 +13,8 @@ package protocol NetworkAccess: Sendable {
     func open(_ remote: RemoteArgument, _ request: RemoteRequest, _ context: CommandContext) throws
         -> OpenedRemote
 
-    /// Reads an invitation from an argument, or from standard input when it is "-".
-    func invitation(_ argument: String) throws -> any Invitation
+    /// Reads an invitation from the text of its link.
+    func invitation(_ link: String) throws -> any Invitation
 
     /// The words for an error of the network; nil for any other error.
     ///

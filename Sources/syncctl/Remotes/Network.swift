@@ -58,8 +58,8 @@ struct Network: NetworkAccess {
         return try Synchronizer(existing: context.open(request.store.store, secret))
     }
 
-    func invitation(_ argument: String) throws -> any Invitation {
-        ServerInvitation(link: try InviteArgument.link(argument))
+    func invitation(_ link: String) throws -> any Invitation {
+        ServerInvitation(link: try InviteArgument.link(link))
     }
 
     func failure(explaining error: any Error, store: String?) -> Failure? {

@@ -13,7 +13,7 @@ struct RemoteCommand: ParsableCommand {
         discussion: """
             EXAMPLES:
               syncctl remote list notes.db
-              syncctl remote add notes.db 'cipherstore://…'
+              syncctl remote add notes.db -              # asks for the link of an invitation
               syncctl remote remove notes.db default
             """,
         subcommands: [RemoteListCommand.self, RemoteAddCommand.self, RemoteRemoveCommand.self])
@@ -48,7 +48,7 @@ struct RemoteListCommand: ParsableCommand {
                 text: remotes.isEmpty ? "" : table.text(style: context.terminal.outputStyle))
             if remotes.isEmpty {
                 context.note(
-                    "no remotes yet; add one with: syncctl remote add \(CommandWords.path(options.store)) '<link>'"
+                    "no remotes yet; add one with: syncctl remote add \(CommandWords.path(options.store)) -"
                 )
             }
             return .success
@@ -60,17 +60,21 @@ struct RemoteListCommand: ParsableCommand {
 struct RemoteAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Enrol this store with a server, by an invitation.",
-        usage: "syncctl remote add <store> <link> [--name <name>] [--replace] [<options>]",
+        usage:
+            "syncctl remote add <store> -|<link>|--invitation-file <file> [--name <name>] [--replace] [<options>]",
         discussion: """
             The store has to be a replica of the served one; a new replica is made with: syncctl init --join. \
-            The link is read from standard input when it is "-". A store has one place in the list of a \
+            The link is read from standard input, or asked for on the terminal, when it is "-". Other users of the \
+            machine can read arguments: a link that is one is removed from there as soon as possible. A store has one place in the list of a \
             server's devices: with --replace, the invitation's label and scope take the place of those there.
             """)
 
     @OptionGroup var options: StoreOptions
 
     @Argument(help: "The link that syncctl invite printed, or - to read it from standard input.")
-    var link: String
+    var link: String?
+
+    @OptionGroup var invitation: InvitationFileOption
 
     @Option(help: "The name of the remote; sync, push and pull mean \"default\".")
     var name = RemoteBook.defaultName
@@ -80,9 +84,18 @@ struct RemoteAddCommand: ParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        guard (link == nil) != (invitation.file == nil) else {
+            throw ValidationError(
+                "name the link of an invitation, - to read it from standard input, or --invitation-file <file>"
+            )
+        }
+    }
+
     func run() throws {
         try CommandContext.run(global) { context in
-            let link = try InviteArgument.link(link)
+            let link = try InviteArgument.link(
+                InvitationArgument.link(link, file: invitation.file, context))
             let synchronizer = try Synchronizer(existing: context.open(options))
             if !replace { try refuseReplacement(in: RemoteBook(synchronizer), link) }
             Interruption.listen()
@@ -162,16 +175,12 @@ struct RemoteDocument: Encodable {
 
 /// Invitations on the command line.
 enum InviteArgument {
-    /// Reads a link from an argument, or from standard input.
-    static func link(_ argument: String) throws -> InviteLink {
-        var text = argument
-        if text == "-" {
-            text = readLine(strippingNewline: true) ?? ""
-        }
+    /// Reads a link.
+    static func link(_ text: String) throws -> InviteLink {
         guard let link = InviteLink(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
             throw Failure.usage(
                 "that is no invitation, or it is not complete",
-                hints: ["copy all of the link that syncctl invite printed, in quotes: 'cipherstore://…'"])
+                hints: ["copy all of the link that syncctl invite printed: cipherstore://…"])
         }
         return link
     }

@@ -236,7 +236,8 @@ struct ServeCommand: ParsableCommand {
         let isQuiet = context.global.isQuiet
         return Logger(label: "syncctl") { label in
             guard !isQuiet else { return SwiftLogNoOpLogHandler() }
-            var handler = StreamLogHandler.standardError(label: label)
+            // The engine and the libraries below log too, and a path or an error may hold anything.
+            var handler = PrintableLogHandler(StreamLogHandler.standardError(label: label))
             // What is worth a person's attention; the libraries tell at "info" that they began and ended.
             handler.logLevel = .notice
             return handler

@@ -93,7 +93,7 @@ struct InviteCommand: ParsableCommand {
                 text: link.description)
             context.note(
                 "valid for one device until \(HumanFormat.timestamp(end, style: .minute)); on it, run:")
-            context.note("  syncctl init <store> --join '<link>'")
+            context.note("  syncctl init <store> --join -     (and give it the link)")
             return .success
         }
     }
