@@ -119,6 +119,9 @@ package struct CommandContext {
         return configuration
     }
 
+    /// Notes the store that the command works on.
+    func noteSubject(_ path: String) { subject.note(path) }
+
     /// Opens a store.
     package func open(_ path: String, _ secret: KeySlotSecret) throws -> DatabaseQueue {
         subject.note(path)
