@@ -90,7 +90,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file concerned.
     public let path: String?
 
-    /// Whether a newer version of this library reads the file: one of its own formats, and not SQLCipher's, is too new.
+    /// Whether a newer version of this library reads the file: one of its own formats, and not SQLCipher's,
+    /// is too new.
     public let needsNewerLibrary: Bool
 
     /// Makes an error.

@@ -38,7 +38,8 @@ public enum PlaintextExport {
         }
     }
 
-    /// Exports by way of an encrypted copy: what a connection attaches that may not write, it can't write either.
+    /// Exports by way of an encrypted copy: what a connection attaches that may not write, it can't write
+    /// either.
     private static func exportCopy(
         of source: Database, to temporary: String, besides path: String
     ) throws {

@@ -35,14 +35,16 @@ extension Synchronizer {
     ///     - scope: What it gets.
     ///     - progress: Called with the rows that were written, and about how many there are.
     /// - returns: The rows of the bundle, and the bytes of the file.
-    /// - throws: ``SyncError``: `noSuchReplica`, `noSuchTable`; ``StoreError``, of code `cannotWrite` when a store that can't be
-    ///   written has edits without versions; ``DatabaseError``. No file is left at `path` then.
+    /// - throws: ``SyncError``: `noSuchReplica`, `noSuchTable`; ``StoreError``, of code `cannotWrite` when a
+    ///   store that can't be written has edits without versions; ``DatabaseError``. No file is left at `path`
+    ///   then.
     @discardableResult
     public func writeBundle(
         to path: String, since base: BundleBase, scope: SyncScope = .everything,
         _ protection: BundleFile.Protection, progress: SyncProgressHandler? = nil
     ) throws -> TransferSummary {
-        // Other programs may have changed the schema, or have written under an identity that is another file's.
+        // Other programs may have changed the schema, or have written under an identity that is another
+        // file's.
         _ = try peer.greetAsItIs()
         let request = TransferRequest(
             base: try vector(of: base),

@@ -5,7 +5,8 @@ import SyncWire
 extension StorePeer {
     /// Greets; a replica that can't be written does so as it was when it was last brought up to date.
     ///
-    /// - parameter requiringVersions: Whether all of its edits have to have versions, because they are to be sent.
+    /// - parameter requiringVersions: Whether all of its edits have to have versions, because they are to be
+    ///   sent.
     /// - throws: ``StoreError`` of code `cannotWrite` when they don't.
     func greetAsItIs(requiringVersions: Bool = true) throws -> Greeting {
         guard !canWrite else { return try greet() }
@@ -16,11 +17,12 @@ extension StorePeer {
         }
     }
 
-    /// Whether the file may be written, as far as that is known without writing. The readers of a pool never may.
+    /// Whether the file may be written, as far as that is known without writing. The readers of a pool never
+    /// may.
     var canWrite: Bool { database.writeWithoutTransaction { $0.canWrite } }
 
-    /// Throws when something would have to be written first, or else values would be sent under the versions of what
-    /// they replaced.
+    /// Throws when something would have to be written first, or else values would be sent under the versions
+    /// of what they replaced.
     func requireVersions(_ db: Database) throws {
         let metadata = try StoreMetadata.require(db)
         let isReady =

@@ -18,7 +18,8 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Code
     /// What is wrong.
     public let message: String
-    /// Whether the bytes say that they are of a later version than this program reads: a newer program reads them.
+    /// Whether the bytes say that they are of a later version than this program reads: a newer program reads
+    /// them.
     public let isOfNewerVersion: Bool
 
     /// Makes an error.

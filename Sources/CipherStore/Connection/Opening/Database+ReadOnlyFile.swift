@@ -1,6 +1,6 @@
 extension Database {
-    /// Opens a connection. One that refuses to write reads the file as it is where SQLite can't make the files beside it
-    /// that it needs to read, because the disk is full or the folder does not let it.
+    /// Opens a connection. One that refuses to write reads the file as it is where SQLite can't make the
+    /// files beside it that it needs to read, because the disk is full or the folder does not let it.
     ///
     /// - throws: A ``DatabaseError`` or ``StoreError``.
     static func opening(
@@ -14,7 +14,9 @@ extension Database {
         } catch let error as DatabaseError
             where configuration.readonly && DatabasePath(path).isFile && error.saysNoFileCanBeMade
         {
-            guard let mode = OpeningMode.immutable(path) else { throw error }
+            guard let mode = OpeningMode.immutable(path) else {
+                throw error.saysDiskIsFull ? error : error.with(storeError: .unreadableWAL(path))
+            }
             return try Database(
                 path: path, configuration: configuration, keyCache: keyCache, label: label,
                 memorySettings: memorySettings, mode: mode)

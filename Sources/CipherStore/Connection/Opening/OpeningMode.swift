@@ -10,10 +10,11 @@ import Foundation
 
 /// How SQLite opens the file of a connection.
 ///
-/// SQLite makes two files beside a database in WAL mode, also to read it, and gives them the mode of the database. Where
-/// the folder does not let it, it can't read; beside a file that nobody may write, it leaves files that lock out
-/// everybody. So a file that can't be written, and whose content is all in it, is read as it is: without a WAL, without
-/// locks, and with a look at the end of each read at whether somebody wrote it meanwhile.
+/// SQLite makes two files beside a database in WAL mode, also to read it, and gives them the mode of the
+/// database. Where the folder does not let it, it can't read; beside a file that nobody may write, it leaves
+/// files that lock out everybody. So a file that can't be written, and whose content is all in it, is read as
+/// it is: without a WAL, without locks, and with a look at the end of each read at whether somebody wrote it
+/// meanwhile.
 enum OpeningMode: Equatable {
     /// As SQLite does it.
     case ordinary
@@ -23,7 +24,8 @@ enum OpeningMode: Equatable {
     /// Chooses the mode for a file.
     ///
     /// - parameter readonly: Whether the connection refuses to write.
-    /// - throws: A ``DatabaseError`` of code `SQLITE_CANTOPEN` when a part of the content is in a WAL that can't be read.
+    /// - throws: A ``DatabaseError`` of code `SQLITE_CANTOPEN` when a part of the content is in a WAL that
+    ///   can't be read.
     static func choose(_ path: String, readonly: Bool) throws -> OpeningMode {
         let side = SideFiles(path)
         let canWriteFile = access(side.file, W_OK) == 0

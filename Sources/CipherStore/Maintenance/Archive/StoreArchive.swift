@@ -14,8 +14,8 @@ public enum StoreArchive {
     ///     - lock: Who can open it.
     ///     - preparation: What has to hold of the source when it is copied.
     ///     - now: What the archive says about when it was made.
-    ///     - isShared: Whether other users of the machine may read the file, as its mode says. What is in it only
-    ///       they read who open it.
+    ///     - isShared: Whether other users of the machine may read the file, as its mode says. What is in it
+    ///       only they read who open it.
     /// - throws: A ``StoreError``: `exists`, `encryptionMismatch` when the source is not encrypted,
     ///   `damaged`, `full`, …; a ``DatabaseError``. No file is left at `path` then.
     public static func write(

@@ -1,5 +1,6 @@
 extension Error {
-    /// Whether the system does not let this process read or write a file, or there is no room: nothing is damaged.
+    /// Whether the system does not let this process read or write a file, or there is no room: nothing is
+    /// damaged.
     var isAboutAccess: Bool {
         switch StoreError(self)?.code {
         case .cannotRead, .cannotWrite, .full, .busy: return true

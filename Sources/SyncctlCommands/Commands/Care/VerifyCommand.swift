@@ -22,9 +22,10 @@ struct VerifyCommand: ParsableCommand {
 
             A file whose name ends in .csa is checked as an archive, all of it.
 
-            Exits with 16 when something is damaged, and with 1 when the system does not let a part be read, or \
-            the disk is full, which says nothing about damage. A store that can't be written is checked as it is. An old copy of the whole file that somebody put \
-            in its place can't be noticed: see docs/threat-model.md.
+            Exits with 16 when something is damaged, and with 1 when the system does not let a part be \
+            read, or the disk is full, which is no damage. A store that can't be written is checked as it \
+            is. An old copy of the whole file that somebody put in its place can't be noticed: see \
+            docs/threat-model.md.
 
             EXAMPLES:
               syncctl verify notes.db --deep
