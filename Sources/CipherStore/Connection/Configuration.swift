@@ -58,8 +58,8 @@ public struct Configuration: Sendable {
     /// - Where it can't, and a `-wal` file has content that this process can't read, opening throws a
     ///   ``DatabaseError`` of code `SQLITE_CANTOPEN`: a part of the data would be missing.
     ///
-    /// A file that this process may not write is read so without this setting, too; writes throw
-    /// `SQLITE_READONLY`.
+    /// A queue reads a file that this process may not write so without this setting, too; writes throw
+    /// `SQLITE_READONLY`, as does a pool when it is opened.
     public var readonly = false
 
     /// The journal mode. The default leaves the file's mode as it is, except

@@ -3,25 +3,34 @@ import CipherStore
 /// Opening stores for commands that only read.
 extension CommandContext {
     /// Opens a store with what the options name, for a command that only reads.
-    package func openForReading(_ options: StoreOptions) throws -> DatabaseQueue {
+    ///
+    /// - parameter makesFiles: Whether the command makes files of what it reads.
+    package func openForReading(_ options: StoreOptions, makesFiles: Bool = false) throws -> DatabaseQueue {
         noteSubject(options.store)
         try StoreFileCheck.requireStore(options.store)
-        return try openForReading(options.store, storeSecret(options))
+        return try openForReading(options.store, storeSecret(options), makesFiles: makesFiles)
     }
 
     /// Opens a store for a command that only reads: one that can't be written is read as it is.
-    package func openForReading(_ path: String, _ secret: KeySlotSecret) throws -> DatabaseQueue {
+    package func openForReading(
+        _ path: String, _ secret: KeySlotSecret, makesFiles: Bool = false
+    ) throws -> DatabaseQueue {
         noteSubject(path)
-        return try openForReading(path, configuration(secret))
+        return try openForReading(path, configuration(secret), makesFiles: makesFiles)
     }
 
     /// The same with a configuration.
-    func openForReading(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
+    ///
+    /// Where the disk is full, a command that makes files says so at once.
+    func openForReading(
+        _ path: String, _ configuration: Configuration, makesFiles: Bool = false
+    ) throws -> DatabaseQueue {
         var reason = FileObstacle.find(path).map { Failure.systemText($0.code) }
         if reason == nil {
             do {
                 return try DatabaseQueue(path: path, configuration: configuration)
             } catch let error as DatabaseError where error.isAboutWriting {
+                if error.saysDiskIsFull && makesFiles { throw error }
                 reason =
                     error.saysDiskIsFull ? "the disk is full" : error.storeError?.message ?? error.message
             }
@@ -30,7 +39,8 @@ extension CommandContext {
         configuration.readonly = true
         configuration.journalMode = .default
         let queue = try DatabaseQueue(path: path, configuration: configuration)
-        note("\(path) can't be written (\(reason ?? "unknown reason")), and is opened for reading only")
+        noteAtEnd(
+            "\(path) can't be written (\(reason ?? "for an unknown reason")), and was opened for reading only")
         return queue
     }
 }

@@ -273,10 +273,12 @@ extension Database {
     /// Throws when the file could not be put into WAL mode, on which the
     /// isolation of a pool's reads rests.
     func requireWAL() throws {
-        // A file that can't be written is read without its WAL, which is empty.
-        guard self.mode == .ordinary,
-            let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode"), mode != "wal"
-        else { return }
+        guard self.mode == .ordinary else {
+            throw withReasonNotToWrite(
+                DatabaseError(
+                    resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database"))
+        }
+        guard let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode"), mode != "wal" else { return }
         throw DatabaseError(
             resultCode: .SQLITE_CANTOPEN,
             message:

@@ -15,7 +15,8 @@ extension Database {
             where configuration.readonly && DatabasePath(path).isFile && error.saysNoFileCanBeMade
         {
             guard let mode = OpeningMode.immutable(path) else {
-                throw error.saysDiskIsFull ? error : error.with(storeError: .unreadableWAL(path))
+                guard !error.saysDiskIsFull && OpeningMode.hasWAL(path) else { throw error }
+                throw error.with(storeError: .unreadableWAL(path))
             }
             return try Database(
                 path: path, configuration: configuration, keyCache: keyCache, label: label,

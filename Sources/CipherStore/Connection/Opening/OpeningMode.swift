@@ -51,6 +51,9 @@ enum OpeningMode: Equatable {
         return side.hasWAL || side.hasJournal ? nil : .immutable(state)
     }
 
+    /// Whether there may be changes of a database that are not in its file yet.
+    static func hasWAL(_ path: String) -> Bool { SideFiles(path).hasWAL }
+
     /// What means nothing else in a URI: https://www.sqlite.org/uri.html
     private static let plainCharacters = CharacterSet(
         charactersIn: "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
