@@ -40,7 +40,8 @@ extension CommandContext {
         configuration.journalMode = .default
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         noteAtEnd(
-            "\(path) can't be written (\(reason ?? "for an unknown reason")), and was opened for reading only")
+            "\(path) can't be written (\(reason ?? "for an unknown reason")), and was opened for reading only"
+        )
         return queue
     }
 }
