@@ -58,14 +58,12 @@ public enum StoreCopy {
     /// looked at again, after a checkpoint.
     static func verifySource(_ source: Database) throws {
         guard let key = source.encryptionKey else { return }
-        // Only who may write may check a WAL out, or keep others from it.
-        let isWAL =
-            try source.canWrite && String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal"
+        let isWAL = try String.fetchOne(source, sql: "PRAGMA journal_mode") == "wal"
         var suspects: Set<Int>?
         for attempt in 0..<(isWAL ? 6 : 1) {
             if attempt > 1 { Thread.sleep(forTimeInterval: 0.02 * Double(attempt)) }
             // A checkpoint that is not complete leaves old, valid pages in the file.
-            if isWAL { try source.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+            if isWAL && source.canWrite { try source.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
             try source.inTransaction(source.canWrite ? .immediate : .deferred) {
                 suspects = try StoreVerification.unauthenticPages(of: source, key: key, among: suspects)
                 return .rollback
