@@ -182,7 +182,7 @@ public final class Database {
         handle = try SQLiteHandle.open(
             path: mode.name(of: path), readonly: configuration.readonly && isFile || isAsItIs,
             creates: !configuration.requiresExistingFile,
-            isURI: DatabasePath(path).isNamedMemory || isAsItIs)
+            isURI: DatabasePath(path).isNamedMemory || isAsItIs, file: path)
         interruption = Interruption(handle)
         do {
             try setUp()

@@ -27,7 +27,7 @@ extension StorePeer {
         let metadata = try StoreMetadata.require(db)
         let isReady =
             try metadata.format == MetadataSchema.version && StateReader(db: db).isFolded()
-            && !SettlementMark.isDue(db) && SchemaInspection(db: db).isUpToDate()
+            && SchemaInspection(db: db).isUpToDate()
         guard !isReady else { return }
         throw StoreError(
             .cannotWrite,
