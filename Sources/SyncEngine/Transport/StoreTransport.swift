@@ -29,7 +29,7 @@ public struct StoreTransport: Transport {
 
 /// A replica whose file is open in this process.
 final class StorePeer: SyncPeer {
-    private let database: any DatabaseWriter
+    let database: any DatabaseWriter
     private let environment: SyncEnvironment
     private let closes: Bool
     private let policies: MergePolicies?
@@ -109,7 +109,7 @@ final class StorePeer: SyncPeer {
     /// the other side does not have it anyway.
     private static let comparedEntryCountMax: Int64 = 10_000
 
-    private func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
+    func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
         let metadata = try StoreMetadata.require(db)
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
         facts.parts = try Coverage.load(db, metadata).facts(db)
@@ -173,6 +173,14 @@ final class StorePeer: SyncPeer {
     }
 
     private func export(_ body: (Database) throws -> TransferSummary) throws -> TransferSummary {
+        guard canWrite else {
+            let summary = try database.writeWithoutTransaction { db in
+                try requireVersions(db)
+                return try exportFolded(db, body)
+            }
+            guard let summary else { throw SyncError.changedMeanwhile }
+            return summary
+        }
         var hasSettled = false
         for _ in 0..<10 {
             var summary: TransferSummary?

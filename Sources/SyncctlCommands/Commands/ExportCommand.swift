@@ -114,7 +114,7 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             if let to { try StoreFileCheck.requireFolder(of: to) }
-            let queue = try context.open(options)
+            let queue = try context.openForReading(options, makesFiles: format == nil)
             if let format {
                 Interruption.listen()
                 let rows = try exportText(queue, format, context)

@@ -141,7 +141,7 @@ struct InitCommand: ParsableCommand {
                 clonePassphrase, for: clone, own: KeySlotSecret(passphrase), isOwnAsked: context.asks(options)
             )
             Interruption.listen()
-            let original = try Synchronizer(existing: context.open(clone, source))
+            let original = try Synchronizer(existing: context.openForReading(clone, source, makesFiles: true))
             let progress = context.progress("copying", unit: .items("pages"))
             try original.clone(to: path, passphrase: passphrase) {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))

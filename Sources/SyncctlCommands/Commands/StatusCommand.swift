@@ -68,7 +68,7 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let queue = try context.open(options)
+            let queue = try context.openForReading(options)
             let status = try Synchronizer(existing: queue).status()
             let tracked = Set(status.tables.map { $0.name.lowercased() })
             let untracked = try queue.read { try TextExport.tables($0) }.filter {

@@ -13,6 +13,8 @@
             case torn
             /// From the call on there is no space left.
             case full
+            /// Nothing can be written there, at no call.
+            case readOnly
             /// The user presses Ctrl-C before the call.
             case interrupt
             /// The user presses it twice.

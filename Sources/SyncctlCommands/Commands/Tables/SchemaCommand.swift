@@ -30,7 +30,7 @@ struct SchemaCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let schema = try context.open(options).read { try StoreSchema.load($0, tables: tables) }
+            let schema = try context.openForReading(options).read { try StoreSchema.load($0, tables: tables) }
             try context.print(
                 Document(store: options.store, tables: schema),
                 text: schema.map(\.text).joined(separator: "\n"))

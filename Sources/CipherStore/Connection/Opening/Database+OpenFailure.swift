@@ -86,7 +86,8 @@ extension StoreError {
     static func unopened(_ path: String, errorNumber: CInt) -> StoreError {
         switch errorNumber {
         case 0: StoreError(.cannotRead, "cannot open the file", path: path)
-        case ENOENT: StoreError(.missing, "there is no such file", path: path)
+        case ENOENT where FileIdentity(path: path) == nil:
+            StoreError(.missing, "there is no such file", path: path)
         default: StoreError(.cannotRead, "cannot open: \(systemText(errorNumber))", path: path)
         }
     }
