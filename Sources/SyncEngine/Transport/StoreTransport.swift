@@ -8,28 +8,38 @@ public struct StoreTransport: Transport {
 
     /// Makes a transport to a file.
     ///
-    /// - parameter configuration: Opens the file with its own key.
-    public init(path: String, configuration: Configuration) {
+    /// - parameters:
+    ///     - configuration: Opens the file with its own key.
+    ///     - name: What the remote is called in the status and in the choice of its tables; nil for the path.
+    public init(path: String, configuration: Configuration, name: String? = nil) {
         var configuration = configuration
         configuration.requiresExistingFile = true
         configuration.encryption = .required
         self.path = path
         self.configuration = configuration
+        self.name = name ?? path
     }
 
-    /// The path.
-    public var name: String { path }
+    /// What the remote is called: the path, unless something else was said.
+    public let name: String
 
     /// Opens the file.
     public func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         return StorePeer(queue, environment, closes: true)
     }
+
+    /// Which database the file is a replica of.
+    func store(_ environment: SyncEnvironment) throws -> StoreID {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? queue.close() }
+        return try StorePeer(queue, environment, closes: false).store()
+    }
 }
 
 /// A replica whose file is open in this process.
 final class StorePeer: SyncPeer {
-    private let database: any DatabaseWriter
+    let database: any DatabaseWriter
     private let environment: SyncEnvironment
     private let closes: Bool
     private let policies: MergePolicies?
@@ -109,7 +119,7 @@ final class StorePeer: SyncPeer {
     /// the other side does not have it anyway.
     private static let comparedEntryCountMax: Int64 = 10_000
 
-    private func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
+    func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
         let metadata = try StoreMetadata.require(db)
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
         facts.parts = try Coverage.load(db, metadata).facts(db)
