@@ -66,7 +66,7 @@ extension TableTracking {
     /// the one of here goes to the journal. A row that is missing here comes back, and one that peers deleted goes,
     /// unless it was written here.
     func merge(_ table: SyncedTable, _ kept: SyncedTable, columnsAdded added: Set<String>) throws {
-        let columns = try table.presentColumns.filter { !added.contains($0.name.identifierKey) }.compactMap {
+        let columns = table.presentColumns.filter { !added.contains($0.name.identifierKey) }.compactMap {
             column in
             kept.presentColumns.first { $0.number == column.number }.map {
                 MergedColumn(column, here: column.name, kept: $0.name)

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// Commits to files of this machine are noticed. A folder is listed every two seconds. A store behind ssh is asked
 /// twice a minute, because each question is a connection.
-final class PeerWatch: Sendable {
+final class PeerWatch {
     private static let folderSeconds = 2.0
     private static let networkSeconds = 30.0
     /// How often files of this machine are looked at for commits.
@@ -19,17 +19,34 @@ final class PeerWatch: Sendable {
     /// The longest pause after failures.
     private static let retrySecondsMax = 60.0
 
+    /// What wakes a watch, from whatever thread.
+    final class Signal: Sendable {
+        private let semaphore = DispatchSemaphore(value: 0)
+        private let stopped = Atomic<Bool>(false)
+
+        var isStopped: Bool { stopped.load(ordering: .relaxed) }
+
+        /// Says that something changed.
+        func wake() { semaphore.signal() }
+
+        /// Ends the watch.
+        func stop() {
+            stopped.store(true, ordering: .relaxed)
+            wake()
+        }
+
+        /// Waits for a change. Several are one.
+        func wait(seconds: Double) {
+            _ = semaphore.wait(timeout: .now() + seconds)
+            while semaphore.wait(timeout: .now()) == .success {}
+        }
+    }
+
+    /// Ends the watch, and wakes it.
+    let signal = Signal()
     private let ready: PreparedExchange
-    private let wake = DispatchSemaphore(value: 0)
-    private let isStopped = Atomic<Bool>(false)
 
     init(_ ready: PreparedExchange) { self.ready = ready }
-
-    /// Ends ``run(exchange:onFailure:)``.
-    func stop() {
-        isStopped.store(true, ordering: .relaxed)
-        wake.signal()
-    }
 
     /// Synchronizes at once, and after changes on either side, until it is stopped.
     ///
@@ -43,12 +60,12 @@ final class PeerWatch: Sendable {
         var seen: Position?
         var asked = ContinuousClock.now
         var failures = 0
-        while !isStopped.load(ordering: .relaxed) {
+        while !signal.isStopped {
             do {
                 let position = try position()
                 let isDue = isPolled && ContinuousClock.now - asked >= .seconds(Self.networkSeconds)
                 guard position != seen || isDue else {
-                    wait()
+                    signal.wait(seconds: ready.folder == nil ? Self.networkSeconds : Self.folderSeconds)
                     continue
                 }
                 try exchange()
@@ -61,7 +78,7 @@ final class PeerWatch: Sendable {
                 failures += 1
                 let seconds = min(Self.retrySecondsMax, Double(1 << min(failures, 7)) / 2)
                 try onFailure(failure, seconds)
-                other.withLock { $0 = nil }
+                other = nil
                 seen = nil
                 _ = Interruption.wait(seconds: Int(seconds.rounded(.up)))
             }
@@ -75,15 +92,8 @@ final class PeerWatch: Sendable {
         return files.map { file in
             StoreWatcher(
                 path: file.path, configuration: file.configuration, seconds: Self.fileSeconds,
-                onChange: { [wake] in wake.signal() })
+                onChange: { [signal] in signal.wake() })
         }
-    }
-
-    private func wait() {
-        let seconds = ready.folder == nil ? Self.networkSeconds : Self.folderSeconds
-        _ = wake.wait(timeout: .now() + seconds)
-        // Several commits are one change.
-        while wake.wait(timeout: .now()) == .success {}
     }
 
     // MARK: Positions
@@ -99,7 +109,7 @@ final class PeerWatch: Sendable {
     }
 
     /// The other store, where it is a file.
-    private let other = Mutex<Synchronizer?>(nil)
+    private var other: Synchronizer?
 
     private func position() throws -> Position {
         var position = Position()
@@ -114,13 +124,11 @@ final class PeerWatch: Sendable {
 
     private func otherStore() throws -> [Synchronizer] {
         guard let file = ready.file else { return [] }
-        return try other.withLock { opened in
-            if let opened { return [opened] }
-            let synchronizer = try Synchronizer(
-                existing: DatabaseQueue(path: file.path, configuration: file.configuration))
-            opened = synchronizer
-            return [synchronizer]
-        }
+        if let other { return [other] }
+        let synchronizer = try Synchronizer(
+            existing: DatabaseQueue(path: file.path, configuration: file.configuration))
+        other = synchronizer
+        return [synchronizer]
     }
 
     /// The files of a folder, with their sizes and times. One that is gone has none.

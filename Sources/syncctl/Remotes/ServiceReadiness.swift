@@ -45,7 +45,7 @@ enum ServiceReadiness {
             let descriptor = socket(AF_UNIX, kind, 0)
             guard descriptor >= 0 else { return }
             defer { close(descriptor) }
-            let length = socklen_t((MemoryLayout.offset(of: \sockaddr_un.sun_path) ?? 2) + name.count)
+            let length = socklen_t((MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2) + name.count)
             let bytes = Array(text.utf8)
             _ = withUnsafePointer(to: address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -78,7 +78,8 @@ struct WatchCommand: ParsableCommand {
 
     private func watch(_ ready: PreparedExchange, _ context: CommandContext) throws {
         let watch = PeerWatch(ready)
-        Interruption.onRequest { watch.stop() }
+        let signal = watch.signal
+        Interruption.onRequest { signal.stop() }
         try context.print(Document("connected", ready.name), text: line("watching \(ready.name)"))
         ServiceReadiness.notify(.ready)
         try watch.run {

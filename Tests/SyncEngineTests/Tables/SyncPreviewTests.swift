@@ -65,7 +65,7 @@ import Testing
     @Test func ofAFolderTheHeadsAreRead() throws {
         let (a, b) = try changed()
         let folder = FolderTransport(
-            path: stores.path("folder"), passphrase: Passphrase("folder"), cost: .testing)
+            path: stores.path("folder"), passphrase: try Passphrase("folder"), cost: .minimum)
         let first = try a.synchronizer.preview(with: folder)
         #expect(text(first.outgoing) == ["note 2", "tag 1"] && first.incomingChangeCount == 0)
         #expect(!FileManager.default.fileExists(atPath: folder.path))

@@ -39,7 +39,7 @@ import Testing
 
     @Test func ofSeveralOneIsNamedOrAllAreTaken() throws {
         try place.succeed(["sync", place.path("a.db"), "--remote", place.path("b.db")] + both)
-        let folder = ["--remote", "dir:" + place.path("shared"), "--create", "--cost", "16"]
+        let folder = ["--remote", "dir:" + place.path("shared"), "--create", "--cost", "14"]
         try place.succeed(["sync", place.path("a.db")] + folder + both)
         let unclear = try place.run(["sync", place.path("a.db")] + both)
         #expect(unclear.status == 64 && unclear.errors.contains("--all"))
