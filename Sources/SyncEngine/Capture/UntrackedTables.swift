@@ -72,7 +72,8 @@ extension TableTracking {
                 MergedColumn(column, here: column.name, kept: $0.name)
             }
         }
-        try deleteUnchanged(table, kept, columns)
+        // A value of a column that is new may have been written to a row that peers deleted.
+        if added.isEmpty { try deleteUnchanged(table, kept, columns) }
         try logRows(of: table, kept, .restored)
         for column in columns { try merge(column, table, kept) }
         try db.execute(sql: "DROP TABLE \(kept.qualifiedBaseName)")
@@ -111,7 +112,9 @@ extension TableTracking {
         let key = table.key.quotedDatabaseIdentifier
         let old = kept.key.quotedDatabaseIdentifier
         let isUnchanged = columns.map { "NOT \($0.isChangedHere)" }
-        let conditions = ["k.\(old) IS NULL", "b.\(old) IS NOT NULL"] + isUnchanged
+        let isAlive =
+            "EXISTS (SELECT 1 FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = t.\(key) AND r.cl & 1)"
+        let conditions = ["k.\(old) IS NULL", "b.\(old) IS NOT NULL", "NOT \(isAlive)"] + isUnchanged
         let keys = try DatabaseValue.fetchAll(
             db,
             sql: """

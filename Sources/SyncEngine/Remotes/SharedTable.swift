@@ -65,10 +65,17 @@ extension StorePeer: DefiningPeer {
 extension Synchronizer {
     /// How the tables of a remote are made that it exchanges.
     ///
-    /// - throws: ``SyncError`` of code `notComparable` for one that does not tell; what its connection throws.
+    /// - throws: ``SyncError``: `notComparable` for one that does not tell, `otherStore` for a replica of another database;
+    ///   what its connection throws.
     package func definitions(from transport: any Transport) throws -> [SharedTable] {
         let remote = try transport.connect(environment)
         defer { remote.close() }
+        let own = try database.read { try StoreMetadata.require($0).store }
+        // A file is not written to for that, and a greeting would.
+        let other = try (remote as? StorePeer)?.store() ?? remote.greet().store
+        guard other == own else {
+            throw SyncError(.otherStore, "the remote is a replica of another database")
+        }
         guard let peer = remote as? any DefiningPeer else {
             throw SyncError(.notComparable, "\(transport.name) does not tell how its tables are made")
         }
@@ -83,13 +90,7 @@ extension Synchronizer {
     ///   definitions that do anything else, `otherStore` for a replica of another database. ``DatabaseError`` for a
     ///   definition that this SQLite can't carry out. No table is made then.
     public func createTables(from transport: any Transport) throws -> [String] {
-        if let file = transport as? StoreTransport {
-            let own = try database.read { try StoreMetadata.require($0).store }
-            guard try file.store(environment) == own else {
-                throw SyncError(.otherStore, "the remote is a replica of another database")
-            }
-        }
-        return try make(definitions(from: transport))
+        try make(definitions(from: transport))
     }
 
     /// How tables are made, as far as this store has them.

@@ -28,13 +28,6 @@ public struct StoreTransport: Transport {
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         return StorePeer(queue, environment, closes: true)
     }
-
-    /// Which database the file is a replica of.
-    func store(_ environment: SyncEnvironment) throws -> StoreID {
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        defer { try? queue.close() }
-        return try StorePeer(queue, environment, closes: false).store()
-    }
 }
 
 /// A replica whose file is open in this process.

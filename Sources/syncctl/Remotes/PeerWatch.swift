@@ -3,7 +3,6 @@ import Dispatch
 import Foundation
 import SyncEngine
 import SyncHTTP
-import SyncWire
 import SyncctlCommands
 import Synchronization
 

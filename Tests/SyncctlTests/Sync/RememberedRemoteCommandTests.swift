@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func theOnlyRemoteIsTakenWhenNoneIsNamed() throws {
-        let first = try place.run(["sync", place.path("a.db")] + both)
+        let first = try place.run(["sync", place.path("a.db")] + own)
         #expect(first.status == 64 && first.errors.contains("knows no server"))
         try place.succeed(["sync", place.path("a.db"), "--remote", place.path("b.db")] + both)
         try insert("b.db", "b", 10..<12)
