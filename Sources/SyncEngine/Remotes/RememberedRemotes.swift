@@ -6,6 +6,9 @@ package struct RememberedRemote: Equatable, Sendable {
     package let name: String
     /// Where it is, whatever folder a command is run in. No secret.
     package let location: String
+
+    /// Makes a remote.
+    package init(name: String, location: String) { (self.name, self.location) = (name, location) }
 }
 
 /// The remotes are settings of the store: names that begin with a word of their own.

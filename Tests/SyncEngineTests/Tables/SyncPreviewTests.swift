@@ -73,7 +73,7 @@ import Testing
         let before = try a.everything()
         let preview = try a.synchronizer.preview(with: folder)
         #expect(text(preview.outgoing) == ["note 2", "tag 1"])
-        #expect(preview.incoming == nil && preview.incomingChangeCount == 1)
+        #expect(preview.incoming == nil && (preview.incomingChangeCount ?? 0) > 0)
         #expect(try a.everything() == before)
     }
 }
