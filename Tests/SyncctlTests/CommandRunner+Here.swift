@@ -16,7 +16,8 @@ import Foundation
 /// all of them.
 extension CommandRunner {
     private static let commands: Set = [
-        "init", "import", "export", "rekey", "key", "restore", "verify", "compact", "track", "push", "pull",
+        "init", "import", "export", "rekey", "key", "restore", "verify", "compact", "track", "untrack",
+        "push", "pull",
         "sync",
         "bundle", "status", "conflicts", "parked", "log", "clone", "replica", "help", "--help",
         "sql", "tables", "schema", "version", "completion", "manual",

@@ -292,7 +292,8 @@ extension ProcessWideTests {
         @Test func theLinkOfAnInvitationIsHiddenToo() throws {
             let link = "cipherstore://127.0.0.1:1/secret"
             let screen = try dialog([typed(link + "\n", at: "Enter the link of the invitation: ")]) {
-                #expect(try InvitationArgument.ask($0.device) == link)
+                let asked = try InvitationArgument.ask($0.device)
+                #expect(asked == link)
             }
             #expect(screen == "Enter the link of the invitation: \r\u{1B}[K")
         }

@@ -145,12 +145,16 @@ extension Synchronizer {
     }
 
     /// Makes tables that are not here, and tracks them.
-    package func make(_ tables: [SharedTable]) throws {
-        guard !tables.isEmpty else { return }
-        try database.write { db in
+    ///
+    /// - returns: Their names.
+    @discardableResult
+    package func make(_ tables: [SharedTable]) throws -> [String] {
+        guard !tables.isEmpty else { return [] }
+        return try database.write { db in
             let missing = try tables.filter { try !db.tableExists($0.name) }
             for table in missing { try table.create(db) }
             try TableTracking(db: db, environment: environment).track(missing.map(\.name))
+            return missing.map(\.name)
         }
     }
 

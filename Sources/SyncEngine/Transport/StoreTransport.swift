@@ -8,17 +8,20 @@ public struct StoreTransport: Transport {
 
     /// Makes a transport to a file.
     ///
-    /// - parameter configuration: Opens the file with its own key.
-    public init(path: String, configuration: Configuration) {
+    /// - parameters:
+    ///     - configuration: Opens the file with its own key.
+    ///     - name: What the remote is called in the status and in the choice of its tables; nil for the path.
+    public init(path: String, configuration: Configuration, name: String? = nil) {
         var configuration = configuration
         configuration.requiresExistingFile = true
         configuration.encryption = .required
         self.path = path
         self.configuration = configuration
+        self.name = name ?? path
     }
 
-    /// The path.
-    public var name: String { path }
+    /// What the remote is called: the path, unless something else was said.
+    public let name: String
 
     /// Opens the file.
     public func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {

@@ -27,7 +27,10 @@ package enum CommandLineProgram {
                 name: "CARE", subcommands: [VerifyCommand.self, DoctorCommand.self, CompactCommand.self]),
             CommandGroup(
                 name: "SYNC",
-                subcommands: [TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self]
+                subcommands: [
+                    TrackCommand.self, UntrackCommand.self, PushCommand.self, PullCommand.self,
+                    SyncCommand.self,
+                ]
                     + watching + [
                         BundleCommand.self, StatusCommand.self, ConflictsCommand.self, ParkedCommand.self,
                         LogCommand.self, CloneCommand.self, ReplicaCommand.self,

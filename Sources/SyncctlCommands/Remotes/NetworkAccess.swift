@@ -34,6 +34,8 @@ package struct RemoteRequest {
     package var hasPassphrase = false
     /// When changes are compressed on their way.
     package var compression = Compression.automatic
+    /// The store, if it is open already.
+    package var opened: Synchronizer?
 }
 
 /// A store, and the way to its remote.

@@ -9,6 +9,8 @@ package struct CommandContext {
     package let global: GlobalOptions
     let environment: [String: String]
     package let terminal: Terminal
+    /// How long a store is waited for that another process uses, in seconds.
+    var busySeconds: Double = 5
     /// The store that the command works on, for hints that name it: the first that it opens.
     private let subject = Subject()
 
@@ -114,7 +116,7 @@ package struct CommandContext {
         configuration.useKeySlot(secret)
         configuration.encryption = .required
         configuration.requiresExistingFile = true
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(busySeconds)
         configuration.journalMode = .wal
         // Large enough for the inner pages of a large index.
         configuration.cacheKibibytes = 32 * 1024

@@ -53,6 +53,7 @@ struct Network: NetworkAccess {
     }
 
     private func open(_ request: RemoteRequest, _ context: CommandContext) throws -> Synchronizer {
+        if let opened = request.opened { return opened }
         let secret = try context.storeSecret(request.store)
         Interruption.listen()
         return try Synchronizer(existing: context.open(request.store.store, secret))

@@ -5,12 +5,15 @@ import SyncEngine
 import SyncHTTP
 import SyncctlCommands
 
-/// The servers that a store knows.
+/// The servers that a store knows, and the other remotes that it remembers.
 struct RemoteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remote",
-        abstract: "List, add and remove the servers that a store knows.",
+        abstract: "List, add and remove the remotes that a store knows.",
         discussion: """
+            A server is added by an invitation. A store, a folder or an ssh address is remembered when it was \
+            synchronized with; where it is, and no passphrase.
+
             EXAMPLES:
               syncctl remote list notes.db
               syncctl remote add notes.db -              # asks for the link of an invitation
@@ -19,10 +22,10 @@ struct RemoteCommand: ParsableCommand {
         subcommands: [RemoteListCommand.self, RemoteAddCommand.self, RemoteRemoveCommand.self])
 }
 
-/// Lists the servers that a store knows.
+/// Lists the remotes that a store knows.
 struct RemoteListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the servers that this store knows.",
+        commandName: "list", abstract: "List the remotes that this store knows.",
         usage: "syncctl remote list <store> [<options>]")
 
     @OptionGroup var options: StoreOptions
@@ -31,11 +34,14 @@ struct RemoteListCommand: ParsableCommand {
     private struct Document: Encodable {
         let store: String
         let remotes: [RemoteDocument]
+        let remembered: [RememberedDocument]
     }
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let remotes = try RemoteBook(Synchronizer(existing: context.open(options))).remotes()
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            let remotes = try RemoteBook(synchronizer).remotes()
+            let remembered = try synchronizer.rememberedRemotes().map(RememberedDocument.init)
             var table = Table([.text("NAME"), .text("ADDRESS"), .text("STATE")])
             for remote in remotes {
                 table.addRow([
@@ -43,16 +49,39 @@ struct RemoteListCommand: ParsableCommand {
                     .init(remote.isReadOnly ? "read-only" : "both ways"),
                 ])
             }
+            for remote in remembered {
+                table.addRow([.init(remote.name), .init(remote.location), .init(remote.kind)])
+            }
+            let isEmpty = remotes.isEmpty && remembered.isEmpty
             try context.print(
-                Document(store: options.store, remotes: remotes.map { RemoteDocument($0) }),
-                text: remotes.isEmpty ? "" : table.text(style: context.terminal.outputStyle))
-            if remotes.isEmpty {
+                Document(
+                    store: options.store, remotes: remotes.map { RemoteDocument($0) }, remembered: remembered),
+                text: isEmpty ? "" : table.text(style: context.terminal.outputStyle))
+            if isEmpty {
                 context.note(
                     "no remotes yet; add one with: syncctl remote add \(CommandWords.path(options.store)) -"
                 )
             }
             return .success
         }
+    }
+}
+
+/// What the commands print about a remote that is no server.
+struct RememberedDocument: Encodable {
+    let name: String
+    let location: String
+    let kind: String
+
+    init(_ remote: RememberedRemote) {
+        name = remote.name
+        location = remote.location
+        kind =
+            switch RemoteArgument(remote.location) {
+            case .folder: "folder"
+            case .ssh: "ssh"
+            case .file, .server: "store"
+            }
     }
 }
 
@@ -120,15 +149,15 @@ struct RemoteAddCommand: ParsableCommand {
     }
 }
 
-/// Forgets a server.
+/// Forgets a remote.
 struct RemoteRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Forget a server.",
+        commandName: "remove", abstract: "Forget a remote.",
         usage: "syncctl remote remove <store> <name> [<options>]",
         discussion: """
-            The server knows the device until it is revoked there. The name of a file or folder that "syncctl \
-            status" shows as failed is forgotten too.
-            """)
+            The server knows the device until it is revoked there. A store or folder is forgotten by its name \
+            or its place, also one that "syncctl status" shows as failed. What was chosen for it stays chosen.
+            """, aliases: ["forget"])
 
     @OptionGroup var options: StoreOptions
 
@@ -141,7 +170,7 @@ struct RemoteRemoveCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.open(options))
             let book = try RemoteBook(synchronizer)
-            let isNoted = try synchronizer.forgetAttempts(withRemote: name)
+            let isNoted = try synchronizer.forget(remote: name)
             guard let remote = try book.remotes().first(where: { $0.name == name }) else {
                 // Throws the error for a name that nobody knows.
                 if !isNoted { _ = try book.remote(name) }
