@@ -3,11 +3,11 @@ import SyncWire
 /// Looks at what somebody says before anything of it is kept: whether it is within ``AdmissionLimits``.
 ///
 /// It is asked for each bundle, each greeting and each row, on every way that leads to a store.
-enum Admission {
+package enum Admission {
     /// Checks the header of a bundle.
     ///
     /// - throws: ``SyncError`` of code `invalidBundle`.
-    static func check(_ header: BundleHeader) throws {
+    package static func check(_ header: BundleHeader) throws {
         try check(header.base)
         try check(header.target)
         try check(header.facts)
