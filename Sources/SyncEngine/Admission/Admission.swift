@@ -71,6 +71,10 @@ package enum Admission {
                 "a name has \(name.utf8.count) bytes, and \(AdmissionLimits.nameByteCountMax) are the most that a store takes in"
             )
         }
+        // SQLite's NOCASE compares up to it: two names that differ behind it would be one in the metadata.
+        guard !name.utf8.contains(0) else {
+            throw SyncError(.invalidBundle, "a name has a zero byte, which no table or column has")
+        }
     }
 
     private static func refusal(_ replica: ReplicaID, _ sequence: Int64) -> SyncError {

@@ -47,7 +47,14 @@ extension HostileRun {
         var taken: Set<DatabaseValue> = []
         for store in stores {
             let keys = try store.queue.read {
-                try DatabaseValue.fetchAll($0, sql: "SELECT id FROM \(HonestStore.beacon) ORDER BY id")
+                // The last life that there is has nothing above it.
+                try DatabaseValue.fetchAll(
+                    $0,
+                    sql: """
+                        SELECT b.id FROM \(HonestStore.beacon) AS b WHERE NOT EXISTS (
+                            SELECT 1 FROM _sync_row AS r WHERE r.pk = b.id AND r.cl > \(AdmissionLimits.lifeMax - 3))
+                        ORDER BY b.id
+                        """)
             }
             let own = keys.filter { !taken.contains($0) }.prefix(4)
             taken.formUnion(own)

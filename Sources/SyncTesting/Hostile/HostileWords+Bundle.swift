@@ -75,7 +75,7 @@ extension HostileWords {
             let otherName = random.oneIn(2) ? strangeName() : otherColumn
             return .init(name: "_sync_column_names", key: name, columns: [column, otherName])
         case 2:
-            let kinds = ["counter", "first", "last", "min", "max", "function", "union", "", strangeName()]
+            let kinds = ["counter", "counter", "custom", "last writer", "", strangeName()]
             return .init(
                 name: "_sync_policy", key: name,
                 columns: [

@@ -77,6 +77,7 @@ struct HostileWords {
 
     private static let strangeNames = [
         "", " ", "id", "ID", "rowid", "_rowid_", "oid", "é", "e\u{301}", "\u{130}", "\u{212A}", "a\u{0}b",
+        "a\u{0}c",
         "😀",
         "'; DROP TABLE note; --", "\"", "`", "[", "]]", "a.b", "main", "temp", "sqlite_master", "_sync_row",
         "_SYNC_state", "_sync_table_names", "_sync_column_names", "_sync_policy", "_sync_share", "+",

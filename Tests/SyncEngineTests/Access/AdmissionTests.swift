@@ -189,6 +189,20 @@ import Testing
         try expectExchange(hub, stores)
     }
 
+    /// SQLite takes two names for one that differ behind a zero byte only.
+    @Test func aNameWithAZeroByteIsRefused() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        for columns in [["a\0b"], ["a\0b", "a\0c"]] {
+            var forgery = try Forgery(hub, device, [])
+            forgery.tables[0] = .init(name: "item", key: "id", columns: columns)
+            #expect(try code { try hub.take(forgery, within: nil) } == .invalidBundle)
+            forgery.tables[0] = .init(name: columns[0], key: "id", columns: [])
+            #expect(try code { try hub.take(forgery, within: nil) } == .invalidBundle)
+        }
+        try expectExchange(hub, stores)
+    }
+
     @Test func aDeviceNamesOnlySoManyTablesAndAnotherOneMoreStill() throws {
         let stores = try TestStores()
         let hub = try stores.createWithScopes()
