@@ -195,4 +195,12 @@ extension Synchronizer {
     package func meet(_ greeting: Greeting, ofDevice device: Int64) throws -> [Fork] {
         try peer.meet(greeting, ofDevice: device)
     }
+
+    /// Gives this replica a new identity because of forks that a device showed.
+    ///
+    /// - parameter device: Its number.
+    /// - throws: ``SyncError`` of code `capacityExceeded` when the device called for that too often.
+    package func renewIdentity(_ forks: [Fork], shownByDevice device: Int64) throws {
+        try peer.renewIdentity(forks, shownByDevice: device)
+    }
 }

@@ -245,8 +245,10 @@ final class StorePeer: SyncPeer {
                 }
                 var error: SyncError?
                 try db.inTransaction(.immediate) {
+                    let budget = try terms(db).device.map { try DeviceBudget(db, device: $0) }
                     error = try BundleAdmission(db: db, environment: environment, header: header)
                         .renewWithoutBundle()
+                    try budget?.charge()
                     return .commit
                 }
                 if let error { throw error }
@@ -255,10 +257,16 @@ final class StorePeer: SyncPeer {
         }
     }
 
-    func renewIdentity(_ forks: [Fork]) throws {
+    func renewIdentity(_ forks: [Fork]) throws { try renewIdentity(forks, shownByDevice: nil) }
+
+    /// The same because of what a device showed, by its number. The identity before stays known for ever, so it counts as
+    /// a replica that the device brought.
+    func renewIdentity(_ forks: [Fork], shownByDevice device: Int64?) throws {
         try database.write { db in
+            let budget = try device.map { try DeviceBudget(db, device: $0) }
             try Fold(db: db, environment: environment).run()
             try ReplicaIdentity.renew(db, environment, forks)
+            try budget?.charge()
         }
         // A new identity is another winner of rows of the same moment.
         try database.settle(environment, isFull: true)

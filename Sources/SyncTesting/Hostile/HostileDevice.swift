@@ -86,7 +86,7 @@ struct HostileDevice {
     /// Has the server take a new identity, if its last greeting called for that.
     mutating func renewHub(_ hub: HonestStore) throws {
         guard !shown.isEmpty, entry != .readOnly, bounds == nil else { throw HostileRefusal.notShown }
-        try hub.synchronizer.localPeer.renewIdentity(shown)
+        try hub.synchronizer.renewIdentity(shown, shownByDevice: number)
         shown = []
     }
 

@@ -168,6 +168,45 @@ import Testing
         ReplicaID(high: 0xEE, low: UInt64(number))
     }
 
+    /// Each identity that the server had stays known for ever, so a device can't have it take as many as it likes.
+    @Test func aDeviceHasAServerTakeOnlySoManyIdentities() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        func spent() throws -> Int {
+            try hub.value(
+                "SELECT value FROM _sync_setting WHERE name = 'device.1.replicas'", as: Int.self) ?? 0
+        }
+        // A fork that the bundle, which builds on something else, does not fit.
+        var forgery = try Forgery(hub, device, [])
+        forgery.base[device] = 5
+        forgery.target[forgery.replicas[1]] = AdmissionLimits.sequenceMax
+        forgery.facts.parts = []
+        let frames = try forgery.frames()
+        func upload() throws {
+            func handOut(_ sink: (UnsafeRawBufferPointer) throws -> Void) throws {
+                for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
+            }
+            _ = try hub.synchronizer.applyUpload(on: { _ in UploadTerms(device: 1) }, handOut)
+        }
+        let first = try hub.synchronizer.identity().replica
+        #expect(try code { try upload() } == .forkedReplica)
+        let second = try hub.synchronizer.identity().replica
+        #expect(second != first)
+        #expect(try spent() == 1)
+        try hub.synchronizer.renewIdentity([Fork(replica: second, common: 0)], shownByDevice: 1)
+        #expect(try spent() == 2)
+        try hub.execute(
+            "UPDATE _sync_setting SET value = ? WHERE name = 'device.1.replicas'",
+            [DeviceBudget.replicaCountMax])
+        let third = try hub.synchronizer.identity().replica
+        #expect(
+            try code {
+                try hub.synchronizer.renewIdentity([Fork(replica: third, common: 0)], shownByDevice: 1)
+            } == .capacityExceeded)
+        #expect(try hub.synchronizer.identity().replica == third)
+        try expectExchange(hub, stores)
+    }
+
     // MARK: Names
 
     @Test func tablesBeyondWhatAStoreKeepsAreRefusedAndOthersGoOn() throws {
