@@ -196,6 +196,16 @@ extension Synchronizer {
         try peer.meet(greeting, ofDevice: device)
     }
 
+    /// Remembers what a device knows, see ``SyncPeer/remember(_:name:knowing:)``.
+    ///
+    /// - parameter device: Its number.
+    /// - throws: ``SyncError`` of code `capacityExceeded` when the device named too many replicas by now.
+    package func remember(_ replica: ReplicaID, knowing vector: VersionVector, ofDevice device: Int64) throws
+    {
+        try peer.remember(
+            replica, name: "", knowing: vector, at: environment.milliseconds(), ofDevice: device)
+    }
+
     /// Gives this replica a new identity because of forks that a device showed.
     ///
     /// - parameter device: Its number.

@@ -305,10 +305,14 @@ final class StorePeer: SyncPeer {
     }
 
     /// Remembers what another replica said at some time, unless a later contact is known.
+    ///
+    /// - parameter device: The number of the device that it is, if it is one of a server.
     func remember(
-        _ peer: ReplicaID, name: String, knowing vector: VersionVector, at milliseconds: Int64
+        _ peer: ReplicaID, name: String, knowing vector: VersionVector, at milliseconds: Int64,
+        ofDevice device: Int64? = nil
     ) throws {
         try database.write { db in
+            let budget = try device.map { try DeviceBudget(db, device: $0) }
             let own = try StoreMetadata.require(db).replicaID()
             try db.execute(
                 sql: """
@@ -319,6 +323,7 @@ final class StorePeer: SyncPeer {
                 arguments: [peer.data, name, milliseconds, vector[own]])
             guard peer != own else { return }
             try ReplicaRegister(db: db).note(vector, of: peer, at: milliseconds)
+            try budget?.charge()
         }
     }
 

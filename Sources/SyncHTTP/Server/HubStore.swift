@@ -186,7 +186,7 @@ final class HubStore: Sendable {
         guard let replica = device.replica else {
             throw RemoteError(.malformed, "the device has not said yet which replica it is")
         }
-        try synchronizer.localPeer.remember(replica, name: "", knowing: vector)
+        try synchronizer.remember(replica, knowing: vector, ofDevice: device.id)
         noteTaken(by: device)
     }
 

@@ -92,7 +92,7 @@ struct HostileDevice {
 
     /// Says what it knows.
     func acknowledge(_ vector: VersionVector, _ hub: HonestStore) throws {
-        try hub.synchronizer.localPeer.remember(replica, name: "", knowing: vector)
+        try hub.synchronizer.remember(replica, knowing: vector, ofDevice: number)
     }
 
     /// Asks for changes, a digest, and rows.

@@ -168,6 +168,29 @@ import Testing
         ReplicaID(high: 0xEE, low: UInt64(number))
     }
 
+    /// A device can greet as one replica after the other, and each acknowledgement names one of them.
+    @Test func aDeviceIsRememberedAsOnlySoManyReplicas() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let (own, vector) = (try hub.synchronizer.identity().replica, try hub.synchronizer.identity().vector)
+        for number in 0..<3 {
+            try hub.synchronizer.remember(Self.replica(number), knowing: vector, ofDevice: 1)
+        }
+        let spent = "SELECT value FROM _sync_setting WHERE name = 'device.1.replicas'"
+        #expect(try hub.value(spent, as: Int.self) == 3)
+        try hub.execute(
+            "UPDATE _sync_setting SET value = ? WHERE name = 'device.1.replicas'",
+            [DeviceBudget.replicaCountMax])
+        #expect(
+            try code {
+                try hub.synchronizer.remember(Self.replica(3), knowing: vector, ofDevice: 1)
+            } == .capacityExceeded)
+        // One that is known says what is new all the same, and other devices are not concerned.
+        try hub.synchronizer.remember(Self.replica(2), knowing: VersionVector([own: 7]), ofDevice: 1)
+        try hub.synchronizer.remember(Self.replica(3), knowing: vector, ofDevice: 2)
+        try expectExchange(hub, stores)
+    }
+
     /// Each identity that the server had stays known for ever, so a device can't have it take as many as it likes.
     @Test func aDeviceHasAServerTakeOnlySoManyIdentities() throws {
         let stores = try TestStores()
