@@ -168,6 +168,25 @@ import Testing
         ReplicaID(high: 0xEE, low: UInt64(number))
     }
 
+    /// Others would take what somebody wrote for deleted before he could send it.
+    @Test func aFloorAboveWhatItsSenderKnowsIsRefused() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let other = try stores.clone(hub, as: "b.db")
+        try other.execute("INSERT INTO item (id, scope) VALUES (?, 'a')", [itemKey(1)])
+        let replica = try other.synchronizer.identity().replica
+        var forgery = try Forgery(hub, device, [])
+        for target in [0, 1] as [Int64] {
+            forgery.target[device] = target
+            forgery.facts.floor = VersionVector([replica: 1000])
+            #expect(try code { try hub.take(forgery, within: nil) } == .invalidBundle)
+        }
+        try other.sync(hub)
+        #expect(try hub.value("SELECT count(*) FROM item", as: Int.self) == 1)
+        #expect(try other.value("SELECT count(*) FROM item", as: Int.self) == 1)
+        try expectHealthy([hub, other])
+    }
+
     /// A device can greet as one replica after the other, and each acknowledgement names one of them.
     @Test func aDeviceIsRememberedAsOnlySoManyReplicas() throws {
         let stores = try TestStores()
