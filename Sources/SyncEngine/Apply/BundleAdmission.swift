@@ -65,7 +65,8 @@ struct BundleAdmission {
         // and take what they wrote for deleted.
         guard header.target.covers(header.facts.floor) else {
             throw SyncError(
-                .invalidBundle, "the bundle says that all replicas know changes that its sender does not know")
+                .invalidBundle, "the bundle says that all replicas know changes that its sender does not know"
+            )
         }
         guard metadata.vector.covers(header.facts.floor) || header.base.sequences.isEmpty else {
             throw SyncError(
