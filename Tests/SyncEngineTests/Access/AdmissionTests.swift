@@ -249,6 +249,29 @@ import Testing
         try expectExchange(hub, stores)
     }
 
+    /// All of it is in each greeting.
+    @Test func whatIsKnownOfSingleTablesHasABound() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        var forgery = try Forgery(hub, device, [])
+        forgery.tables += (0..<50).map { .init(name: "t\($0)", key: "id", columns: []) }
+        for number in 0..<1_000 { forgery.target[Self.replica(number)] = 1 }
+        try hub.take(forgery, within: nil)
+        try hub.execute(
+            """
+            INSERT INTO _sync_coverage (tbl, sid, oseq, floor)
+            SELECT t.tbl, r.sid, 1 + t.tbl, 0 FROM _sync_table AS t CROSS JOIN _sync_replica AS r
+            WHERE t.name GLOB 't[0-9]*' AND t.name <> 't49' AND r.oseq = 1
+            """)
+        forgery.target = [:]
+        forgery.facts.parts = [.init(tables: [["t49"]], target: VersionVector([device: 2000]))]
+        #expect(try code { try hub.take(forgery, within: nil) } == .capacityExceeded)
+        forgery.facts.parts = []
+        forgery.target[device] = 2000
+        try hub.take(forgery, within: nil)
+        #expect(try hub.peer.greet().encode().count < WireLimits().headerByteCountMax / 2)
+    }
+
     // MARK: Names
 
     @Test func tablesBeyondWhatAStoreKeepsAreRefusedAndOthersGoOn() throws {
