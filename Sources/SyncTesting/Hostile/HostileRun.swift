@@ -155,7 +155,10 @@ final class HostileRun: SimulationCourse {
     /// One edit of a user.
     private func edit(_ store: HonestStore, _ random: inout SimulationRandom) throws {
         note("replica \(store.name) writes")
-        if random.oneIn(3) { return try light(store, "lit", &random) }
+        guard !random.oneIn(3) else {
+            try light(store, "lit", &random)
+            return
+        }
         var generator = random
         do {
             let text = try store.queue.write { db in

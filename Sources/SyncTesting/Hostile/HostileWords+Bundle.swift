@@ -205,7 +205,9 @@ extension HostileWords {
 }
 
 /// How much one device may bring that is new, about which a hostile one is curious.
-private enum DeviceBudgetEdge {
+enum DeviceBudgetEdge {
+    /// In one greeting.
+    static let strangers = 1_000
     static let replicas = 1_000
     static let names = 4_000
 }

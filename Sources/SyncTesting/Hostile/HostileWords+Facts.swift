@@ -39,7 +39,7 @@ extension HostileWords {
 
     private mutating func known(_ view: HostileView) -> [ReplicaID: VersionVector] {
         // How many replicas a device can invent is bounded, and that bound is tried too.
-        let many = AdmissionLimits.strangerCountMax + 10
+        let many = DeviceBudgetEdge.strangers + 10
         let count = isOdd() && random.oneIn(20) ? many : 1 + random.number(below: 3)
         var known: [ReplicaID: VersionVector] = [:]
         for _ in 0..<count { known[count > 3 ? identifier() : replica(view)] = vector(view, countMax: 2) }
