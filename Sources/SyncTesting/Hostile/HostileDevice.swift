@@ -20,6 +20,8 @@ struct HostileDevice {
     /// What it may exchange; nil for everything.
     let bounds: AccessBounds?
     let scope: SyncScope
+    /// The tables among what it may exchange; nil for all.
+    let tables: Set<String>?
     let number: Int64 = 1
     let replica: ReplicaID
     /// The number of its last change.
@@ -31,8 +33,8 @@ struct HostileDevice {
     init(_ hub: HonestStore, rowScope: SimulatedApp.RowScope?, _ random: inout SimulationRandom) throws {
         entry = random.element(of: Entry.allCases + [.full]) ?? .full
         replica = ReplicaID(high: random.next(), low: random.next())
-        let tables = try hub.trackedTables()
-        let chosen = tables.filter { _ in random.oneIn(2) }
+        let drawn = try hub.trackedTables().filter { _ in random.oneIn(2) }
+        let chosen = drawn.isEmpty ? [HonestStore.beacon] : drawn
         let values: [ScopeValue] = ["a", "b"]
         let restricted = random.oneIn(2) ? nil : rowScope
         let table = restricted?.table ?? HonestStore.beacon
@@ -46,6 +48,7 @@ struct HostileDevice {
             scope = SyncScope.tables(Array(Set(chosen + [table])).sorted())
                 .rows(of: table, where: column, in: values)
         }
+        tables = scope.tableNames.map { Set($0) }
         bounds = try hub.synchronizer.bounds(of: scope)
     }
 

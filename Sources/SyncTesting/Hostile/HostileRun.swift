@@ -93,7 +93,8 @@ final class HostileRun: SimulationCourse {
         // Local edits get their stamps before anything is compared.
         _ = try hub.synchronizer.localPeer.greet()
         let view = try HostileView(hub.synchronizer)
-        let bundle = words.bundle(view, of: device.replica, next: &device.sequence)
+        let bundle = words.bundle(
+            view, of: device.replica, within: device.tables, next: &device.sequence)
         self.device = device
         note(
             "the device sends \(bundle.rows.count) rows of \(bundle.tables.count) tables, as its changes up to \(device.sequence)"

@@ -7,13 +7,16 @@ extension HostileWords {
     ///
     /// - parameters:
     ///     - device: Its replica.
+    ///     - tables: Those that it may exchange, to which it keeps as a rule; nil for all.
     ///     - next: The number of its next change.
-    mutating func bundle(_ view: HostileView, of device: ReplicaID, next: inout Int64) -> ForgedBundle {
+    mutating func bundle(
+        _ view: HostileView, of device: ReplicaID, within tables: Set<String>? = nil, next: inout Int64
+    ) -> ForgedBundle {
         var bundle = ForgedBundle(
             store: isOdd() && random.oneIn(4) ? identifier() : view.store, sender: device)
         bundle.replicas += view.replicas.filter { $0 != device && !random.oneIn(4) }
         for _ in 0..<(isOdd() ? random.number(below: 6) : 0) { bundle.replicas.append(identifier()) }
-        bundle.tables = headerTables(view)
+        bundle.tables = headerTables(view, within: isOdd() ? nil : tables)
         bundle.facts = facts(view, of: device, isGreeting: false)
         if random.oneIn(10) { bundle.base = vector(view) }
         for _ in 0..<random.number(below: 6) {
@@ -23,7 +26,9 @@ extension HostileWords {
         if random.oneIn(5) { bundle.target = vector(view) }
         if isOdd() { next = max(next, sequence()) }
         let isByParts = random.oneIn(2) && !bundle.tables.isEmpty
+        if bundle.facts.floor != VersionVector(), !random.oneIn(3) { bundle.target.join(bundle.facts.floor) }
         if isByParts {
+            if !isOdd() { bundle.facts.parts = [] }
             for table in bundle.tables where !table.name.hasPrefix("_sync_") && !table.name.isEmpty {
                 bundle.facts.parts.append(
                     .init(tables: [[table.name]], target: VersionVector([device: next])))
@@ -37,9 +42,11 @@ extension HostileWords {
 
     // MARK: Tables
 
-    private mutating func headerTables(_ view: HostileView) -> [BundleHeader.Table] {
+    private mutating func headerTables(
+        _ view: HostileView, within allowed: Set<String>?
+    ) -> [BundleHeader.Table] {
         var tables: [BundleHeader.Table] = []
-        for table in view.tables where random.oneIn(2) {
+        for table in view.tables where allowed?.contains(table.name) != false && !random.oneIn(3) {
             var columns = table.columns
             if isOdd() { columns.shuffle(using: &random) }
             if isOdd() { columns.append(strangeName()) }
@@ -127,7 +134,7 @@ extension HostileWords {
                     .init(
                         column: column, stamp: stamp(view, bundle, known, next: &next), value: value()))
             }
-            column += isOdd() ? 0 : 1
+            column += isOdd() && random.oneIn(4) ? 0 : 1
             if row.cells.count > columns + 2 { break }
         }
         return row.base == nil && row.cells.isEmpty ? nil : row
