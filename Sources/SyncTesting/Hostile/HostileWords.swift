@@ -12,7 +12,7 @@ struct HostileWords {
     init(_ random: SimulationRandom) {
         self.random = random
         // Each message has its own mixture: one odd thing in it, or many.
-        rarity = [3, 8, 20, 60, 200][self.random.number(below: 5)]
+        rarity = [5, 20, 60, 200, 1000][self.random.number(below: 5)]
     }
 
     mutating func isOdd() -> Bool { random.oneIn(rarity) }
