@@ -18,6 +18,24 @@ import Testing
         }
     }
 
+    /// A repair moves no vector, so nobody could send on what it brings beyond.
+    @Test func aRepairWithChangesThatAreNotKnownIsRefused() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let other = try stores.clone(hub, as: "b.db")
+        try other.sync(hub)
+        let vector = try hub.synchronizer.identity().vector
+        let stamp = WireStamp(timestamp: 1, replica: 2, sequence: 5)
+        var forgery = try Forgery(hub, device, [.init(number: 1, base: stamp, values: [0: "a"])])
+        forgery.replicas.append(try other.synchronizer.identity().replica)
+        forgery.facts.parts = []
+        forgery.facts.isRepair = true
+        forgery.target = vector.sequences
+        forgery.target[forgery.replicas[2]] = 5
+        #expect(try code { try hub.take(forgery, within: nil) } == .invalidBundle)
+        try expectExchange(hub, stores)
+    }
+
     /// Others would take what somebody wrote for deleted before he could send it.
     @Test func aFloorAboveWhatItsSenderKnowsIsRefused() throws {
         let stores = try TestStores()
