@@ -147,7 +147,7 @@ let package = Package(
         .testTarget(
             name: "SyncHTTPTests",
             dependencies: [
-                "CipherStore", "SyncEngine", "SyncHTTP", "SyncWire", "TestSupport",
+                "CipherStore", "SyncEngine", "SyncHTTP", "SyncTesting", "SyncWire", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -199,4 +199,22 @@ extension Synchronizer {
     package func meet(_ greeting: Greeting, ofDevice device: Int64) throws -> [Fork] {
         try peer.meet(greeting, ofDevice: device)
     }
+
+    /// Remembers what a device knows, see ``SyncPeer/remember(_:name:knowing:)``.
+    ///
+    /// - parameter device: Its number.
+    /// - throws: ``SyncError`` of code `capacityExceeded` when the device named too many replicas by now.
+    package func remember(_ replica: ReplicaID, knowing vector: VersionVector, ofDevice device: Int64) throws
+    {
+        try peer.remember(
+            replica, name: "", knowing: vector, at: environment.milliseconds(), ofDevice: device)
+    }
+
+    /// Gives this replica a new identity because of forks that a device showed.
+    ///
+    /// - parameter device: Its number.
+    /// - throws: ``SyncError`` of code `capacityExceeded` when the device called for that too often.
+    package func renewIdentity(_ forks: [Fork], shownByDevice device: Int64) throws {
+        try peer.renewIdentity(forks, shownByDevice: device)
+    }
 }

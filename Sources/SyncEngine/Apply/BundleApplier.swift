@@ -340,6 +340,7 @@ final class BundleApplier {
             try parts?.conclude(db)
             try rows?.conclude()
             try Coverage.normalize(db)
+            try Coverage.requireRoom(db, before: before)
             try BundleAdmission(db: db, environment: environment, header: header).conclude()
         }
         try db.execute(

@@ -256,8 +256,10 @@ final class StorePeer: SyncPeer {
                 }
                 var error: SyncError?
                 try db.inTransaction(.immediate) {
+                    let budget = try terms(db).device.map { try DeviceBudget(db, device: $0) }
                     error = try BundleAdmission(db: db, environment: environment, header: header)
                         .renewWithoutBundle()
+                    try budget?.charge()
                     return .commit
                 }
                 if let error { throw error }
@@ -266,10 +268,16 @@ final class StorePeer: SyncPeer {
         }
     }
 
-    func renewIdentity(_ forks: [Fork]) throws {
+    func renewIdentity(_ forks: [Fork]) throws { try renewIdentity(forks, shownByDevice: nil) }
+
+    /// The same because of what a device showed, by its number. The identity before stays known for ever, so it counts as
+    /// a replica that the device brought.
+    func renewIdentity(_ forks: [Fork], shownByDevice device: Int64?) throws {
         try database.write { db in
+            let budget = try device.map { try DeviceBudget(db, device: $0) }
             try Fold(db: db, environment: environment).run()
             try ReplicaIdentity.renew(db, environment, forks)
+            try budget?.charge()
         }
         // A new identity is another winner of rows of the same moment.
         try database.settle(environment, isFull: true)
@@ -308,10 +316,14 @@ final class StorePeer: SyncPeer {
     }
 
     /// Remembers what another replica said at some time, unless a later contact is known.
+    ///
+    /// - parameter device: The number of the device that it is, if it is one of a server.
     func remember(
-        _ peer: ReplicaID, name: String, knowing vector: VersionVector, at milliseconds: Int64
+        _ peer: ReplicaID, name: String, knowing vector: VersionVector, at milliseconds: Int64,
+        ofDevice device: Int64? = nil
     ) throws {
         try database.write { db in
+            let budget = try device.map { try DeviceBudget(db, device: $0) }
             let own = try StoreMetadata.require(db).replicaID()
             try db.execute(
                 sql: """
@@ -322,6 +334,7 @@ final class StorePeer: SyncPeer {
                 arguments: [peer.data, name, milliseconds, vector[own]])
             guard peer != own else { return }
             try ReplicaRegister(db: db).note(vector, of: peer, at: milliseconds)
+            try budget?.charge()
         }
     }
 

@@ -171,7 +171,7 @@ final class HubStore: Sendable {
         guard !due.isEmpty else {
             throw RemoteError(.malformed, "nothing here calls for a new identity of the server's replica")
         }
-        try synchronizer.localPeer.renewIdentity(due)
+        try synchronizer.renewIdentity(due, shownByDevice: device.id)
         state.withLock { state in
             // What was shown is about the identity before.
             state.shown = [:]
@@ -188,7 +188,7 @@ final class HubStore: Sendable {
         guard let replica = device.replica else {
             throw RemoteError(.malformed, "the device has not said yet which replica it is")
         }
-        try synchronizer.localPeer.remember(replica, name: "", knowing: vector)
+        try synchronizer.remember(replica, knowing: vector, ofDevice: device.id)
         noteTaken(by: device)
     }
 
