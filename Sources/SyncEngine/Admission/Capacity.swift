@@ -54,25 +54,6 @@ struct Capacity {
         }
     }
 
-    /// Throws when more is known of single tables than a header has room for: it says of each group of tables what is
-    /// known of all replicas.
-    ///
-    /// - throws: ``SyncError`` of code `capacityExceeded`.
-    static func requireRoomForParts(_ db: Database) throws {
-        let count = try Int.fetchOne(
-            db,
-            sql: """
-                SELECT (SELECT count(DISTINCT tbl) FROM _sync_coverage) * (SELECT count(*) FROM _sync_replica)
-                """)
-        guard let count, count > AdmissionLimits.partEntryCountMax else { return }
-        throw SyncError(
-            .capacityExceeded,
-            """
-            of too many single tables something else would be known than of all, for so many replicas; synchronize all \
-            tables with a store that holds them
-            """)
-    }
-
     /// Throws when there are more names than a store keeps.
     ///
     /// - throws: ``SyncError`` of code `capacityExceeded`.

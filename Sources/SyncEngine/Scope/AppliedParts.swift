@@ -178,6 +178,5 @@ struct AppliedParts {
     func conclude(_ db: Database) throws {
         for (table, part) in raised { try Coverage.raise(db, table, to: part) }
         try Coverage.normalize(db)
-        if !raised.isEmpty { try Capacity.requireRoomForParts(db) }
     }
 }
