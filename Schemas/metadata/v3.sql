@@ -37,7 +37,8 @@ CREATE TABLE _sync_table (
     name TEXT NOT NULL UNIQUE COLLATE NOCASE,
     key TEXT NOT NULL,                     -- the name of its key column
     tracked INTEGER NOT NULL               -- 1 when the table is here and has its triggers; -1 when it was dropped here:
-                                           -- its rows are kept in the table _sync_dropped_<tbl>, of its key and columns
+                                           -- its rows are kept in the table _sync_dropped_<tbl>, of its key and columns;
+                                           -- _sync_dropped_<tbl>_base beside it: the user's table is there, untracked
 );
 
 -- Their columns other than the key.

@@ -67,7 +67,8 @@ public struct Simulation: Sendable {
     public func run() throws -> SimulationResult {
         let factory = try StoreFactory(in: folder)
         defer { factory.remove() }
-        let run = SimulationRun(self, factory)
+        let run: any SimulationCourse =
+            features.contains(.hostileDevice) ? HostileRun(self, factory) : SimulationRun(self, factory)
         var violation: SimulationViolation?
         do {
             try run.run()
@@ -107,6 +108,18 @@ public struct Simulation: Sendable {
         }
         return best
     }
+}
+
+/// What a run does, step by step.
+protocol SimulationCourse {
+    /// What was done.
+    var trace: [String] { get }
+    /// The numbers of the steps that were taken.
+    var stepsTaken: [Int] { get }
+    /// Does it.
+    ///
+    /// - throws: ``SimulationViolation``, or what failed.
+    func run() throws
 }
 
 /// What happened in a run.

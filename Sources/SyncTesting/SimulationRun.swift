@@ -4,7 +4,7 @@ import SyncEngine
 import SyncWire
 
 /// The course of one ``Simulation``.
-final class SimulationRun {
+final class SimulationRun: SimulationCourse {
     let simulation: Simulation
     let world: SimulatedWorld
     /// What this run makes use of.

@@ -89,8 +89,7 @@ final class Reporter {
 
     /// The features, in one word where there is one.
     private var features: String {
-        if simulation.features.count == SimulationFeature.allCases.count { return "all" }
-        if simulation.features == SimulationFeature.stable { return "stable" }
+        if simulation.features == SimulationFeature.stable { return "all" }
         return simulation.features.map(\.rawValue).sorted().joined(separator: " ")
     }
 

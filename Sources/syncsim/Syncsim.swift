@@ -16,6 +16,7 @@ struct Syncsim: ParsableCommand {
               syncsim --seed 17 --trace
               syncsim --seed 1 --count 1000
               syncsim --seed 1 --count 100 --feature network --feature uniques
+              syncsim --seed 1 --count 100 --feature hostile-device --steps 12
 
             EXIT CODES:
               0  no violation    1  a violation, or no run was possible    64  usage
@@ -35,7 +36,10 @@ struct Syncsim: ParsableCommand {
 
     @Option(
         name: .customLong("feature"),
-        help: "Something that may happen, or 'all'. Repeatable; the stable ones when not given.")
+        help: """
+            Something that may happen, or 'all'. Repeatable; all when not given. A run with hostile-device has no \
+            other faults, and is in no 'all'.
+            """)
     var features: [String] = []
 
     @Option(help: "The folder for the files of the runs; in memory where the system allows it.")
@@ -76,8 +80,8 @@ struct Syncsim: ParsableCommand {
         if features.isEmpty { return SimulationFeature.stable }
         return Set(
             try features.flatMap { name -> [SimulationFeature] in
-                if name == "all" { return SimulationFeature.allCases }
-                if name == "stable" { return Array(SimulationFeature.stable) }
+                // A hostile device has runs of its own.
+                if name == "all" || name == "stable" { return Array(SimulationFeature.stable) }
                 guard let feature = SimulationFeature(rawValue: name) else {
                     let names = SimulationFeature.allCases.map(\.rawValue).joined(separator: ", ")
                     throw ValidationError("there is no feature '\(name)'; there are \(names), and all")

@@ -14,19 +14,21 @@ final class Attacker: Sendable {
     let key: DeviceKey
     let session: [UInt8]
     let url: String
+    /// The device's name in the register.
+    let label = "attacker-\(UInt64.random(in: 0 ... .max))"
 
-    init(_ server: RunningServer) async throws {
+    init(_ server: RunningServer, scope: SyncScope? = nil, isReadOnly: Bool = false) async throws {
         url = try server.address.url
         store = try server.hub.identity().store.description
         base = "/v1/stores/\(store)"
         key = DeviceKey()
-        session = try await Self.open(server, key, url, base)
+        let link = try server.invite(label, isReadOnly: isReadOnly, scope: scope)
+        session = try await Self.open(server, link, key, url, base)
     }
 
     private static func open(
-        _ server: RunningServer, _ key: DeviceKey, _ url: String, _ base: String
+        _ server: RunningServer, _ link: InviteLink, _ key: DeviceKey, _ url: String, _ base: String
     ) async throws -> [UInt8] {
-        let link = try server.invite("attacker-\(UInt64.random(in: 0 ... .max))")
         let register = try server.register
         _ = try register.enrol(key: key.publicKey, secret: link.secret)
         let (_, body) = try await send(url, "POST", "/v1/challenges", [:], [])

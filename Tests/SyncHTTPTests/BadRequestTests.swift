@@ -11,10 +11,11 @@ import Testing
 /// Requests that a device of this program would not send.
 @Suite(.serialized) struct BadRequestTests {
     private func serving(
-        limits: HubServer.Limits = .init(), _ body: @Sendable (RunningServer, Attacker) async throws -> Void
+        limits: HubServer.Limits = .init(), rows: Int = 3,
+        _ body: @Sendable (RunningServer, Attacker) async throws -> Void
     ) async throws {
         let stores = try ServedStores()
-        let hub = try stores.create("hub.db", rows: 3)
+        let hub = try stores.create("hub.db", rows: rows)
         let before = try hub.rows()
         try await RunningServer.serving(hub, tls: .plaintextOnLoopback, limits: limits) { server in
             let attacker = try await Attacker(server)
@@ -154,6 +155,28 @@ import Testing
             #expect(unfinished == 404)
         }
         #expect(try hub.rows() == before)
+    }
+
+    /// A download that begins beyond its end once ended the server.
+    @Test func aDownloadBeginsNowhereBeyondItsEnd() async throws {
+        try await serving(rows: 20_000) { _, attacker in
+            let body = try JSONDocument.encode(Message.Transfer(TransferRequest(base: VersionVector())))
+            let headers = try attacker.headers(1, "POST", attacker.base + "/downloads", body)
+            let (status, answer) = try await Attacker.send(
+                attacker.url, "POST", attacker.base + "/downloads", headers, body)
+            #expect(status == 201)
+            let download = try JSONDocument.decode(Message.Download.self, from: answer)
+            #expect(download.content == nil)
+            var number: UInt64 = 2
+            for offset in ["9223372036854775807", "9223372036854775000", "-1", "99999999999999999999", "x"] {
+                let (refused, _) = try await attacker.send(
+                    number, "GET", "/downloads/\(download.download)?offset=\(offset)")
+                #expect(refused == 400, "\(offset)")
+                number += 1
+            }
+            let (alive, _) = try await attacker.send(number, "GET", "/greeting")
+            #expect(alive == 200)
+        }
     }
 
     @Test func strangersGetInOnlySoOften() async throws {

@@ -40,19 +40,75 @@ import Testing
         #expect(try register.devices() == [bound])
     }
 
-    @Test func aJoinThatFailedIsRepeatedWithAnotherKey() throws {
+    @Test func whoeverHasTheLinkWhileItIsUsedComesTooLate() throws {
+        let link = try register.invite(label: "phone", isReadOnly: true, address: address)
+        let (key, thief) = (DeviceKey().publicKey, DeviceKey().publicKey)
+        let device = try register.enrol(key: key, secret: link.secret)
+        let takeOver = { _ = try register.enrol(key: thief, secret: link.secret) }
+        #expect(code(takeOver) == .invalidInvite)
+        stores.clock.advance(milliseconds: DeviceRegister.holdMilliseconds - 1)
+        #expect(code(takeOver) == .invalidInvite)
+        // The same key may repeat its request, which prolongs nothing.
+        #expect(try register.enrol(key: key, secret: link.secret) == device)
+        #expect(try register.devices() == [device])
+        #expect(code { _ = try register.admitted(key: thief) } == .unknownDevice)
+    }
+
+    @Test func aJoinThatWasKilledIsRepeatedWithAnotherKeyAfterAWhile() throws {
         let link = try register.invite(label: "phone", isReadOnly: true, address: address)
         let (lost, key) = (DeviceKey().publicKey, DeviceKey().publicKey)
         _ = try register.enrol(key: lost, secret: link.secret)
+        stores.clock.advance(milliseconds: DeviceRegister.holdMilliseconds)
         let device = try register.enrol(key: key, secret: link.secret)
         #expect(device.isReadOnly && device.label == "phone")
         // There is one device, and the key before is nobody's.
         #expect(code { _ = try register.admitted(key: lost) } == .unknownDevice)
         #expect(try register.devices() == [device])
+        // The new one has its time too.
+        #expect(code { _ = try register.enrol(key: lost, secret: link.secret) } == .invalidInvite)
         try register.bind(device, to: ReplicaID(high: 1, low: 2))
+        stores.clock.advance(milliseconds: 60_000)
         #expect(code { _ = try register.enrol(key: lost, secret: link.secret) } == .invalidInvite)
         try register.revoke("phone")
         #expect(code { _ = try register.enrol(key: key, secret: link.secret) } == .invalidInvite)
+    }
+
+    @Test func aClockThatWasSetBackHoldsNoInvitation() throws {
+        let link = try register.invite(label: "phone", expiresAfter: 86_400_000, address: address)
+        _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        stores.clock.advance(milliseconds: -3_600_000)
+        let key = DeviceKey().publicKey
+        #expect(try register.enrol(key: key, secret: link.secret) == register.admitted(key: key))
+    }
+
+    @Test func anEnrolmentThatIsTakenBackFreesTheInvitation() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let (lost, key) = (DeviceKey().publicKey, DeviceKey().publicKey)
+        let first = try register.enrol(key: lost, secret: link.secret)
+        try register.release(first)
+        #expect(try register.devices().isEmpty)
+        #expect(code { try register.release(first) } == .unknownDevice)
+        let device = try register.enrol(key: key, secret: link.secret)
+        #expect(device.label == "phone" && code { _ = try register.admitted(key: lost) } == .unknownDevice)
+        try register.bind(device, to: ReplicaID(high: 1, low: 2))
+        // A device that is a replica goes by a revocation only, which does not free anything.
+        #expect(code { try register.release(device) } == .malformed)
+        try register.revoke("phone")
+        #expect(code { try register.release(device) } == .revokedDevice)
+        #expect(code { _ = try register.enrol(key: lost, secret: link.secret) } == .invalidInvite)
+    }
+
+    @Test func aDeviceThatIsEnrolledAnewHasUsedItsFormerInvitationUp() throws {
+        let key = DeviceKey().publicKey
+        let links = try ["a", "b"].map { try register.invite(label: $0, address: address) }
+        try register.bind(register.enrol(key: key, secret: links[0].secret), to: ReplicaID(high: 1, low: 2))
+        let again = try register.enrol(key: key, secret: links[1].secret)
+        #expect(again.label == "b" && again.replica == nil)
+        let thief = { _ = try register.enrol(key: DeviceKey().publicKey, secret: links[0].secret) }
+        stores.clock.advance(milliseconds: DeviceRegister.holdMilliseconds)
+        #expect(code(thief) == .invalidInvite)
+        try register.release(again)
+        #expect(code(thief) == .invalidInvite)
     }
 
     @Test func anInvitationExpires() throws {

@@ -74,7 +74,8 @@ import Testing
 
     @Test func theDocumentHasTheRequestsThatTheServerAnswers() async throws {
         let paths = try documented()
-        #expect(paths.count >= 17)
+        #expect(paths.count >= 18)
+        #expect(paths["/v1/stores/{store}/devices/self"] == ["DELETE"])
         let stores = try ServedStores()
         let hub = try stores.create("hub.db")
         try await RunningServer.serving(hub, tls: .plaintextOnLoopback) { server in

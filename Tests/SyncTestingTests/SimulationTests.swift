@@ -48,7 +48,7 @@ import Testing
                 counts[feature, default: 0] += 1
             }
         }
-        for feature in SimulationFeature.allCases {
+        for feature in SimulationFeature.stable {
             #expect(counts[feature] ?? 0 >= 40, "\(feature) is in \(counts[feature] ?? 0) of 200 runs")
         }
     }

@@ -16,7 +16,8 @@ import Foundation
 /// all of them.
 extension CommandRunner {
     private static let commands: Set = [
-        "init", "import", "export", "rekey", "key", "restore", "verify", "compact", "track", "push", "pull",
+        "init", "import", "export", "rekey", "key", "restore", "verify", "compact", "track", "untrack",
+        "push", "pull",
         "sync",
         "bundle", "status", "conflicts", "parked", "log", "clone", "replica", "help", "--help",
         "sql", "tables", "schema", "version", "completion", "manual",
@@ -31,6 +32,7 @@ extension CommandRunner {
         if arguments.contains("--join"), arguments.contains(where: InvitationArgument.isMeant) {
             return false
         }
+        if arguments.contains(InvitationFileOption.flag) { return false }
         guard ["push", "pull", "sync", "verify"].contains(command) else { return true }
         guard let option = arguments.firstIndex(where: { ["--remote", "-r"].contains($0) }) else {
             return command == "verify"

@@ -57,12 +57,16 @@ enum CommandRunner {
         "PATH", "LLVM_PROFILE_FILE", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
     ]
 
+    /// What a run gets from the tests.
+    static var inherited: [String: String] {
+        ProcessInfo.processInfo.environment.filter { inheritedNames.contains($0.key) }
+    }
+
     /// Runs `syncctl`.
     static func run(
         _ arguments: [String], environment: [String: String] = [:], input: String = "", seconds: Int = 600
     ) throws -> CommandResult {
         guard let program else { throw Problem(text: "syncctl was not found beside the tests") }
-        let inherited = ProcessInfo.processInfo.environment.filter { inheritedNames.contains($0.key) }
         return try run(
             program, arguments, environment: inherited.merging(environment) { _, new in new }, input: input,
             seconds: seconds)

@@ -101,7 +101,7 @@ import Testing
         let other = try place.run([
             "track", place.path("a.db"), "note", "--passphrase-file", place.secret("a"),
         ])
-        #expect(other.errors.contains("syncctl track --convert-keys"))
+        #expect(other.errors.contains("--convert-keys"))
     }
 
     #if os(Linux)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct LocalProgramTests {
     private func run(_ arguments: [String]) throws -> CommandResult {
         let program = try #require(CommandRunner.program) + "-local"
-        return try CommandRunner.run(program, arguments, environment: ["PATH": "/usr/bin:/bin"])
+        return try CommandRunner.run(program, arguments, environment: CommandRunner.inherited)
     }
 
     @Test func itHasNoCommandsForServers() throws {

@@ -289,6 +289,15 @@ extension ProcessWideTests {
             #expect(screen == "Enter passphrase for a\\u{1b}.db: \r\u{1B}[K")
         }
 
+        @Test func theLinkOfAnInvitationIsHiddenToo() throws {
+            let link = "cipherstore://127.0.0.1:1/secret"
+            let screen = try dialog([typed(link + "\n", at: "Enter the link of the invitation: ")]) {
+                let asked = try InvitationArgument.ask($0.device)
+                #expect(asked == link)
+            }
+            #expect(screen == "Enter the link of the invitation: \r\u{1B}[K")
+        }
+
         @Test func aNewPassphraseIsAskedForTwice() throws {
             let repeated = "Repeat passphrase: "
             let first = typed("secret\n", at: "Enter new passphrase: ")

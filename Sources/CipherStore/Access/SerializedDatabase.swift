@@ -34,7 +34,7 @@ final class SerializedDatabase: @unchecked Sendable {
         self.path = path
         self.configuration = configuration
         db = try Self.retrying(path) {
-            try Database(
+            try Database.opening(
                 path: path, configuration: configuration, keyCache: keyCache, label: label,
                 memorySettings: memorySettings)
         }

@@ -113,7 +113,9 @@ extension Database {
         if let kibibytes = configuration.cacheKibibytes {
             try execute(sql: "PRAGMA cache_size = -\(kibibytes)")
         }
-        if configuration.journalMode == .wal && !configuration.readonly && DatabasePath(path).isFile {
+        if configuration.journalMode == .wal && !configuration.readonly && mode == .ordinary
+            && DatabasePath(path).isFile
+        {
             // The change is made when the statement ends, after its row, so it runs to its end.
             try execute(sql: "PRAGMA journal_mode = WAL")
             let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode")

@@ -154,10 +154,14 @@ public final class Database {
     /// The functions that were added to the connection.
     let functions = RegisteredFunctions()
 
+    /// How SQLite has opened the file.
+    let mode: OpeningMode
+
+    /// - parameter mode: How the file is opened; nil to choose.
     init(
         path: String, configuration: Configuration, keyCache: KeyCache,
         label: String? = nil,
-        memorySettings: CipherSettings = .default
+        memorySettings: CipherSettings = .default, mode: OpeningMode? = nil
     ) throws {
         try EngineFeatures.current.requireCipher()
         self.path = path
@@ -170,11 +174,15 @@ public final class Database {
         isShared = isFile || DatabasePath(path).isNamedMemory
         if isFile { try Self.prepareFile(path, configuration) }
         let identityBefore = isFile ? FileIdentity(path: path) : nil
+        let mode =
+            try mode ?? (isFile ? OpeningMode.choose(path, readonly: configuration.readonly) : .ordinary)
+        self.mode = mode
+        let isAsItIs = mode != .ordinary
         // A database in memory is filled by its own connection, read-only or not.
         handle = try SQLiteHandle.open(
-            path: path, readonly: configuration.readonly && isFile,
+            path: mode.name(of: path), readonly: configuration.readonly && isFile || isAsItIs,
             creates: !configuration.requiresExistingFile,
-            isURI: DatabasePath(path).isNamedMemory)
+            isURI: DatabasePath(path).isNamedMemory || isAsItIs, file: path)
         interruption = Interruption(handle)
         do {
             try setUp()

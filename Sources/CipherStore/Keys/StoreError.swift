@@ -26,7 +26,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case wrongPassphrase
         /// A page does not carry the MAC that it needs, or a check failed.
         case damaged
-        /// The file needs a newer SQLCipher than the linked one.
+        /// The file needs a newer SQLCipher than the linked one, or a newer version of this library:
+        /// ``StoreError/needsNewerLibrary``.
         case formatTooNew
         /// Another process or connection has the file in use.
         case busy
@@ -34,6 +35,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case replaced
         /// The disk is full.
         case full
+        /// A file that SQLite keeps beside the database is a symbolic link.
+        case linkedCompanion
         /// The file can't be read.
         case cannotRead
         /// The file or its folder can't be written.
@@ -89,11 +92,18 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file concerned.
     public let path: String?
 
+    /// Whether a newer version of this library reads the file: one of its own formats, and not SQLCipher's,
+    /// is too new.
+    public let needsNewerLibrary: Bool
+
     /// Makes an error.
-    public init(_ code: Code, _ message: String, path: String? = nil) {
+    public init(
+        _ code: Code, _ message: String, path: String? = nil, needsNewerLibrary: Bool = false
+    ) {
         self.code = code
         self.message = message
         self.path = path
+        self.needsNewerLibrary = needsNewerLibrary
     }
 
     /// The message and the file. Never a key.

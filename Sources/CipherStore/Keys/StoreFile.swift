@@ -53,6 +53,32 @@ enum StoreFile: Equatable {
         }
     }
 
+    /// What SQLite appends to the name of a database file for those that it keeps beside it.
+    private static let companionSuffixes = ["-journal", "-wal", "-shm"]
+
+    /// Checks that none of the files that SQLite keeps beside a database is a symbolic link. It would follow one, and
+    /// write into whatever file it leads to.
+    ///
+    /// Who can write in the folder can still put one there later: it is no protection of folders that others share.
+    ///
+    /// - throws: A ``StoreError`` of code `linkedCompanion`.
+    static func refuseLinkedCompanions(of path: String) throws {
+        // They are beside the file that a link to the database leads to.
+        let resolved = realpath(path, nil)
+        defer { free(resolved) }
+        let place = resolved.map { String(cString: $0) } ?? path
+        for suffix in companionSuffixes {
+            var information = stat()
+            guard lstat(place + suffix, &information) == 0, information.st_mode & S_IFMT == S_IFLNK else {
+                continue
+            }
+            throw StoreError(
+                .linkedCompanion,
+                "the file is a symbolic link, which SQLite would follow; find out who made it, and remove it",
+                path: place + suffix)
+        }
+    }
+
     /// Creates an empty file that only its owner can read.
     ///
     /// SQLite would create it with the process's umask, and gives its WAL and

@@ -20,7 +20,11 @@ public enum PlaintextExport {
         }
         let file = try FileReplacement(destination: path, purpose: "export")
         do {
-            try source.export(to: file.temporary, key: nil)
+            if source.canWrite {
+                try source.export(to: file.temporary, key: nil)
+            } else {
+                try exportCopy(of: source, to: file.temporary, besides: path)
+            }
             let copy = try Database(
                 path: file.temporary, configuration: Configuration(), keyCache: KeyCache())
             defer { copy.dispose() }
@@ -32,6 +36,20 @@ public enum PlaintextExport {
             file.discard()
             throw StoreError.explaining(error, path: path)
         }
+    }
+
+    /// Exports by way of an encrypted copy: what a connection attaches that may not write, it can't write
+    /// either.
+    private static func exportCopy(
+        of source: Database, to temporary: String, besides path: String
+    ) throws {
+        let inner = try FileReplacement(destination: path, purpose: "export")
+        defer { inner.discard() }
+        try StoreCopy.fill(
+            inner.temporary, key: source.encryptionKey, from: source, progress: nil, finishing: nil)
+        let copy = try Database.open(path: inner.temporary, key: source.encryptionKey)
+        defer { copy.dispose() }
+        try copy.export(to: temporary, key: nil)
     }
 }
 

@@ -63,8 +63,8 @@ public enum StoreCopy {
         for attempt in 0..<(isWAL ? 6 : 1) {
             if attempt > 1 { Thread.sleep(forTimeInterval: 0.02 * Double(attempt)) }
             // A checkpoint that is not complete leaves old, valid pages in the file.
-            if isWAL { try source.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
-            try source.inTransaction(.immediate) {
+            if isWAL && source.canWrite { try source.execute(sql: "PRAGMA wal_checkpoint(PASSIVE)") }
+            try source.inTransaction(source.canWrite ? .immediate : .deferred) {
                 suspects = try StoreVerification.unauthenticPages(of: source, key: key, among: suspects)
                 return .rollback
             }

@@ -35,6 +35,12 @@ public struct StorePreparation {
                 return .commit
             }
             if isDone { return }
+            guard source.canWrite else {
+                throw StoreError(
+                    .cannotWrite,
+                    "it can't be written, and has edits that have to be noted in it before it can be copied",
+                    path: source.path)
+            }
             try source.inTransaction(.immediate) {
                 try preparation?.prepare(source)
                 return .commit

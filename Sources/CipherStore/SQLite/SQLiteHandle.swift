@@ -12,7 +12,11 @@ public typealias SQLiteStatement = OpaquePointer
 /// the C library, so that a change of engine touches one folder.
 enum SQLiteHandle {
     /// Opens a connection. The handle is closed again when opening fails.
-    static func open(path: String, readonly: Bool, creates: Bool, isURI: Bool) throws -> SQLiteConnection {
+    ///
+    /// - parameter file: The file as an error names it, if `path` is a URI.
+    static func open(
+        path: String, readonly: Bool, creates: Bool, isURI: Bool, file: String? = nil
+    ) throws -> SQLiteConnection {
         var flags = readonly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
         if isURI { flags |= SQLITE_OPEN_URI }
         if creates && !readonly { flags |= SQLITE_OPEN_CREATE }
@@ -26,7 +30,7 @@ enum SQLiteHandle {
             sqlite3_close_v2(handle)
             let error = DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
             guard error.resultCode == .SQLITE_CANTOPEN else { throw error }
-            throw error.with(storeError: .unopened(path, errorNumber: errorNumber))
+            throw error.with(storeError: .unopened(file ?? path, errorNumber: errorNumber))
         }
         sqlite3_extended_result_codes(handle, 1)
         return handle

@@ -145,12 +145,16 @@ extension Synchronizer {
     }
 
     /// Makes tables that are not here, and tracks them.
-    package func make(_ tables: [SharedTable]) throws {
-        guard !tables.isEmpty else { return }
-        try database.write { db in
+    ///
+    /// - returns: Their names.
+    @discardableResult
+    package func make(_ tables: [SharedTable]) throws -> [String] {
+        guard !tables.isEmpty else { return [] }
+        return try database.write { db in
             let missing = try tables.filter { try !db.tableExists($0.name) }
             for table in missing { try table.create(db) }
             try TableTracking(db: db, environment: environment).track(missing.map(\.name))
+            return missing.map(\.name)
         }
     }
 
@@ -194,5 +198,23 @@ extension Synchronizer {
     /// - parameter device: Its number.
     package func meet(_ greeting: Greeting, ofDevice device: Int64) throws -> [Fork] {
         try peer.meet(greeting, ofDevice: device)
+    }
+
+    /// Remembers what a device knows, see ``SyncPeer/remember(_:name:knowing:)``.
+    ///
+    /// - parameter device: Its number.
+    /// - throws: ``SyncError`` of code `capacityExceeded` when the device named too many replicas by now.
+    package func remember(_ replica: ReplicaID, knowing vector: VersionVector, ofDevice device: Int64) throws
+    {
+        try peer.remember(
+            replica, name: "", knowing: vector, at: environment.milliseconds(), ofDevice: device)
+    }
+
+    /// Gives this replica a new identity because of forks that a device showed.
+    ///
+    /// - parameter device: Its number.
+    /// - throws: ``SyncError`` of code `capacityExceeded` when the device called for that too often.
+    package func renewIdentity(_ forks: [Fork], shownByDevice device: Int64) throws {
+        try peer.renewIdentity(forks, shownByDevice: device)
     }
 }

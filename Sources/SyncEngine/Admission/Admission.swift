@@ -3,11 +3,11 @@ import SyncWire
 /// Looks at what somebody says before anything of it is kept: whether it is within ``AdmissionLimits``.
 ///
 /// It is asked for each bundle, each greeting and each row, on every way that leads to a store.
-enum Admission {
+package enum Admission {
     /// Checks the header of a bundle.
     ///
     /// - throws: ``SyncError`` of code `invalidBundle`.
-    static func check(_ header: BundleHeader) throws {
+    package static func check(_ header: BundleHeader) throws {
         try check(header.base)
         try check(header.target)
         try check(header.facts)
@@ -70,6 +70,10 @@ enum Admission {
                 .invalidBundle,
                 "a name has \(name.utf8.count) bytes, and \(AdmissionLimits.nameByteCountMax) are the most that a store takes in"
             )
+        }
+        // SQLite's NOCASE compares up to it: two names that differ behind it would be one in the metadata.
+        guard !name.utf8.contains(0) else {
+            throw SyncError(.invalidBundle, "a name has a zero byte, which no table or column has")
         }
     }
 

@@ -18,6 +18,8 @@ public struct ApplySummary: Equatable, Sendable {
     public package(set) var renewedReplica: ReplicaID?
     /// How far stamps were ahead of the clock here, where it is more than it goes along with; else zero.
     public package(set) var skewMilliseconds: Int64 = 0
+    /// Who wrote the newest of these stamps; nil when there are none.
+    public package(set) var skewedReplica: ReplicaID?
 
     /// Makes a summary of nothing.
     public init() {}
@@ -31,6 +33,8 @@ public struct ApplySummary: Equatable, Sendable {
         parkedCount += other.parkedCount
         unparkedCount += other.unparkedCount
         renewedReplica = renewedReplica ?? other.renewedReplica
-        skewMilliseconds = max(skewMilliseconds, other.skewMilliseconds)
+        if other.skewMilliseconds > skewMilliseconds {
+            (skewMilliseconds, skewedReplica) = (other.skewMilliseconds, other.skewedReplica)
+        }
     }
 }

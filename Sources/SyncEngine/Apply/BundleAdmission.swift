@@ -61,6 +61,13 @@ struct BundleAdmission {
     func admit(_ metadata: StoreMetadata, isRenewed: Bool) throws {
         guard !header.facts.isRepair else { return }
         guard !isRenewed || metadata.vector.covers(header.base) else { throw RenewalRequired() }
+        // A floor above what is known here would have the next bundle of everybody else count as one that comes too late,
+        // and take what they wrote for deleted.
+        guard header.target.covers(header.facts.floor) else {
+            throw SyncError(
+                .invalidBundle, "the bundle says that all replicas know changes that its sender does not know"
+            )
+        }
         guard metadata.vector.covers(header.facts.floor) || header.base.sequences.isEmpty else {
             throw SyncError(
                 .resyncRequired,

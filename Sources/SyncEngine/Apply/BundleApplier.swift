@@ -43,10 +43,6 @@ final class BundleApplier {
     /// The header, once it was read.
     private(set) var header: BundleHeader?
 
-    /// A stamp that is further ahead of the clock is merged, and not adopted: one
-    /// bad clock must not pull all others along.
-    static let skewMillisecondsMax: Int64 = 10 * 60 * 1000
-
     /// Prepares the application. The log is folded first, so that local edits
     /// have versions to be merged with.
     ///
@@ -70,8 +66,7 @@ final class BundleApplier {
         halfKnown = HalfKnownDeletions(edits: EngineEdits(db: db, environment: environment))
         lastRows = LastRows(db)
         reader = BundleReader(limits: limits)
-        records = BundleRecords(
-            adoptionBound: (environment.milliseconds() + Self.skewMillisecondsMax) << 16)
+        records = BundleRecords(adoptionBound: environment.adoptionBound)
         try db.execute(sql: "UPDATE _sync_state SET applying = 1")
         triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
     }
@@ -376,6 +371,7 @@ final class BundleApplier {
         summary.parkedCount = parking.parkedRowCount
         if records.newestBeyond > 0 {
             summary.skewMilliseconds = max(0, (records.newestBeyond >> 16) - environment.milliseconds())
+            summary.skewedReplica = records.replicaBeyond
         }
         try triggers.restore()
         try settlement?.finish()
@@ -391,6 +387,7 @@ final class BundleApplier {
             try parts?.conclude(db)
             try rows?.conclude()
             try Coverage.normalize(db)
+            try Coverage.requireRoom(db, before: before)
             try BundleAdmission(db: db, environment: environment, header: header).conclude()
         }
         try db.execute(

@@ -9,6 +9,8 @@ struct BundleRecords {
     private(set) var newest: Int64 = 0
     /// The newest timestamp that it may not adopt, or 0.
     private(set) var newestBeyond: Int64 = 0
+    /// Who wrote that.
+    private(set) var replicaBeyond: ReplicaID?
     private let adoptionBound: Int64
 
     /// - parameter adoptionBound: The newest stamp that may move the clock.
@@ -57,7 +59,9 @@ struct BundleRecords {
             newest = max(newest, stamp.timestamp)
             return
         }
-        newestBeyond = max(newestBeyond, stamp.timestamp)
+        guard stamp.timestamp > newestBeyond else { return }
+        newestBeyond = stamp.timestamp
+        replicaBeyond = replicas[stamp.replica].id
     }
 
     /// The stamp with the local number of its replica.

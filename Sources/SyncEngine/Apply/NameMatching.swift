@@ -36,6 +36,11 @@ final class NameMatching {
                 throw SyncError(
                     .invalidBundle, "table \(table.name.debugDescription) names a column twice")
             }
+            guard !table.columns.contains(where: { $0.isSameIdentifier(as: table.key) }) else {
+                throw SyncError(
+                    .invalidBundle,
+                    "table \(table.name.debugDescription) names its key as another column")
+            }
             try learn(table)
         }
         try PolicyDeclarations(header).learn(

@@ -35,12 +35,17 @@ extension Synchronizer {
     ///     - scope: What it gets.
     ///     - progress: Called with the rows that were written, and about how many there are.
     /// - returns: The rows of the bundle, and the bytes of the file.
-    /// - throws: ``SyncError``: `noSuchReplica`, `noSuchTable`; ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    /// - throws: ``SyncError``: `noSuchReplica`, `noSuchTable`; ``StoreError``, of code `cannotWrite` when a
+    ///   store that can't be written has edits without versions; ``DatabaseError``. No file is left at `path`
+    ///   then.
     @discardableResult
     public func writeBundle(
         to path: String, since base: BundleBase, scope: SyncScope = .everything,
         _ protection: BundleFile.Protection, progress: SyncProgressHandler? = nil
     ) throws -> TransferSummary {
+        // Other programs may have changed the schema, or have written under an identity that is another
+        // file's.
+        _ = try peer.greetAsItIs()
         let request = TransferRequest(
             base: try vector(of: base),
             tables: try scope.tableNames.map { names in
@@ -72,7 +77,7 @@ extension Synchronizer {
     ///
     /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
     public func writeRequest(to path: String, _ protection: BundleFile.Protection) throws {
-        let greeting = try peer.greet()
+        let greeting = try peer.greetAsItIs(requiringVersions: false)
         let header = BundleHeader(
             store: greeting.store, sender: greeting.replica, base: greeting.vector, target: greeting.vector,
             replicas: [], tables: [])

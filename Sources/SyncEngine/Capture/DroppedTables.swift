@@ -145,6 +145,11 @@ extension TableTracking {
         let added = try updateColumns(of: kept, definition)
         let table = try SyncedTable.load(db, number: kept.number)
         try createTriggers(table)
+        if try missingRows == .restored && isUntracked(kept) {
+            try merge(table, kept, columnsAdded: added)
+            try logValues(of: table, inColumns: added, definition)
+            return try db.execute(sql: "DROP TABLE \(kept.qualifiedName)")
+        }
         try logRows(of: table, kept, missingRows)
         let kind =
             missingRows == .deleted ? CaptureTriggers.Operation.rewrite : CaptureTriggers.Operation.update
@@ -152,10 +157,11 @@ extension TableTracking {
             try logDifferences(of: table, kept, column, kind)
         }
         try logValues(of: table, inColumns: added, definition)
-        try db.execute(sql: "DROP TABLE \(kept.qualifiedName)")
+        try db.execute(
+            sql: "DROP TABLE \(kept.qualifiedName); DROP TABLE IF EXISTS \(kept.qualifiedBaseName)")
     }
 
-    private func logRows(of table: SyncedTable, _ kept: SyncedTable, _ missingRows: MissingRows) throws {
+    func logRows(of table: SyncedTable, _ kept: SyncedTable, _ missingRows: MissingRows) throws {
         let key = table.key.quotedDatabaseIdentifier
         let oldKey = kept.key.quotedDatabaseIdentifier
         try log(

@@ -59,8 +59,7 @@ struct Fold {
                 try foldAny(metadata, stamps, counters)
             }
             // An edit of a value from the future must not take the clock there.
-            let bound = (stamps.now + BundleApplier.skewMillisecondsMax) << 16
-            clock = max(clock, try newestStamp(metadata, upTo: bound))
+            clock = max(clock, try newestStamp(metadata, upTo: environment.adoptionBound))
         }
         try db.execute(
             sql: "UPDATE _sync_state SET folded = ?, clock = max(clock, ?)", arguments: [last, clock])

@@ -23,15 +23,21 @@ struct ForeignKey {
     ) throws -> [ForeignKey] {
         let rows = try Row.fetchAll(
             db, sql: "PRAGMA main.foreign_key_list(\(child.name.quotedDatabaseIdentifier))")
-        let groups = Dictionary(grouping: rows) { $0["id"] as Int }
+        let groups = try Dictionary(grouping: rows) { try $0.decode(Int.self, forColumn: "id") }
         return try groups.sorted { $0.key < $1.key }.compactMap { _, rows in
-            let name: String = rows[0]["table"]
-            guard let parent = tables.first(where: { $0.name.isSameIdentifier(as: name) }) else {
+            guard let name = try rows.first?.decode(String.self, forColumn: "table"),
+                let parent = tables.first(where: { $0.name.isSameIdentifier(as: name) })
+            else {
                 return nil
             }
             return ForeignKey(
                 child: child, parent: parent,
-                columns: rows.map { (from: $0["from"], to: ($0["to"] as String?) ?? parent.key) },
+                columns: try rows.map {
+                    (
+                        from: try $0.decode(forColumn: "from"),
+                        to: try $0.decodeIfPresent(forColumn: "to") ?? parent.key
+                    )
+                },
                 collation: try TableIndexes.load(db, parent).keyCollation)
         }
     }
@@ -85,15 +91,15 @@ struct TableIndexes {
         var collation = "BINARY"
         var hasOthers = false
         for index in try Row.fetchAll(db, sql: "PRAGMA main.index_list(\(name))") {
-            guard (index["unique"] as Int) != 0 else { continue }
-            guard (index["origin"] as String) == "pk" else {
+            guard try index.decode(Int.self, forColumn: "unique") != 0 else { continue }
+            guard try index.decode(String.self, forColumn: "origin") == "pk" else {
                 hasOthers = true
                 continue
             }
-            let indexName = (index["name"] as String).quotedDatabaseIdentifier
+            let indexName = try index.decode(String.self, forColumn: "name").quotedDatabaseIdentifier
             let columns = try Row.fetchAll(db, sql: "PRAGMA main.index_xinfo(\(indexName))")
-            if let key = columns.first(where: { ($0["key"] as Int) != 0 }) {
-                collation = (key["coll"] as String?) ?? collation
+            if let key = try columns.first(where: { try $0.decode(Int.self, forColumn: "key") != 0 }) {
+                collation = try key.decodeIfPresent(forColumn: "coll") ?? collation
             }
         }
         return TableIndexes(

@@ -27,7 +27,10 @@ struct OrphanPolicies {
         self.environment = environment
         policies = Dictionary(
             try Row.fetchAll(db, sql: "SELECT tbl, policy FROM _sync_orphan_policy").map {
-                (try $0.decode(Int64.self, atIndex: 0), OrphanPolicy(rawValue: $0[1] as String) ?? .hold)
+                (
+                    try $0.decode(Int64.self, atIndex: 0),
+                    OrphanPolicy(rawValue: try $0.decode(atIndex: 1)) ?? .hold
+                )
             }, uniquingKeysWith: { first, _ in first })
     }
 

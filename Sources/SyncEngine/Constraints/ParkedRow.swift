@@ -81,7 +81,8 @@ extension Synchronizer {
                     ORDER BY s.tbl, s.pk LIMIT ?2
                     """, arguments: [table, limit == .max ? -1 : limit])
             return try rows.compactMap { row in
-                guard let table = tables.first(where: { $0.number == row[0] as Int64 }) else { return nil }
+                let number: Int64 = try row.decode(atIndex: 0)
+                guard let table = tables.first(where: { $0.number == number }) else { return nil }
                 return try parkedRow(db, row, table, names)
             }
         }
@@ -100,18 +101,22 @@ extension Synchronizer {
                 """, arguments: [table.number, key])
         var values: [String: DatabaseValue] = [:]
         for entry in parked {
-            if let name = entry[0] as String? { values[name] = try entry.decode(atIndex: 1) }
+            guard let name = try entry.decodeIfPresent(String.self, atIndex: 0) else { continue }
+            values[name] = try entry.decode(atIndex: 1)
         }
-        let words = parked.map { $0[2] as String }
-        let reason = (row[2] as String?).map { ParkedRow.Reason(rawValue: $0) ?? .other }
-        let other = row[4] as Int64?
+        let words = try parked.map { try $0.decode(String.self, atIndex: 2) }
+        let reason = try row.decodeIfPresent(String.self, atIndex: 2).map {
+            ParkedRow.Reason(rawValue: $0) ?? .other
+        }
+        let other = try row.decodeIfPresent(Int64.self, atIndex: 4)
         let otherKey: DatabaseValue = try row.decode(atIndex: 5)
         return ParkedRow(
             table: table.name, key: key, values: values,
             reason: reason ?? (table.isTracked ? .missingColumn : .missingTable),
             // Of a hidden row, columns that are missing say the lesser thing.
             message: words.first { reason == nil || $0 != Parking.noColumnReason } ?? words.first ?? "",
-            sinceMilliseconds: row[3] as Int64?, otherKey: otherKey.isNull ? nil : otherKey,
+            sinceMilliseconds: try row.decodeIfPresent(atIndex: 3),
+            otherKey: otherKey.isNull ? nil : otherKey,
             otherTable: other.flatMap { names[$0] })
     }
 

@@ -30,11 +30,30 @@ struct SchemaInspection {
         return remarks
     }
 
+    /// Whether each tracked table is what the metadata and the triggers say.
+    func isUpToDate() throws -> Bool {
+        try SyncedTable.loadAll(db).allSatisfy { table in
+            try table.place != .tracked || texts(about: table).isEmpty && isCaptured(table)
+        }
+    }
+
+    /// Whether the triggers and the table have the columns that the metadata names.
+    private func isCaptured(_ table: SyncedTable) throws -> Bool {
+        guard let captured = try CapturedSchema.load(db, table: table.number) else { return false }
+        let known = Dictionary(
+            table.presentColumns.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
+        let definition = try TableDefinition.load(db, table.name)
+        return known == captured.columns && Set(known.values) == Set(definition.columns)
+            && table.key == definition.key
+    }
+
     private func texts(about table: SyncedTable) throws -> [String] {
         let isThere = try db.tableExists(table.name, in: "main")
         switch table.place {
         case .elsewhere: return []
         case .dropped:
+            // Somebody wanted it so.
+            if try db.tableExists(table.baseName, in: "main") { return [] }
             return isThere
                 ? ["the table was dropped and made anew, and is not tracked; track it to get its rows again"]
                 : []
@@ -53,7 +72,9 @@ struct SchemaInspection {
             return ["\(error.message); no synchronization is possible until it has, or until it is dropped"]
         }
         guard let captured else {
-            return ["another program made the table anew; the next synchronization compares its rows"]
+            return [
+                "another program made the table anew; the next synchronization compares its keys, and sees no update until then: track it again before more is written"
+            ]
         }
         var remarks: [String] = []
         if name != table.name {

@@ -11,11 +11,18 @@ extension Synchronizer {
     public func archive(
         to path: String, lock: ArchiveLock, progress: StoreProgressHandler? = nil
     ) throws {
+        try archive(to: path, lock: lock, isShared: false, progress: progress)
+    }
+
+    /// The same, with a mode that lets other users of the machine read the file, if it is in a shared folder.
+    func archive(
+        to path: String, lock: ArchiveLock, isShared: Bool, progress: StoreProgressHandler?
+    ) throws {
         try database.writeWithoutTransaction { db in
             try StoreArchive.write(
                 of: db, to: path, lock: lock, preparation: Fold.preparation(environment),
                 now: Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000),
-                progress: progress)
+                isShared: isShared, progress: progress)
         }
     }
 

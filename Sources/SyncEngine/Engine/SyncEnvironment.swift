@@ -21,11 +21,21 @@ public struct SyncEnvironment: Sendable {
     /// What makes metrics (``SyncMetric``); nil for none.
     public let metrics: (any MetricsFactory)?
 
+    /// How far ahead of the clock here, in milliseconds, others' times may be for later edits to be dated after them. A
+    /// change from later than that is taken in, and reported with the replica that made it, and moves no clock here: one
+    /// wrong clock does not pull all others along. An edit that knew it wins over it all the same.
+    public let skewMillisecondsMax: Int64
+
+    /// A day.
+    public static let defaultSkewMillisecondsMax: Int64 = 24 * 60 * 60 * 1000
+
     /// Makes an environment. It is silent unless it is given a logger or metrics.
     public init(
         milliseconds: @escaping @Sendable () -> Int64, random: @escaping @Sendable () -> UInt64,
-        places: (any StorePlaces)? = nil, logger: Logger? = nil, metrics: (any MetricsFactory)? = nil
+        places: (any StorePlaces)? = nil, logger: Logger? = nil, metrics: (any MetricsFactory)? = nil,
+        skewMillisecondsMax: Int64 = SyncEnvironment.defaultSkewMillisecondsMax
     ) {
+        self.skewMillisecondsMax = min(max(0, skewMillisecondsMax), AdmissionLimits.millisecondsMax)
         self.milliseconds = milliseconds
         self.random = random
         self.places = places
@@ -37,7 +47,12 @@ public struct SyncEnvironment: Sendable {
     public func with(logger: Logger? = nil, metrics: (any MetricsFactory)? = nil) -> SyncEnvironment {
         SyncEnvironment(
             milliseconds: milliseconds, random: random, places: places, logger: logger ?? self.logger,
-            metrics: metrics ?? self.metrics)
+            metrics: metrics ?? self.metrics, skewMillisecondsMax: skewMillisecondsMax)
+    }
+
+    /// The latest timestamp that moves the clock here.
+    var adoptionBound: Int64 {
+        min(milliseconds().addingSaturated(skewMillisecondsMax), AdmissionLimits.millisecondsMax) << 16
     }
 
     /// The system's clock, random numbers, machine and files.

@@ -18,6 +18,8 @@ public struct SyncReport: Equatable, Sendable {
         public let unparkedCount: Int64
         /// How far times were ahead of the receiver's clock, where it is more than it goes along with; else zero.
         public let skewMilliseconds: Int64
+        /// The replica that wrote the newest of these; nil when there are none, or a server does not say.
+        public let skewedReplica: ReplicaID?
 
         init(rowCount: Int64, byteCount: Int64, applied: ApplySummary) {
             self.rowCount = rowCount
@@ -27,6 +29,7 @@ public struct SyncReport: Equatable, Sendable {
             parkedCount = applied.parkedCount
             unparkedCount = applied.unparkedCount
             skewMilliseconds = applied.skewMilliseconds
+            skewedReplica = applied.skewedReplica
         }
     }
 
@@ -70,7 +73,7 @@ public struct SyncReport: Equatable, Sendable {
         return here + there - min(here, pushed?.sharedConflictCount ?? 0)
     }
 
-    /// How far the times of what came were ahead of the clock here, where it is more than some minutes; else zero.
+    /// How far the times of what came were ahead of the clock here, where it is more than the clock goes along with; else zero.
     public var skewMilliseconds: Int64 { pulled?.skewMilliseconds ?? 0 }
     /// The parked rows of both directions.
     public var parkedCount: Int64 { (pulled?.parkedCount ?? 0) + (pushed?.parkedCount ?? 0) }

@@ -46,6 +46,7 @@ struct ReplicaRegister {
         facts.known = try known(metadata)
         facts.acknowledged = try Acknowledgement(db: db).facts(metadata, coverage)
         facts.retirements = try retirements()
+        FactBudget(own: try metadata.replicaID(), rotation: metadata.folded).trim(&facts)
         return facts
     }
 

@@ -70,6 +70,7 @@ enum RemoteSchema {
         ] {
             try db.execute(sql: "DELETE FROM main.\(table)")
         }
+        try forgetRemembered(db)
         try db.execute(sql: "PRAGMA secure_delete = \(former)")
     }
 }

@@ -10,47 +10,97 @@ package struct SharedTable: Codable, Equatable, Sendable {
 
     /// So many statements are carried out for one table.
     static let statementCountMax = 1000
+    /// So long is each of them at most, in bytes.
+    static let statementByteCountMax = 1 << 20
 
     /// Makes the table.
     ///
     /// - throws: ``SyncError`` of code `invalidBundle` for statements that do anything else.
     func create(_ db: Database) throws {
-        guard statements.count <= Self.statementCountMax, !MetadataSchema.isReserved(name) else {
-            throw SyncError(.invalidBundle, "the definition of table \(name) can't be right")
+        guard (1...Self.statementCountMax).contains(statements.count), !MetadataSchema.isReserved(name),
+            statements.allSatisfy({ $0.utf8.count <= Self.statementByteCountMax })
+        else { throw SyncError(.invalidBundle, "the definition of table \(name) can't be right") }
+        let makesIt = SharedDefinition(statements[0]).map { $0.makesTable(name) } ?? false
+        let makesIndexes = statements.dropFirst().allSatisfy {
+            SharedDefinition($0).map { $0.makesIndex(of: name) } ?? false
+        }
+        guard makesIt, makesIndexes else {
+            throw SyncError(
+                .invalidBundle, "the definition of table \(name) does something else than to make it")
         }
         for statement in statements {
-            let isExpected = ["CREATE TABLE ", "CREATE INDEX ", "CREATE UNIQUE INDEX "].contains {
-                statement.hasPrefix($0)
-            }
-            guard isExpected else {
-                throw SyncError(
-                    .invalidBundle, "the definition of table \(name) does something else than to make it")
-            }
             // One statement; a second one after it is an error.
             try db.makeStatement(sql: statement).execute()
         }
     }
 }
 
+extension SharedTable {
+    /// How the tables of a store are made.
+    ///
+    /// - parameter numbers: The tables; nil for all that are tracked.
+    static func loadAll(_ db: Database, numbers: [Int64]? = nil) throws -> [SharedTable] {
+        try SyncedTable.loadAll(db).filter { table in
+            table.isTracked && numbers.map { $0.contains(table.number) } ?? true
+        }.map { table in
+            let statements = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT sql FROM main.sqlite_master
+                    WHERE type IN ('table', 'index') AND sql IS NOT NULL AND tbl_name = ? COLLATE NOCASE
+                    ORDER BY type DESC, name
+                    """, arguments: [table.name])
+            return SharedTable(name: table.name, statements: statements)
+        }
+    }
+}
+
+/// A replica that tells how its tables are made.
+package protocol DefiningPeer: SyncPeer {
+    /// How the tables are made that it exchanges.
+    func definitions() throws -> [SharedTable]
+}
+
+extension StorePeer: DefiningPeer {
+    func definitions() throws -> [SharedTable] { try database.read { try SharedTable.loadAll($0) } }
+}
+
 extension Synchronizer {
+    /// How the tables of a remote are made that it exchanges.
+    ///
+    /// - throws: ``SyncError``: `notComparable` for one that does not tell, `otherStore` for a replica of another database;
+    ///   what its connection throws.
+    package func definitions(from transport: any Transport) throws -> [SharedTable] {
+        let remote = try transport.connect(environment)
+        defer { remote.close() }
+        let own = try database.read { try StoreMetadata.require($0).store }
+        // A file is not written to for that, and a greeting would.
+        let other = try (remote as? StorePeer)?.store() ?? remote.greet().store
+        guard other == own else {
+            throw SyncError(.otherStore, "the remote is a replica of another database")
+        }
+        guard let peer = remote as? any DefiningPeer else {
+            throw SyncError(.notComparable, "\(transport.name) does not tell how its tables are made")
+        }
+        return try peer.definitions()
+    }
+
+    /// Makes the tables here that a remote has and this store lacks, as they are made there, and tracks them. What waits
+    /// of their rows is written; the others come with the next synchronization.
+    ///
+    /// - returns: The names of the tables that were made.
+    /// - throws: ``SyncError``: `notComparable` for a remote that does not tell how its tables are made; `invalidBundle` for
+    ///   definitions that do anything else, `otherStore` for a replica of another database. ``DatabaseError`` for a
+    ///   definition that this SQLite can't carry out. No table is made then.
+    public func createTables(from transport: any Transport) throws -> [String] {
+        try make(definitions(from: transport))
+    }
+
     /// How tables are made, as far as this store has them.
     ///
     /// - parameter numbers: The tables; nil for all.
     package func definitions(ofTables numbers: [Int64]?) throws -> [SharedTable] {
-        try database.read { db in
-            try SyncedTable.loadAll(db).filter { table in
-                table.isTracked && numbers.map { $0.contains(table.number) } ?? true
-            }.map { table in
-                let statements = try String.fetchAll(
-                    db,
-                    sql: """
-                        SELECT sql FROM main.sqlite_master
-                        WHERE type IN ('table', 'index') AND sql IS NOT NULL AND tbl_name = ? COLLATE NOCASE
-                        ORDER BY type DESC, name
-                        """, arguments: [table.name])
-                return SharedTable(name: table.name, statements: statements)
-            }
-        }
+        try database.read { try SharedTable.loadAll($0, numbers: numbers) }
     }
 
     /// Makes a new replica of a database in an empty file: with some tables, and without rows.

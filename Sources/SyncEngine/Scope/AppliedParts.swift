@@ -16,14 +16,15 @@ final class AppliedPart {
     let isRestricted: Bool
 
     /// The part of a repair. Of rows that differ though both sides know the same, each value that
-    /// loses is kept, so neither side counts as knowing anything.
-    init(repair header: BundleHeader) {
+    /// loses is kept, so neither side counts as knowing anything. No vector moves, so there may be no change in it that
+    /// is not known here.
+    init(repair header: BundleHeader, at here: VersionVector) {
         peer = VersionVector()
         known = VersionVector()
         isResync = false
         forgotten = ForgottenRows()
         isRestricted = false
-        targetSequences = header.replicas.map { header.target[$0] }
+        targetSequences = header.replicas.map { min(header.target[$0], here[$0]) }
     }
 
     /// The part of a table of which this replica holds some rows. The sender holds all of them, so
@@ -170,8 +171,7 @@ struct AppliedParts {
         guard tables.allSatisfy({ header.target.covers(before[$0].known) }) else {
             throw SyncError.changedMeanwhile
         }
-        let part = AppliedPart(repair: header)
-        return tables.map { _ in part }
+        return tables.map { AppliedPart(repair: header, at: before[$0].known) }
     }
 
     /// Moves the vectors on, once all rows are here. That of all tables is moved already.

@@ -94,6 +94,28 @@ struct Coverage {
                 """)
     }
 
+    /// The entries of vectors that a header needs to say what is known of single tables.
+    private var entryCount: Int {
+        Set(parts.values).reduce(0) { $0 + $1.known.sequences.count + $1.floor.sequences.count }
+    }
+
+    /// Throws when there are more of them than a store keeps, and more than before.
+    ///
+    /// - throws: ``SyncError`` of code `capacityExceeded`.
+    static func requireRoom(_ db: Database, before: Coverage?) throws {
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_coverage)") == true else {
+            return
+        }
+        let count = try load(db, StoreMetadata.require(db)).entryCount
+        guard count > AdmissionLimits.coverageEntryCountMax, count > before?.entryCount ?? 0 else { return }
+        throw SyncError(
+            .capacityExceeded,
+            """
+            of single tables, over \(AdmissionLimits.coverageEntryCountMax) numbers of changes would be known here, which \
+            is the most that a store keeps; synchronize all tables with those that have them
+            """)
+    }
+
     /// What a greeting says of tables that are held in part.
     func partialFacts(_ db: Database) throws -> [ReplicaFacts.Partial] {
         guard !partials.isEmpty else { return [] }

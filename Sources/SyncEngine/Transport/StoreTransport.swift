@@ -8,17 +8,20 @@ public struct StoreTransport: Transport {
 
     /// Makes a transport to a file.
     ///
-    /// - parameter configuration: Opens the file with its own key.
-    public init(path: String, configuration: Configuration) {
+    /// - parameters:
+    ///     - configuration: Opens the file with its own key.
+    ///     - name: What the remote is called in the status and in the choice of its tables; nil for the path.
+    public init(path: String, configuration: Configuration, name: String? = nil) {
         var configuration = configuration
         configuration.requiresExistingFile = true
         configuration.encryption = .required
         self.path = path
         self.configuration = configuration
+        self.name = name ?? path
     }
 
-    /// The path.
-    public var name: String { path }
+    /// What the remote is called: the path, unless something else was said.
+    public let name: String
 
     /// Opens the file.
     public func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
@@ -29,7 +32,7 @@ public struct StoreTransport: Transport {
 
 /// A replica whose file is open in this process.
 final class StorePeer: SyncPeer {
-    private let database: any DatabaseWriter
+    let database: any DatabaseWriter
     private let environment: SyncEnvironment
     private let closes: Bool
     private let policies: MergePolicies?
@@ -109,7 +112,7 @@ final class StorePeer: SyncPeer {
     /// the other side does not have it anyway.
     private static let comparedEntryCountMax: Int64 = 10_000
 
-    private func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
+    func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
         let metadata = try StoreMetadata.require(db)
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
         facts.parts = try Coverage.load(db, metadata).facts(db)
@@ -173,6 +176,14 @@ final class StorePeer: SyncPeer {
     }
 
     private func export(_ body: (Database) throws -> TransferSummary) throws -> TransferSummary {
+        guard canWrite else {
+            let summary = try database.writeWithoutTransaction { db in
+                try requireVersions(db)
+                return try exportFolded(db, body)
+            }
+            guard let summary else { throw SyncError.changedMeanwhile }
+            return summary
+        }
         var hasSettled = false
         for _ in 0..<10 {
             var summary: TransferSummary?
@@ -245,8 +256,10 @@ final class StorePeer: SyncPeer {
                 }
                 var error: SyncError?
                 try db.inTransaction(.immediate) {
+                    let budget = try terms(db).device.map { try DeviceBudget(db, device: $0) }
                     error = try BundleAdmission(db: db, environment: environment, header: header)
                         .renewWithoutBundle()
+                    try budget?.charge()
                     return .commit
                 }
                 if let error { throw error }
@@ -255,10 +268,16 @@ final class StorePeer: SyncPeer {
         }
     }
 
-    func renewIdentity(_ forks: [Fork]) throws {
+    func renewIdentity(_ forks: [Fork]) throws { try renewIdentity(forks, shownByDevice: nil) }
+
+    /// The same because of what a device showed, by its number. The identity before stays known for ever, so it counts as
+    /// a replica that the device brought.
+    func renewIdentity(_ forks: [Fork], shownByDevice device: Int64?) throws {
         try database.write { db in
+            let budget = try device.map { try DeviceBudget(db, device: $0) }
             try Fold(db: db, environment: environment).run()
             try ReplicaIdentity.renew(db, environment, forks)
+            try budget?.charge()
         }
         // A new identity is another winner of rows of the same moment.
         try database.settle(environment, isFull: true)
@@ -297,10 +316,14 @@ final class StorePeer: SyncPeer {
     }
 
     /// Remembers what another replica said at some time, unless a later contact is known.
+    ///
+    /// - parameter device: The number of the device that it is, if it is one of a server.
     func remember(
-        _ peer: ReplicaID, name: String, knowing vector: VersionVector, at milliseconds: Int64
+        _ peer: ReplicaID, name: String, knowing vector: VersionVector, at milliseconds: Int64,
+        ofDevice device: Int64? = nil
     ) throws {
         try database.write { db in
+            let budget = try device.map { try DeviceBudget(db, device: $0) }
             let own = try StoreMetadata.require(db).replicaID()
             try db.execute(
                 sql: """
@@ -311,6 +334,7 @@ final class StorePeer: SyncPeer {
                 arguments: [peer.data, name, milliseconds, vector[own]])
             guard peer != own else { return }
             try ReplicaRegister(db: db).note(vector, of: peer, at: milliseconds)
+            try budget?.charge()
         }
     }
 

@@ -60,7 +60,7 @@ private struct MetadataCheckRun {
     let metadata: StoreMetadata
     let tables: [SyncedTable]
 
-    /// The tables, indexes and the guard of the log, compared with what creates them.
+    /// The tables, indexes and the guard of the log, compared by meaning with what creates them.
     func schemaProblems() throws -> [StoreProblem] {
         let expected = try DatabaseQueue().write { db in
             try db.execute(sql: MetadataSchema.sql)
@@ -87,12 +87,16 @@ private struct MetadataCheckRun {
         return try MetadataTypes(db: db).problems(tables)
     }
 
-    private static func objects(_ db: Database) throws -> [String: String] {
+    private static func objects(_ db: Database) throws -> [String: [StatementTokens.Token]] {
         let rows = try Row.fetchAll(
             db, sql: "SELECT name, sql FROM sqlite_master WHERE substr(name, 1, 6) = '_sync_'")
         return Dictionary(
-            try rows.map { (try $0.decode(String.self, atIndex: 0), try $0.decode(String.self, atIndex: 1)) },
-            uniquingKeysWith: { first, _ in first })
+            try rows.map {
+                (
+                    try $0.decode(String.self, atIndex: 0),
+                    StatementTokens.tokens(of: try $0.decode(String.self, atIndex: 1))
+                )
+            }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The sums of all versions, computed anew.

@@ -18,6 +18,7 @@ enum CertificateProbe {
     static func certificate(of address: ServerAddress, fingerprint: [UInt8]) throws -> [UInt8] {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
+        configuration.cipherSuiteValues = ServerCertificate.cipherSuites
         configuration.applicationProtocols = ["http/1.1"]
         // The fingerprint decides instead of the chain and the name.
         configuration.certificateVerification = .noHostnameVerification

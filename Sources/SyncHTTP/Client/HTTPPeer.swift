@@ -7,7 +7,7 @@ import SyncWire
 ///
 /// What is sent and received waits in a spool, so that no transaction is open while the network is
 /// waited for, and a transfer goes on where it broke.
-final class HTTPPeer: SyncPeer {
+final class HTTPPeer: DefiningPeer {
     private let connection: RemoteConnection
     private let folder: String
     private let options: HTTPTransport.Options
@@ -55,11 +55,13 @@ final class HTTPPeer: SyncPeer {
     private func adapt(_ synchronizer: Synchronizer, to terms: DeviceTerms) throws {
         let book = try RemoteBook(synchronizer)
         for remote in try book.remotes() where remote.address == connection.address {
-            try ScopeAdoption(book: book, remote: remote).adopt(terms) {
-                let answer = try connection.send(.init(method: "GET", path: base + "/definitions"))
-                return try JSONDocument.decode(Message.Definitions.self, from: answer).tables
-            }
+            try ScopeAdoption(book: book, remote: remote).adopt(terms) { try definitions() }
         }
+    }
+
+    func definitions() throws -> [SharedTable] {
+        let answer = try connection.send(.init(method: "GET", path: base + "/definitions"))
+        return try JSONDocument.decode(Message.Definitions.self, from: answer).tables
     }
 
     // MARK: Greetings

@@ -58,6 +58,7 @@ final class RemoteConnection {
     ) throws -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
+        tls.cipherSuiteValues = ServerCertificate.cipherSuites
         // A connection is ended in the middle of a stream too, whose server answers no goodbye.
         tls.shutdownTimeout = .milliseconds(200)
         if case .fingerprint(let fingerprint) = address.trust {
@@ -154,7 +155,7 @@ final class RemoteConnection {
         request.headers.add(name: "accept", value: "application/json, application/octet-stream")
         if call.isSigned { try sign(&request, call, target) }
         if !call.body.isEmpty { request.body = .bytes(ByteBuffer(bytes: call.body)) }
-        let (ready, client, seconds) = (request, client, call.seconds)
+        let (ready, client, seconds) = (request, client, min(call.seconds, options.patienceSeconds))
         let response = try reached { () -> HTTPClientResponse in
             try Blocking.run { try await client.execute(ready, timeout: .seconds(seconds)) }
         }

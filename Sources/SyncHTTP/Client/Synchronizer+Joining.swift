@@ -10,8 +10,8 @@ extension Synchronizer {
     /// rows: all of them come with the first synchronization.
     ///
     /// - parameters:
-    ///     - invite: The invitation. It is used up when the new store is made, so a failure can be repeated
-    ///       until then.
+    ///     - invite: The invitation. It is used up when the new store is made. A failure before gives it back, so that
+    ///       this can be repeated; a process that was killed can't, and the server lets another try in ten minutes later.
     ///     - path: Where the new store goes; no file may be there.
     ///     - passphrase: The passphrase of the new store.
     /// - throws: ``RemoteError``; ``StoreError``, ``DatabaseError``. No file is left at `path` then.
@@ -26,6 +26,22 @@ extension Synchronizer {
         let key = DeviceKey()
         let enrolment = try Enrolment(invite, key: key, options: options, environment: environment)
         defer { enrolment.connection.close() }
+        do {
+            try begin(
+                enrolment, key, at: path, passphrase: passphrase, options: options, environment: environment,
+                progress: progress, onBytes: onBytes)
+        } catch {
+            enrolment.release(after: error)
+            throw error
+        }
+    }
+
+    /// Makes the new store of an enrolment.
+    private static func begin(
+        _ enrolment: Enrolment, _ key: DeviceKey, at path: String, passphrase: borrowing Passphrase,
+        options: HTTPTransport.Options, environment: SyncEnvironment,
+        progress: StoreProgressHandler?, onBytes: SyncProgressHandler?
+    ) throws {
         let remote = try enrolment.run(name: RemoteBook.defaultName)
         let isWhole = remote.terms.scope == nil
         let secret = passphrase.copy()
@@ -51,7 +67,8 @@ extension Synchronizer {
             let synchronizer: Synchronizer
             if let definitions {
                 synchronizer = try Synchronizer(
-                    newReplicaOf: invite.store, queue, tables: definitions, environment: environment)
+                    newReplicaOf: enrolment.invite.store, queue, tables: definitions, environment: environment
+                )
             } else {
                 synchronizer = try Synchronizer(existing: queue, environment: environment)
             }
@@ -101,92 +118,6 @@ extension Synchronizer {
         }
         guard isOwn != true else {
             throw SyncError(.sameReplica, "the invitation is this store's own: it is for other devices")
-        }
-    }
-}
-
-/// The use of an invitation.
-private struct Enrolment {
-    let invite: InviteLink
-    let connection: RemoteConnection
-    private let certificate: [UInt8]?
-
-    init(
-        _ invite: InviteLink, key: DeviceKey, options: HTTPTransport.Options, environment: SyncEnvironment
-    ) throws {
-        self.invite = invite
-        if case .fingerprint(let fingerprint) = invite.address.trust {
-            certificate = try CertificateProbe.certificate(of: invite.address, fingerprint: fingerprint)
-        } else {
-            certificate = nil
-        }
-        connection = try RemoteConnection(
-            invite.address, certificate: certificate, store: invite.store, key: key, options: options,
-            environment: environment)
-    }
-
-    /// Enrols the device. A try whose answer was lost is repeated: the invitation knows its device.
-    ///
-    /// - returns: The server, with what it exchanges with the device.
-    func run(name: String) throws -> Remote {
-        var attempts = 0
-        while true {
-            do {
-                let answer = try connection.enrol(secret: invite.secret)
-                return Remote(
-                    name: name, address: invite.address, certificate: certificate,
-                    terms: DeviceTerms(scope: answer.scope, isReadOnly: answer.readOnly))
-            } catch let error as RemoteError
-                where [.unreachable, .busy, .sessionEnded].contains(error.code)
-                && attempts < connection.options.repetitionCountMax
-            {
-                attempts += 1
-                connection.pause(attempts)
-            }
-        }
-    }
-
-    /// Chooses what the server exchanges with the device, and remembers the server.
-    func adopt(_ remote: Remote, in book: RemoteBook) throws {
-        var former = remote
-        former.terms = DeviceTerms(isReadOnly: !remote.isReadOnly)
-        try ScopeAdoption(book: book, remote: former).adopt(remote.terms) { try definitions() }
-    }
-
-    /// Says which replica the device is, which uses the invitation up. If it fails, the first synchronization
-    /// does that.
-    func confirm(_ synchronizer: Synchronizer) {
-        let folder = URL(fileURLWithPath: synchronizer.writer.path).deletingLastPathComponent().path
-        let peer = HTTPPeer(connection, folder: folder, options: connection.options)
-        _ = try? peer.meet(synchronizer.localPeer.greet())
-    }
-
-    /// How the tables are made that the device may exchange.
-    func definitions() throws -> [SharedTable] {
-        let answer = try connection.send(.init(method: "GET", path: connection.base + "/definitions"))
-        return try JSONDocument.decode(Message.Definitions.self, from: answer).tables
-    }
-
-    func fetchSnapshot(
-        to path: String, _ recipient: String, _ options: HTTPTransport.Options,
-        _ progress: SyncProgressHandler?
-    ) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw StoreError(.cannotWrite, "cannot write: \(String(cString: strerror(errno)))", path: path)
-        }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        defer { try? file.close() }
-        let transfer = RemoteDownload(connection, options)
-        let download = try transfer.begin(
-            "/snapshots", try JSONDocument.encode(Message.SnapshotRequest(recipient: recipient)))
-        try transfer.fetch(download) { piece, completed in
-            do {
-                try file.write(contentsOf: piece)
-            } catch {
-                throw StoreError(.cannotWrite, "cannot write: \(error.localizedDescription)", path: path)
-            }
-            try progress?(completed, download.byteCount)
         }
     }
 }

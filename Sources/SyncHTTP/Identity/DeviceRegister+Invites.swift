@@ -61,9 +61,14 @@ extension DeviceRegister {
         Array(SHA256.hash(data: Array("cipherstore invite secret 1\0".utf8) + secret))
     }
 
+    /// For how long an invitation is the key's that enrolled with it first, before another one may take its place.
+    ///
+    /// A join that fails releases it (``release(_:)``); one that was killed can't, and has forgotten its key.
+    static let holdMilliseconds: Int64 = 10 * 60_000
+
     /// Enrols a device by an invitation. The same device may repeat it. It is used up when the device says
-    /// which replica it is: until then another key takes its place, because a join that failed has to be
-    /// repeated, and has forgotten its key.
+    /// which replica it is. Until then it is the first key's, and for ``holdMilliseconds`` no other one takes its place:
+    /// whoever sees the link while it is used comes too late.
     ///
     /// - throws: ``RemoteError`` of code `invalidInvite`.
     func enrol(key: [UInt8], secret: [UInt8]) throws -> Device {
@@ -78,17 +83,13 @@ extension DeviceRegister {
             guard try row.decode(Int64.self, atIndex: 3) > now else {
                 throw RemoteError(.invalidInvite, "the invitation has expired")
             }
-            if let user {
-                let former = try Self.device(db, key: Array(user))
-                guard let former, former.revokedMilliseconds == nil,
-                    Array(user) == key || former.replica == nil
-                else {
-                    throw RemoteError(.invalidInvite, "the invitation was used already")
-                }
-                if Array(user) == key { return former }
-                // What was enrolled never got as far as being a replica.
-                try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [former.id])
+            if let user, let device = try Self.former(db, user: Array(user), for: key, now: now) {
+                return device
             }
+            let invite: Int64 = try row.decode(atIndex: 0)
+            // A key that comes again by another invitation has used up those before.
+            try db.execute(
+                sql: "DELETE FROM _sync_invite WHERE device = ? AND id <> ?", arguments: [Data(key), invite])
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO _sync_device (id, key, label, readonly, scope, at)
@@ -99,12 +100,64 @@ extension DeviceRegister {
                     try row.decodeIfPresent(String.self, atIndex: 5), now,
                 ])
             try db.execute(
-                sql: "UPDATE _sync_invite SET device = ? WHERE id = ?",
-                arguments: [Data(key), try row.decode(Int64.self, atIndex: 0)])
+                sql: "UPDATE _sync_invite SET device = ? WHERE id = ?", arguments: [Data(key), invite])
             guard let device = try Self.device(db, key: key) else {
                 throw RemoteError(.failed, "the device was not stored")
             }
             return device
+        }
+    }
+
+    /// The device that an invitation enrolled, if it is the one that asks. Another one that never got as far as being
+    /// a replica makes room, once its time is over.
+    ///
+    /// - throws: ``RemoteError`` of code `invalidInvite` when the invitation is another key's.
+    private static func former(_ db: Database, user: [UInt8], for key: [UInt8], now: Int64) throws -> Device?
+    {
+        let former = try device(db, key: user)
+        guard let former, former.revokedMilliseconds == nil, user == key || former.replica == nil else {
+            throw RemoteError(.invalidInvite, "the invitation was used already")
+        }
+        if user == key { return former }
+        let age = now - former.enrolledMilliseconds
+        // A clock that was set back far must not hold it for that long.
+        guard abs(age) >= holdMilliseconds else {
+            let minutes = (holdMilliseconds - age + 59_999) / 60_000
+            throw RemoteError(
+                .invalidInvite,
+                """
+                the invitation is in use by a device that began to join; if that was this one and it was ended, try again \
+                in \(minutes) minutes; else revoke it at the server, and make another invitation
+                """)
+        }
+        try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [former.id])
+        return nil
+    }
+
+    /// Takes an enrolment back: the device is forgotten, and its invitation enrols another one as long as it is valid.
+    /// A device asks for that whose join failed.
+    ///
+    /// - throws: ``RemoteError``: `malformed` of a device that is a replica already, which only a revocation ends;
+    ///   `unknownDevice`, `revokedDevice`.
+    func release(_ device: Device) throws {
+        try synchronizer.writer.write { db in
+            guard let current = try Self.device(db, id: device.id) else {
+                throw RemoteError(
+                    .unknownDevice, "the server does not know this device; it needs an invitation")
+            }
+            guard current.revokedMilliseconds == nil else {
+                throw RemoteError(
+                    .revokedDevice, "the device \(current.label.debugDescription) was revoked")
+            }
+            guard current.replica == nil else {
+                throw RemoteError(.malformed, "the device is a replica already, and is revoked at the server")
+            }
+            try db.execute(
+                sql: """
+                    UPDATE _sync_invite SET device = NULL
+                    WHERE device = (SELECT key FROM _sync_device WHERE id = ?)
+                    """, arguments: [current.id])
+            try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [current.id])
         }
     }
 }

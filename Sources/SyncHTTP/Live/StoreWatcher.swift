@@ -8,7 +8,7 @@ import Synchronization
 /// SQLite counts commits for each connection that looks (`PRAGMA data_version`), which in WAL mode costs a look at
 /// shared memory. No system call tells of commits of other processes without watching files that SQLite may not
 /// write to yet, so the watcher looks again and again, on a connection and a thread of its own.
-final class StoreWatcher: Sendable {
+package final class StoreWatcher: Sendable {
     private struct State {
         var isStopped = false
         var isForced = false
@@ -26,7 +26,7 @@ final class StoreWatcher: Sendable {
     ///     - heartbeatSeconds: How often `onHeartbeat` is called.
     ///     - onChange: Called on the watcher's thread: once at the start, and after commits. While it runs,
     ///       nobody looks, so many commits are one change. After an error it is called again.
-    init(
+    package init(
         path: String, configuration: Configuration, seconds: Double = 0.01, heartbeatSeconds: Double = 15,
         onHeartbeat: @escaping @Sendable () -> Void = {}, onChange: @escaping @Sendable () throws -> Void
     ) {
@@ -76,13 +76,13 @@ final class StoreWatcher: Sendable {
     }
 
     /// Looks at once, and counts as changed whatever it sees.
-    func look() {
+    package func look() {
         state.withLock { $0.isForced = true }
         wake.signal()
     }
 
     /// Ends it. What is being called goes on to its end.
-    func stop() {
+    package func stop() {
         state.withLock { $0.isStopped = true }
         wake.signal()
     }

@@ -23,6 +23,8 @@ enum PipeKind: UInt8 {
     case rows = 9
     /// Frames follow, and then an end.
     case apply = 10
+    /// Asks how tables are made.
+    case definitions = 11
     case answer = 64
     case frame = 65
     case end = 66
@@ -117,6 +119,8 @@ extension Message {
         var store: String?
         /// The codecs of chunks that the side reads besides plain ones.
         var codecs: [String]? = [Message.codec]
+        /// Whether the side tells how its tables are made, when it is asked.
+        var definitions: Bool?
     }
 
     /// What a replica knows.

@@ -61,8 +61,9 @@ public struct PipeServer: Sendable {
             }
             isCompressed.value.store(
                 hello.codecs?.contains(Message.codec) == true, ordering: .relaxed)
-            let store = try synchronizer.identity().store.description
-            try channel.write(.answer, JSONDocument.encode(Message.PipeHello(store: store)))
+            var own = Message.PipeHello(store: try synchronizer.identity().store.description)
+            own.definitions = true
+            try channel.write(.answer, JSONDocument.encode(own))
         case .greet: try channel.write(.answer, peer.greet().encode())
         case .meet:
             let greeting = try content.withUnsafeBytes { try Greeting(frame: $0) }
@@ -92,6 +93,9 @@ public struct PipeServer: Sendable {
             let rows = try content.withUnsafeBytes { try StateRows.decode($0) }
             try send { try peer.send(rows: rows, to: $0) }
         case .apply: try apply()
+        case .definitions:
+            let definitions = try Message.Definitions(tables: synchronizer.definitions(ofTables: nil))
+            try channel.write(.answer, JSONDocument.encode(definitions))
         case .answer, .frame, .end, .problem:
             throw RemoteError(.malformed, "the message is no request")
         }

@@ -61,7 +61,7 @@ public struct PipeTransport: Transport {
 }
 
 /// A replica at the other end of a pipe.
-private final class PipePeer: SyncPeer {
+private final class PipePeer: DefiningPeer {
     private static let transferByteCountMax: Int64 = 4 << 30
 
     private let name: String
@@ -71,6 +71,8 @@ private final class PipePeer: SyncPeer {
     private var fetched: (kind: PipeKind, request: [UInt8], spool: ByteSpool, rowCount: Int64)?
     /// Whether bundles are compressed; of those that are sent, if the other side reads it.
     private var isCompressed: Bool
+    /// Whether the other side tells how its tables are made, which older programs do not.
+    private var tellsDefinitions = false
     private var isClosed = false
 
     init(_ name: String, _ pipe: PipeTransport.Pipe, folder: String, isCompressed: Bool) {
@@ -96,6 +98,7 @@ private final class PipePeer: SyncPeer {
         guard hello.versions.contains(Message.PipeHello.version) else {
             throw RemoteError(.unsupportedVersion, "\(name) speaks another version of the protocol of pipes")
         }
+        tellsDefinitions = hello.definitions == true
         isCompressed = isCompressed && hello.codecs?.contains(Message.codec) == true
     }
 
@@ -149,6 +152,15 @@ private final class PipePeer: SyncPeer {
 
     func answer(_ question: StateQuestion) throws -> StateAnswer {
         try ask(.question, question.encode()).withUnsafeBytes { try StateAnswer(bytes: $0) }
+    }
+
+    func definitions() throws -> [SharedTable] {
+        guard tellsDefinitions else {
+            throw SyncError(
+                .notComparable,
+                "\(name) does not tell how its tables are made: its program is too old for that")
+        }
+        return try JSONDocument.decode(Message.Definitions.self, from: ask(.definitions)).tables
     }
 
     // MARK: Bundles

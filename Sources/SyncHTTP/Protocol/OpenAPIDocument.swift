@@ -80,11 +80,19 @@ paths:
         The signature is Ed25519 over "cipherstore enrolment 1", a zero byte, and, each after its length as a big-endian 32-bit
         number: challenge; SHA-256 of "cipherstore invite secret 1", a zero byte and the secret; key; store (16 bytes); SHA-256 of
         the server's certificate, or nothing when it is not pinned. A body has at most 4 KiB. The same key may repeat it, with
-        another challenge; another key takes its place until the device has sent its first greeting.
+        another challenge. Until the device has sent its first greeting, another key takes its place when it took itself back
+        (DELETE devices/self), or 10 minutes after it was enrolled.
       requestBody: { content: { application/json: { schema: { type: object, required: [invite, key, challenge, signature], properties: { invite: { description: "The 16 bytes of the invitation's secret itself; what is signed holds its hash.", type: string }, key: { description: "The device's public key, 32 bytes.", type: string }, challenge: { description: The 56 bytes that were given., type: string }, signature: { description: 64 bytes., type: string } } } } } }
       responses:
         "201": { description: Enrolled., content: { application/json: { schema: { type: object, required: [label, readOnly], properties: { label: { type: string }, readOnly: { type: boolean }, scope: { $ref: "#/components/schemas/Scope" } } } } } }
         default: { $ref: "#/components/responses/Problem" }
+  /v1/stores/{store}/devices/self:
+    parameters: [{ $ref: "#/components/parameters/store" }]
+    delete:
+      security: [{ device: [] }]
+      summary: Take the enrolment back that the device was just given, so that the invitation enrols another key.
+      description: For a join that failed. Once the device has sent its first greeting, this is refused (400).
+      responses: { "204": { description: The device is forgotten. }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/sessions:
     parameters: [{ $ref: "#/components/parameters/store" }]
     post:
@@ -278,7 +286,7 @@ components:
     Value: { description: A value of SQLite; one member., type: object, minProperties: 1, maxProperties: 1, additionalProperties: false, properties: { "null": { type: boolean, enum: [true] }, integer: { type: integer }, text: { type: string }, blob: { type: string, pattern: "^([0-9a-f]{2})*$" } } }
     Fork: { description: "A replica under which two files made changes, and the last of these that both have.", type: object, required: [replica, common], properties: { replica: { type: string }, common: { type: integer } } }
     Forks: { type: object, required: [forks], properties: { forks: { type: array, items: { $ref: "#/components/schemas/Fork" } } } }
-    Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { description: "Its name, hexadecimal digits; 00 when content is there, and nothing waits.", type: string }, content: { description: "All of it in base64, up to 64 KiB; absent when it is larger.", type: string }, byteCount: { description: "How many bytes it has; about how many, while it is still being made.", type: integer }, rowCount: { type: integer }, isOpen: { description: "Whether it is still being made: it ends with the first answer that has no bytes.", type: boolean } } }
+    Download: { type: object, required: [download, byteCount, rowCount], properties: { download: { description: "Its name, hexadecimal digits; 00 when content is there, and nothing waits.", type: string }, content: { description: "All of it in base64, up to 64 KiB; absent when it is larger.", type: string }, byteCount: { description: "How many bytes it has. While it is still being made, a guess by the number of rows, which is far off where rows differ much in size: for a progress bar only.", type: integer }, rowCount: { type: integer }, isOpen: { description: "Whether it is still being made: it ends with the first answer that has no bytes.", type: boolean } } }
     Upload:
       type: object
       required: [bundle, firstMissingChunk, isComplete, isKnown]

@@ -117,7 +117,8 @@ public struct HubServer: Sendable {
                 .cannotServe,
                 "without TLS a server listens on this machine's own address only, such as 127.0.0.1")
         }
-        let logger = logger ?? Logger(label: "SyncHTTP") { _ in SwiftLogNoOpLogHandler() }
+        let logger = PrintableLogHandler.logger(
+            logger ?? Logger(label: "SyncHTTP") { _ in SwiftLogNoOpLogHandler() })
         let metrics = ServerMetrics()
         self.metrics = metrics
         stores = try synchronizers.map {

@@ -63,7 +63,7 @@ extension HubStore {
         let summary = try synchronizer.applyUpload(on: terms(of: device)) { sink in
             for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
         }
-        note(summary, of: identifier, byteCount: frames.reduce(0) { $0 + $1.count })
+        note(summary, of: identifier, byteCount: frames.reduce(0) { $0 + $1.count }, from: device)
         return Message.Upload(
             bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true,
             application: Self.answer(summary, for: device))
@@ -86,8 +86,16 @@ extension HubStore {
         return Message.Application(device.bounds?.rows.isEmpty == false ? told : summary)
     }
 
-    private func note(_ summary: ApplySummary, of bundle: [UInt8], byteCount: Int) {
+    private func note(_ summary: ApplySummary, of bundle: [UInt8], byteCount: Int, from device: Device) {
         feed.look()
+        if let replica = summary.skewedReplica {
+            logger.notice(
+                "a change is dated ahead of the clock here",
+                metadata: [
+                    "device": .string(LogText.printable(device.label)), "replica": "\(replica)",
+                    "milliseconds": "\(summary.skewMilliseconds)",
+                ])
+        }
         metrics.count(bundle: "in", rows: summary.rowCount, bytes: Int64(byteCount))
         metrics.count(.conflicts, by: Double(summary.conflictCount))
         metrics.count(.parked, by: Double(summary.parkedCount))
@@ -146,7 +154,7 @@ extension HubStore {
                 db, sql: "SELECT bytes FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
         }
         let summary = try inbox.apply(bundle, on: terms(of: device))
-        note(summary, of: bundle, byteCount: byteCount ?? 0)
+        note(summary, of: bundle, byteCount: byteCount ?? 0, from: device)
         return Self.answer(summary, for: device)
     }
 }

@@ -44,7 +44,7 @@ final class HubStore: Sendable {
     /// What its devices sent and got lately.
     let traffic = TrafficSeries()
     let limits: HubServer.Limits
-    private let logger: Logger
+    let logger: Logger
     let state = Mutex(State())
 
     init(_ synchronizer: Synchronizer, limits: HubServer.Limits, logger: Logger, metrics: ServerMetrics)
@@ -171,14 +171,16 @@ final class HubStore: Sendable {
         guard !due.isEmpty else {
             throw RemoteError(.malformed, "nothing here calls for a new identity of the server's replica")
         }
-        try synchronizer.localPeer.renewIdentity(due)
+        try synchronizer.renewIdentity(due, shownByDevice: device.id)
         state.withLock { state in
             // What was shown is about the identity before.
             state.shown = [:]
             state.renewals.append(renewal.request)
             if state.renewals.count > Self.renewalCountMax { state.renewals.removeFirst() }
         }
-        logger.notice("the server's replica has a new identity", metadata: ["device": "\(device.label)"])
+        logger.notice(
+            "the server's replica has a new identity",
+            metadata: ["device": "\(LogText.printable(device.label))"])
     }
 
     /// Remembers what a device knows.
@@ -186,7 +188,7 @@ final class HubStore: Sendable {
         guard let replica = device.replica else {
             throw RemoteError(.malformed, "the device has not said yet which replica it is")
         }
-        try synchronizer.localPeer.remember(replica, name: "", knowing: vector)
+        try synchronizer.remember(replica, knowing: vector, ofDevice: device.id)
         noteTaken(by: device)
     }
 

@@ -29,6 +29,6 @@ final class SimulatedClock: Sendable {
     func environment(of replica: Int) -> SyncEnvironment {
         SyncEnvironment(
             milliseconds: { self.now(replica) }, random: { self.state.withLock { $0.random.next() } },
-            places: places)
+            places: places, skewMillisecondsMax: ModelReplica.skewMillisecondsMax)
     }
 }

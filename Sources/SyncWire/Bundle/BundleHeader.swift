@@ -80,7 +80,9 @@ public struct BundleHeader: Equatable, Sendable {
         }
         let version = try reader.unsigned()
         guard (1...Self.version).contains(version) else {
-            throw WireError(.unsupported, "version \(version); this program reads version \(Self.version)")
+            throw WireError(
+                .unsupported, "version \(version); this program reads version \(Self.version)",
+                isOfNewerVersion: version > Self.version)
         }
         store = try reader.identifier()
         sender = try reader.identifier()

@@ -18,11 +18,15 @@ public struct WireError: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Code
     /// What is wrong.
     public let message: String
+    /// Whether the bytes say that they are of a later version than this program reads: a newer program reads
+    /// them.
+    public let isOfNewerVersion: Bool
 
     /// Makes an error.
-    public init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String, isOfNewerVersion: Bool = false) {
         self.code = code
         self.message = message
+        self.isOfNewerVersion = isOfNewerVersion
     }
 
     /// The kind and the message.

@@ -27,7 +27,10 @@ package enum CommandLineProgram {
                 name: "CARE", subcommands: [VerifyCommand.self, DoctorCommand.self, CompactCommand.self]),
             CommandGroup(
                 name: "SYNC",
-                subcommands: [TrackCommand.self, PushCommand.self, PullCommand.self, SyncCommand.self]
+                subcommands: [
+                    TrackCommand.self, UntrackCommand.self, PushCommand.self, PullCommand.self,
+                    SyncCommand.self,
+                ]
                     + watching + [
                         BundleCommand.self, StatusCommand.self, ConflictsCommand.self, ParkedCommand.self,
                         LogCommand.self, CloneCommand.self, ReplicaCommand.self,
@@ -70,11 +73,12 @@ package enum CommandLineProgram {
     ///   - root: The root command.
     ///   - network: The way to other machines, of a program that has one.
     package static func run(_ root: any ParsableCommand.Type, network: (any NetworkAccess)? = nil) {
+        let arguments = ProcessArguments.take()
         ProcessHardening.apply()
         if let network { NetworkSupport.install(network) }
         do {
             try requireText()
-            try perform(root, Array(CommandLine.arguments.dropFirst()))
+            try perform(root, Array(arguments.dropFirst()))
         } catch {
             root.exit(withError: error)
         }

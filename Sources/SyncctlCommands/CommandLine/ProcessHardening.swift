@@ -16,10 +16,25 @@ enum ProcessHardening {
         private static let setDumpable: Int32 = 4
     #endif
 
-    /// Switches core dumps off, and on Linux reading the memory of the process by others of the same
-    /// user. Called once, before anything else.
+    /// The signals on which Swift's runtime reports a crash.
+    private static let crashSignals = [SIGQUIT, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP]
+
+    /// Lets a crash end the process without a report of Swift's runtime: it prints registers and the memory that they
+    /// point to, which can be a key, to where a server's log goes. Whoever sets `SWIFT_BACKTRACE` wants one.
+    private static func endCrashReports() {
+        guard getenv("SWIFT_BACKTRACE") == nil else { return }
+        for number in crashSignals {
+            let former = signal(number, SIG_DFL)
+            // What was ignored when the process began stays so: SIG_IGN is 1 everywhere.
+            if unsafeBitCast(former, to: Int.self) == 1 { _ = signal(number, SIG_IGN) }
+        }
+    }
+
+    /// Switches core dumps and reports of crashes off, and on Linux reading the memory of the process by others of the
+    /// same user. Called once, before anything else but ``ProcessArguments``.
     static func apply() {
         startingCoreLimit = coreLimit() ?? 0
+        endCrashReports()
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)
             _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)

@@ -16,7 +16,7 @@ struct ExportCommand: ParsableCommand {
             EXAMPLES:
               An archive for backups, under a passphrase of its own:
                 syncctl export a.db --to backup.csa --to-passphrase-file pw4
-              An archive that only the holder of a private key opens (see: syncctl help key identity):
+              For the holder of a private key (see: syncctl help key identity):
                 syncctl export a.db --to backup.csa --recipient csr1-…
               A store under another key:
                 syncctl export a.db --to c.db --to-passphrase-file pw4
@@ -61,6 +61,9 @@ struct ExportCommand: ParsableCommand {
     @Option(help: "Export this table only (text formats).")
     var table: String?
 
+    @Flag(help: "Write an apostrophe before texts that a spreadsheet would take for formulas (csv only).")
+    var escapeFormulas = false
+
     @OptionGroup var cost: FileCostOptions
 
     @OptionGroup var global: GlobalOptions
@@ -91,6 +94,7 @@ struct ExportCommand: ParsableCommand {
         }
         if plaintext && format != nil { throw ValidationError("--plaintext and --format exclude each other") }
         if table != nil && format == nil { throw ValidationError("--table needs --format csv, jsonl or sql") }
+        if escapeFormulas && format != .csv { throw ValidationError("--escape-formulas needs --format csv") }
         if format == nil && to == nil {
             throw ValidationError(
                 "name the new file with --to; only text, of --format, goes to standard output")
@@ -110,7 +114,7 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             if let to { try StoreFileCheck.requireFolder(of: to) }
-            let queue = try context.open(options)
+            let queue = try context.openForReading(options, makesFiles: format == nil)
             if let format {
                 Interruption.listen()
                 let rows = try exportText(queue, format, context)
@@ -180,7 +184,8 @@ struct ExportCommand: ParsableCommand {
         let progress = context.progress("exporting")
         defer { progress.finish() }
         return try queue.read { db in
-            let export = TextExport(db: db, terminal: context.terminal, progress: progress)
+            let export = TextExport(
+                db: db, terminal: context.terminal, progress: progress, escapesFormulas: escapeFormulas)
             let tables = try TextExport.tables(db)
             if let table {
                 guard let name = tables.first(where: { $0.lowercased() == table.lowercased() }) else {

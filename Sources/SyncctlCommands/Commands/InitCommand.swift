@@ -9,7 +9,7 @@ struct InitCommand: ParsableCommand {
         commandName: "init",
         abstract: "Make a new store, or a replica of one.",
         usage:
-            "syncctl init <store> [--clone <store> | --from <file> | --join <link>|dir:<folder>] [<options>]",
+            "syncctl init <store> [--clone <store> | --from <file> | --join -|<link>|dir:<folder> | --invitation-file <file>] [<options>]",
         discussion: """
             EXAMPLES:
               syncctl init notes.db --passphrase-file secret
@@ -19,7 +19,11 @@ struct InitCommand: ParsableCommand {
               syncctl init notes.db --from backup.csa --archive-passphrase-file pw4
               syncctl init notes.db --join dir:/media/stick/notes \\
                 --remote-passphrase-file pw3
-              syncctl init notes.db --join 'cipherstore://hub.example:7443/…'
+              syncctl init notes.db --join -                 # asks for the link of an invitation
+              syncctl init notes.db --invitation-file link
+
+            The link of an invitation lets in whoever uses it first, and other users of the machine can read \
+            arguments: --join 'cipherstore://…' works, and removes the link from there as soon as it can.
 
             A replica made with --clone or --join, and a store made of an archive (a file whose name ends in \
             .csa), have a passphrase of their own, and synchronize with the store that they were made \
@@ -44,9 +48,11 @@ struct InitCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Make a replica of a served store, by the link of an invitation (- reads it from standard input), or of the snapshot in a shared folder; and bring what came after.",
+            "Make a replica of a served store, by the link of an invitation (- reads it from standard input, or asks for it), or of the snapshot in a shared folder; and bring what came after.",
             valueName: "link|dir:<folder>"))
     var join: String?
+
+    @OptionGroup var invitation: InvitationFileOption
 
     @OptionGroup(title: "Passphrase of the folder")
     var remotePassphrase: RemotePassphraseOptions
@@ -54,13 +60,13 @@ struct InitCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if [clone, from, join].compactMap({ $0 }).count > 1 {
-            throw ValidationError("--clone, --from and --join exclude each other")
+        if [clone, from, join, invitation.file].compactMap({ $0 }).count > 1 {
+            throw ValidationError("--clone, --from, --join and --invitation-file exclude each other")
         }
         if let join, FolderRemote.path(of: join) == nil, !InvitationArgument.isMeant(join) {
             throw ValidationError("--join takes a folder, dir:<folder>, or an invitation, 'cipherstore://…'")
         }
-        if let join, InvitationArgument.isMeant(join), remotePassphrase.isGiven {
+        if isInvited && remotePassphrase.isGiven {
             throw ValidationError("a server needs no passphrase: the invitation lets this device in")
         }
         if remotePassphrase.isGiven && join == nil {
@@ -72,6 +78,9 @@ struct InitCommand: ParsableCommand {
             )
         }
     }
+
+    /// Whether it becomes a replica of a served store.
+    private var isInvited: Bool { invitation.file != nil || join.map(InvitationArgument.isMeant) == true }
 
     private struct Document: Encodable {
         let store: String
@@ -90,7 +99,7 @@ struct InitCommand: ParsableCommand {
                     ? StoreFileCheck.requireArchive(from) : checkPlaintext(from)
             }
             if let folder = join.flatMap(FolderRemote.path) { try FolderRemote.requireFolder(folder) }
-            let invite = try join.flatMap { try InvitationArgument.invitation($0) }
+            let invite = isInvited ? try readInvitation(context) : nil
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             try create(path, passphrase, invite, context)
             let status = try removingOnFailure(path) {
@@ -106,6 +115,12 @@ struct InitCommand: ParsableCommand {
             context.note("its passphrase is the only key; losing it means losing the data")
             return .success
         }
+    }
+
+    private func readInvitation(_ context: CommandContext) throws -> any Invitation {
+        // Nobody is asked for what this program can't use.
+        let network = try NetworkSupport.required()
+        return try network.invitation(InvitationArgument.link(join, file: invitation.file, context))
     }
 
     /// What the store was made of, for people.
@@ -126,7 +141,7 @@ struct InitCommand: ParsableCommand {
                 clonePassphrase, for: clone, own: KeySlotSecret(passphrase), isOwnAsked: context.asks(options)
             )
             Interruption.listen()
-            let original = try Synchronizer(existing: context.open(clone, source))
+            let original = try Synchronizer(existing: context.openForReading(clone, source, makesFiles: true))
             let progress = context.progress("copying", unit: .items("pages"))
             try original.clone(to: path, passphrase: passphrase) {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))

@@ -68,7 +68,7 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let queue = try context.open(options)
+            let queue = try context.openForReading(options)
             let status = try Synchronizer(existing: queue).status()
             let tracked = Set(status.tables.map { $0.name.lowercased() })
             let untracked = try queue.read { try TextExport.tables($0) }.filter {
@@ -187,7 +187,7 @@ struct StatusCommand: ParsableCommand {
             }
             if remote.clockAheadMilliseconds > 0 {
                 lines.append(
-                    "  \(style.yellow("clock"))   what came of \(PrintableText.escaped(remote.name)) is \(remote.clockAheadMilliseconds / 1000) s ahead of the clock here"
+                    "  \(style.yellow("clock"))   what came of \(PrintableText.escaped(remote.name)) is \(HumanFormat.span(remote.clockAheadMilliseconds)) ahead of the clock here"
                 )
             }
         }

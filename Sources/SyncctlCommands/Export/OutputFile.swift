@@ -45,6 +45,9 @@ final class OutputFile {
         if path != nil, !isFinished { unlink(temporary) }
     }
 
+    /// Whether what is written appears on a terminal.
+    var isTerminal: Bool { path == nil && terminal.outputIsTerminal }
+
     /// Writes text.
     func write(_ text: String) throws {
         buffer.append(contentsOf: text.utf8)

@@ -5,23 +5,45 @@ import Foundation
 enum RowText {
     // MARK: CSV
 
+    /// What is changed in the texts of CSV, beside quoting.
+    struct CSVCare {
+        /// Whether controls are escaped, because a terminal would obey them.
+        var isForTerminal = false
+        /// Whether an apostrophe stands before what a spreadsheet would take for a formula.
+        var escapesFormulas = false
+
+        fileprivate func applied(to text: String) -> String {
+            let isFormula = escapesFormulas && text.unicodeScalars.first.map(Self.beginsFormula) == true
+            let text = isFormula ? "'" + text : text
+            return isForTerminal ? PrintableText.escaped(text) : text
+        }
+
+        private static func beginsFormula(_ scalar: Unicode.Scalar) -> Bool {
+            switch scalar {
+            case "=", "+", "-", "@", "\t", "\r": true
+            default: false
+            }
+        }
+    }
+
     /// A line of CSV (RFC 4180). NULL is an empty field, an empty text is `""`.
-    static func csv(_ values: [DatabaseValue]) -> String {
-        values.map(csvField).joined(separator: ",") + "\n"
+    static func csv(_ values: [DatabaseValue], _ care: CSVCare = CSVCare()) -> String {
+        values.map { csvField($0, care) }.joined(separator: ",") + "\n"
     }
 
     /// A header of CSV.
-    static func csvHeader(_ names: [String]) -> String {
-        names.map { quoteIfNeeded($0) }.joined(separator: ",") + "\n"
+    static func csvHeader(_ names: [String], _ care: CSVCare = CSVCare()) -> String {
+        names.map { quoteIfNeeded(care.applied(to: $0)) }.joined(separator: ",") + "\n"
     }
 
-    private static func csvField(_ value: DatabaseValue) -> String {
+    private static func csvField(_ value: DatabaseValue, _ care: CSVCare) -> String {
         switch value.storage {
         case .null: ""
         case .int64(let number): String(number)
         case .double(let number): realText(number)
         // NA is read as NULL, unless it is in quotes.
-        case .string(let text): text.isEmpty || text == "NA" ? "\"\(text)\"" : quoteIfNeeded(text)
+        case .string(let text):
+            text.isEmpty || text == "NA" ? "\"\(text)\"" : quoteIfNeeded(care.applied(to: text))
         // An empty field is NULL, unless it is in quotes.
         case .blob(let data): data.isEmpty ? "\"\"" : blobText(data)
         }
@@ -80,14 +102,16 @@ enum RowText {
     // MARK: SQL
 
     /// A value as an SQL literal.
-    static func sqlLiteral(_ value: DatabaseValue) -> String {
+    ///
+    /// - parameter isForTerminal: Whether text with controls is written as bytes, because a terminal would obey them.
+    static func sqlLiteral(_ value: DatabaseValue, isForTerminal: Bool = false) -> String {
         switch value.storage {
         case .null: "NULL"
         case .int64(let number): String(number)
         case .double(let number): realText(number)
         case .string(let text):
             // A zero byte would end the statement's text.
-            text.utf8.contains(0)
+            text.utf8.contains(0) || (isForTerminal && PrintableText.escapedLines(text) != text)
                 ? "CAST(x'\(hexadecimal(Data(text.utf8)))' AS TEXT)"
                 : "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
         case .blob(let data): "x'\(hexadecimal(data))'"

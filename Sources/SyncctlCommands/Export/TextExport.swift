@@ -11,6 +11,8 @@ struct TextExport {
     let db: Database
     let terminal: Terminal
     let progress: StepProgress
+    /// Whether an apostrophe stands before what a spreadsheet would take for a formula, in CSV.
+    var escapesFormulas = false
 
     /// The user's tables.
     static func tables(_ db: Database) throws -> [String] {
@@ -44,11 +46,12 @@ struct TextExport {
         let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)")
         let statement = try db.makeStatement(sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)")
         let names = statement.columnNames
-        if format == .csv { try file.write(RowText.csvHeader(names)) }
+        let care = RowText.CSVCare(isForTerminal: file.isTerminal, escapesFormulas: escapesFormulas)
+        if format == .csv { try file.write(RowText.csvHeader(names, care)) }
         var count: Int64 = 0
         while let row = try cursor.next() {
             let values = row.databaseValues
-            try file.write(format == .csv ? RowText.csv(values) : RowText.json(names, values))
+            try file.write(format == .csv ? RowText.csv(values, care) : RowText.json(names, values))
             count += 1
             if count & 0xFFF == 0 { try progress.update(count, nil) }
         }
@@ -64,11 +67,14 @@ struct TextExport {
             let definition = try String.fetchOne(
                 db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table]
             )
-            try file.write((definition ?? "") + ";\n")
+            try file.write(shown(definition ?? "", file) + ";\n")
             let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)")
             while let row = try cursor.next() {
-                let values = row.databaseValues.map(RowText.sqlLiteral).joined(separator: ",")
-                try file.write("INSERT INTO \(table.quotedDatabaseIdentifier) VALUES(\(values));\n")
+                let values = row.databaseValues.map {
+                    RowText.sqlLiteral($0, isForTerminal: file.isTerminal)
+                }.joined(separator: ",")
+                let name = shown(table.quotedDatabaseIdentifier, file)
+                try file.write("INSERT INTO \(name) VALUES(\(values));\n")
                 count += 1
                 if count & 0xFFF == 0 { try progress.update(count, nil) }
             }
@@ -84,10 +90,15 @@ struct TextExport {
         for row in others {
             let owner: String = try row.decode(atIndex: 1)
             if includesOthers || tables.contains(owner) {
-                try file.write(try row.decode(String.self, atIndex: 0) + ";\n")
+                try file.write(shown(try row.decode(String.self, atIndex: 0), file) + ";\n")
             }
         }
         try file.write("COMMIT;\n")
         return count
+    }
+
+    /// Names and definitions, in which a terminal would obey controls.
+    private func shown(_ sql: String, _ file: OutputFile) -> String {
+        file.isTerminal ? PrintableText.escapedLines(sql) : sql
     }
 }

@@ -18,6 +18,9 @@ extension Failure {
         case let error as DatabaseError: self.init(error, store: name)
         case let error as CSVError:
             self.init(error.description, hints: error.hint.map { [$0] } ?? [])
+        case let error as WireError where error.isOfNewerVersion:
+            self = .versionMismatch(
+                "the remote sent a bundle of \(error.message)", hints: ["use a newer syncctl"])
         case let error as WireError:
             self.init("the remote sent something that can't be right: \(error)")
         case let error as ValidationError:

@@ -35,7 +35,10 @@ extension Failure {
                 status: .noKeyOpens)
         case .damaged:
             self.init(text, hints: Self.hints(forDamaged: path ?? name), status: .integrityFailed)
-        case .formatTooNew: self.init(text, hints: ["install SQLCipher 4"], status: .versionMismatch)
+        case .formatTooNew:
+            self.init(
+                text, hints: [error.needsNewerLibrary ? "use a newer syncctl" : "install SQLCipher 4"],
+                status: .versionMismatch)
         case .full: self.init(text, hints: ["free some space and try again"])
         case .exists: self.init(text, hints: ["choose another name, or remove the file"])
         case .keyringMissing, .keyringMismatch:

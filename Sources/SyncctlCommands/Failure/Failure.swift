@@ -24,6 +24,12 @@ package struct Failure: Error, Equatable, Sendable {
     /// The user pressed Ctrl-C or answered with the end of input.
     package static let cancelled = Failure("cancelled", status: .cancelled)
 
+    /// Whether another attempt may succeed without anybody doing anything about it.
+    package var mayPass: Bool {
+        ![.usage, .noKeyOpens, .remoteRefused, .versionMismatch, .integrityFailed, .cancelled]
+            .contains(status)
+    }
+
     /// A failed system call, as `<message>: <the system's text>`.
     package static func system(_ message: String, code: Int32, hints: [String] = []) -> Failure {
         Failure("\(message): \(systemText(code))", hints: hints)

@@ -12,6 +12,15 @@ import CipherStore
 enum PassphraseFile {
     static func read(_ path: String) throws -> Passphrase {
         let name = "passphrase file \(path)"
+        return try content(of: path, name: name).passphrase(from: name)
+    }
+
+    /// What a file that holds a secret has, without one newline at its end.
+    ///
+    /// - parameter name: What messages call the file.
+    /// - throws: A ``Failure`` for what is neither a file nor a pipe, for a file that others can read or change, and
+    ///   for one that is too long.
+    static func content(of path: String, name: String) throws -> SecretBuffer {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else {
             throw Failure.system("cannot open \(name)", code: errno)
@@ -24,7 +33,7 @@ enum PassphraseFile {
             throw SecretBuffer.tooLong(name)
         }
         buffer.removeTrailingNewline()
-        return try buffer.passphrase(from: name)
+        return buffer
     }
 
     /// Refuses what is neither a file nor a pipe, and a file that other users can read.
@@ -42,7 +51,7 @@ enum PassphraseFile {
         guard type == UInt32(S_IFREG) else {
             throw Failure("\(name) is neither a regular file nor a pipe")
         }
-        // Whoever may write to it could put in a passphrase of their own.
+        // Whoever may write to it could put in a secret of their own.
         guard mode & 0o066 == 0 else {
             let permissions = String(mode & 0o777, radix: 8)
             throw Failure(

@@ -64,9 +64,9 @@ struct SecretBuffer: ~Copyable {
     // MARK: - Filling
 
     /// Reads once, as read(2) does: the number of bytes, 0 at the end of the input, -1 on error.
-    mutating func readOnce(from descriptor: Int32) -> Int {
+    mutating func readOnce(from descriptor: Int32, upTo limit: Int = .max) -> Int {
         precondition(!isFull, "A full buffer would make read(2) report the end of the input.")
-        let received = read(descriptor, base + count, Self.room - count)
+        let received = read(descriptor, base + count, min(Self.room - count, limit))
         count += max(0, received)
         return received
     }
@@ -88,6 +88,20 @@ struct SecretBuffer: ~Copyable {
             }
         }
         return .overflowed
+    }
+
+    /// Reads one line, and leaves what follows it to whoever reads next. Its newline is removed.
+    mutating func fillLine(from descriptor: Int32, origin: String) throws {
+        while !isFull {
+            _ = Self.waitForInput(descriptor, until: nil)
+            let received = readOnce(from: descriptor, upTo: 1)
+            if received == 0 { return }
+            if received < 0, errno != EINTR, errno != EAGAIN {
+                throw Failure.system("cannot read \(origin)", code: errno)
+            }
+            if lastByte == UInt8(ascii: "\n") { return removeTrailingNewline() }
+        }
+        throw Self.tooLong(origin)
     }
 
     /// Copies bytes from memory; those beyond the room are left away, which is one too many.
@@ -113,6 +127,18 @@ struct SecretBuffer: ~Copyable {
         guard count > 0 else { throw Failure("\(origin) is empty") }
         guard count <= Self.limit else { throw Self.tooLong(origin) }
         return try Passphrase(utf8: UnsafeRawBufferPointer(start: base, count: count))
+    }
+
+    /// The bytes as text, which nothing protects any more: for what is not to be kept, such as an invitation.
+    ///
+    /// - Parameter origin: Where they come from, for the message of an error.
+    borrowing func text(from origin: String) throws -> String {
+        guard count > 0 else { throw Failure("\(origin) is empty") }
+        let bytes = UnsafeRawBufferPointer(start: base, count: count)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure("\(origin) is not UTF-8")
+        }
+        return text
     }
 
     static func tooLong(_ origin: String) -> Failure {

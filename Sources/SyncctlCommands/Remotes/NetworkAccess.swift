@@ -13,8 +13,8 @@ package protocol NetworkAccess: Sendable {
     func open(_ remote: RemoteArgument, _ request: RemoteRequest, _ context: CommandContext) throws
         -> OpenedRemote
 
-    /// Reads an invitation from an argument, or from standard input when it is "-".
-    func invitation(_ argument: String) throws -> any Invitation
+    /// Reads an invitation from the text of its link.
+    func invitation(_ link: String) throws -> any Invitation
 
     /// The words for an error of the network; nil for any other error.
     ///
@@ -34,6 +34,8 @@ package struct RemoteRequest {
     package var hasPassphrase = false
     /// When changes are compressed on their way.
     package var compression = Compression.automatic
+    /// The store, if it is open already.
+    package var opened: Synchronizer?
 }
 
 /// A store, and the way to its remote.

@@ -9,12 +9,15 @@ package struct CommandContext {
     package let global: GlobalOptions
     let environment: [String: String]
     package let terminal: Terminal
+    /// How long a store is waited for that another process uses, in seconds.
+    var busySeconds: Double = 5
     /// The store that the command works on, for hints that name it: the first that it opens.
     private let subject = Subject()
 
-    /// A name that is noted when it is known.
+    /// What a command finds out that is of use at its end.
     private final class Subject: Sendable {
         let store = Mutex<String?>(nil)
+        let remarks = Mutex<[String]>([])
 
         func note(_ path: String) { store.withLock { $0 = $0 ?? path } }
     }
@@ -27,6 +30,7 @@ package struct CommandContext {
         let status: ExitStatus
         do {
             status = try global.zone.apply { try body(context) }
+            for remark in context.subject.remarks.withLock({ $0 }) { context.note(remark) }
         } catch let exit as ExitCode {
             throw exit
         } catch {
@@ -112,12 +116,18 @@ package struct CommandContext {
         configuration.useKeySlot(secret)
         configuration.encryption = .required
         configuration.requiresExistingFile = true
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(busySeconds)
         configuration.journalMode = .wal
         // Large enough for the inner pages of a large index.
         configuration.cacheKibibytes = 32 * 1024
         return configuration
     }
+
+    /// Notes the store that the command works on.
+    func noteSubject(_ path: String) { subject.note(path) }
+
+    /// Makes a remark for people when the command has succeeded; what failed has its own words.
+    func noteAtEnd(_ text: String) { subject.remarks.withLock { $0.append(text) } }
 
     /// Opens a store.
     package func open(_ path: String, _ secret: KeySlotSecret) throws -> DatabaseQueue {

@@ -34,6 +34,18 @@ package enum Interruption {
         }
     }
 
+    /// Waits, unless the user cancels or has done so.
+    ///
+    /// - returns: Whether the user cancelled.
+    package static func wait(seconds: Int) -> Bool {
+        let end = ContinuousClock.now + .seconds(seconds)
+        while count.load(ordering: .relaxed) == 0 {
+            if ContinuousClock.now >= end { return false }
+            usleep(50_000)
+        }
+        return true
+    }
+
     /// Throws when the user cancelled.
     package static func check() throws {
         if count.load(ordering: .relaxed) > 0 {

@@ -36,6 +36,18 @@ package enum HumanFormat {
         return "\(sign)\(tenths / 10)\(decimal) \(unit)"
     }
 
+    /// A long span of time, in the one unit that tells most of it.
+    package static func span(_ milliseconds: Int64) -> String {
+        let seconds = milliseconds / 1000
+        let units: [(seconds: Int64, name: String)] = [
+            (365 * 86_400, "year"), (86_400, "day"), (3_600, "hour"), (60, "minute"),
+        ]
+        for unit in units where seconds >= 2 * unit.seconds {
+            return count(Int(seconds / unit.seconds), unit.name)
+        }
+        return count(Int(seconds), "second")
+    }
+
     /// A duration as a clock shows it, in full seconds: `0:29`, `12:05`, `1:02:03`.
     package static func clock(_ duration: Duration) -> String {
         let total = max(0, duration.components.seconds)

@@ -20,6 +20,16 @@ enum PrintableText {
         return result
     }
 
+    /// The same for text of several lines: line feeds and tabs stay.
+    static func escapedLines(_ text: String) -> String {
+        let isHarmless: (Unicode.Scalar) -> Bool = { $0 == "\n" || $0 == "\t" || !isUnsafe($0) }
+        guard !text.unicodeScalars.allSatisfy(isHarmless) else { return text }
+        return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.split(separator: "\t", omittingEmptySubsequences: false).map { escaped(String($0)) }
+                .joined(separator: "\t")
+        }.joined(separator: "\n")
+    }
+
     /// The number of columns the text takes: one for each character, two for the wide characters
     /// of East Asia and for emoji. Good enough for alignment; a terminal may differ on rare ones.
     static func width(of text: String) -> Int {

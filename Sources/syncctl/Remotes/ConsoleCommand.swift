@@ -40,6 +40,10 @@ struct ConsoleCommand: ParsableCommand {
     @Flag(help: "End all sessions and links, and make none.")
     var revoke = false
 
+    @Flag(
+        name: .customLong("qr"), help: "Print the link as a QR code, too, for the camera of another device.")
+    var showsQRCode = false
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -49,8 +53,8 @@ struct ConsoleCommand: ParsableCommand {
         if let address, ServerAddress.split(address) == nil {
             throw ValidationError("--address takes host:port, such as hub.example:7443")
         }
-        if revoke && address != nil {
-            throw ValidationError("--revoke makes no link, so it has no --address")
+        if revoke && (address != nil || showsQRCode) {
+            throw ValidationError("--revoke makes no link, so it has no --address and no --qr")
         }
     }
 
@@ -92,6 +96,7 @@ struct ConsoleCommand: ParsableCommand {
                     store: options.store, link: link.description, expires: HumanFormat.timestamp(end),
                     fingerprint: link.certificateFingerprint, answers: answers),
                 text: link.description)
+            if showsQRCode { try context.printQRCode(of: link.description) }
             context.note(
                 "opens once, until \(HumanFormat.timestamp(end, style: .minute)), while the server runs")
             if let fingerprint = link.certificateFingerprint {

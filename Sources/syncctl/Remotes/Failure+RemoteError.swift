@@ -26,7 +26,7 @@ extension Failure {
         case .otherReplica:
             self.init(
                 error.message,
-                hints: ["enrol this store anew with: syncctl remote add \(name) '<link>' --replace"],
+                hints: ["enrol this store anew with: syncctl remote add \(name) - --replace"],
                 status: .remoteRefused)
         case .noSuchStore, .invalidSignature, .sessionEnded: self.init(error.message, status: .remoteRefused)
         case .unsupportedVersion:
@@ -37,7 +37,7 @@ extension Failure {
                 error.message,
                 hints: [
                     "name another store or a folder with --remote",
-                    "enrol with a server with: syncctl remote add \(name) '<link>'",
+                    "enrol with a server with: syncctl remote add \(name) -",
                 ])
         case .invalidAddress: self = .usage(error.message)
         default: self.init(error.message)

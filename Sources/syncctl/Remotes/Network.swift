@@ -53,13 +53,14 @@ struct Network: NetworkAccess {
     }
 
     private func open(_ request: RemoteRequest, _ context: CommandContext) throws -> Synchronizer {
+        if let opened = request.opened { return opened }
         let secret = try context.storeSecret(request.store)
         Interruption.listen()
         return try Synchronizer(existing: context.open(request.store.store, secret))
     }
 
-    func invitation(_ argument: String) throws -> any Invitation {
-        ServerInvitation(link: try InviteArgument.link(argument))
+    func invitation(_ link: String) throws -> any Invitation {
+        ServerInvitation(link: try InviteArgument.link(link))
     }
 
     func failure(explaining error: any Error, store: String?) -> Failure? {

@@ -5,24 +5,27 @@ import SyncEngine
 import SyncHTTP
 import SyncctlCommands
 
-/// The servers that a store knows.
+/// The servers that a store knows, and the other remotes that it remembers.
 struct RemoteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remote",
-        abstract: "List, add and remove the servers that a store knows.",
+        abstract: "List, add and remove the remotes that a store knows.",
         discussion: """
+            A server is added by an invitation. A store, a folder or an ssh address is remembered when it was \
+            synchronized with; where it is, and no passphrase.
+
             EXAMPLES:
               syncctl remote list notes.db
-              syncctl remote add notes.db 'cipherstore://…'
+              syncctl remote add notes.db -              # asks for the link of an invitation
               syncctl remote remove notes.db default
             """,
         subcommands: [RemoteListCommand.self, RemoteAddCommand.self, RemoteRemoveCommand.self])
 }
 
-/// Lists the servers that a store knows.
+/// Lists the remotes that a store knows.
 struct RemoteListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the servers that this store knows.",
+        commandName: "list", abstract: "List the remotes that this store knows.",
         usage: "syncctl remote list <store> [<options>]")
 
     @OptionGroup var options: StoreOptions
@@ -31,11 +34,14 @@ struct RemoteListCommand: ParsableCommand {
     private struct Document: Encodable {
         let store: String
         let remotes: [RemoteDocument]
+        let remembered: [RememberedDocument]
     }
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let remotes = try RemoteBook(Synchronizer(existing: context.open(options))).remotes()
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            let remotes = try RemoteBook(synchronizer).remotes()
+            let remembered = try synchronizer.rememberedRemotes().map(RememberedDocument.init)
             var table = Table([.text("NAME"), .text("ADDRESS"), .text("STATE")])
             for remote in remotes {
                 table.addRow([
@@ -43,12 +49,17 @@ struct RemoteListCommand: ParsableCommand {
                     .init(remote.isReadOnly ? "read-only" : "both ways"),
                 ])
             }
+            for remote in remembered {
+                table.addRow([.init(remote.name), .init(remote.location), .init(remote.kind)])
+            }
+            let isEmpty = remotes.isEmpty && remembered.isEmpty
             try context.print(
-                Document(store: options.store, remotes: remotes.map { RemoteDocument($0) }),
-                text: remotes.isEmpty ? "" : table.text(style: context.terminal.outputStyle))
-            if remotes.isEmpty {
+                Document(
+                    store: options.store, remotes: remotes.map { RemoteDocument($0) }, remembered: remembered),
+                text: isEmpty ? "" : table.text(style: context.terminal.outputStyle))
+            if isEmpty {
                 context.note(
-                    "no remotes yet; add one with: syncctl remote add \(CommandWords.path(options.store)) '<link>'"
+                    "no remotes yet; add one with: syncctl remote add \(CommandWords.path(options.store)) -"
                 )
             }
             return .success
@@ -56,21 +67,43 @@ struct RemoteListCommand: ParsableCommand {
     }
 }
 
+/// What the commands print about a remote that is no server.
+struct RememberedDocument: Encodable {
+    let name: String
+    let location: String
+    let kind: String
+
+    init(_ remote: RememberedRemote) {
+        name = remote.name
+        location = remote.location
+        kind =
+            switch RemoteArgument(remote.location) {
+            case .folder: "folder"
+            case .ssh: "ssh"
+            case .file, .server: "store"
+            }
+    }
+}
+
 /// Enrols a store with a server.
 struct RemoteAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Enrol this store with a server, by an invitation.",
-        usage: "syncctl remote add <store> <link> [--name <name>] [--replace] [<options>]",
+        usage:
+            "syncctl remote add <store> -|<link>|--invitation-file <file> [--name <name>] [--replace] [<options>]",
         discussion: """
             The store has to be a replica of the served one; a new replica is made with: syncctl init --join. \
-            The link is read from standard input when it is "-". A store has one place in the list of a \
+            The link is read from standard input, or asked for on the terminal, when it is "-". Other users of the \
+            machine can read arguments: a link that is one is removed from there as soon as possible. A store has one place in the list of a \
             server's devices: with --replace, the invitation's label and scope take the place of those there.
             """)
 
     @OptionGroup var options: StoreOptions
 
     @Argument(help: "The link that syncctl invite printed, or - to read it from standard input.")
-    var link: String
+    var link: String?
+
+    @OptionGroup var invitation: InvitationFileOption
 
     @Option(help: "The name of the remote; sync, push and pull mean \"default\".")
     var name = RemoteBook.defaultName
@@ -80,9 +113,18 @@ struct RemoteAddCommand: ParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        guard (link == nil) != (invitation.file == nil) else {
+            throw ValidationError(
+                "name the link of an invitation, - to read it from standard input, or --invitation-file <file>"
+            )
+        }
+    }
+
     func run() throws {
         try CommandContext.run(global) { context in
-            let link = try InviteArgument.link(link)
+            let link = try InviteArgument.link(
+                InvitationArgument.link(link, file: invitation.file, context))
             let synchronizer = try Synchronizer(existing: context.open(options))
             if !replace { try refuseReplacement(in: RemoteBook(synchronizer), link) }
             Interruption.listen()
@@ -107,15 +149,15 @@ struct RemoteAddCommand: ParsableCommand {
     }
 }
 
-/// Forgets a server.
+/// Forgets a remote.
 struct RemoteRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Forget a server.",
+        commandName: "remove", abstract: "Forget a remote.",
         usage: "syncctl remote remove <store> <name> [<options>]",
         discussion: """
-            The server knows the device until it is revoked there. The name of a file or folder that "syncctl \
-            status" shows as failed is forgotten too.
-            """)
+            The server knows the device until it is revoked there. A store or folder is forgotten by its name \
+            or its place, also one that "syncctl status" shows as failed. What was chosen for it stays chosen.
+            """, aliases: ["forget"])
 
     @OptionGroup var options: StoreOptions
 
@@ -128,7 +170,7 @@ struct RemoteRemoveCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.open(options))
             let book = try RemoteBook(synchronizer)
-            let isNoted = try synchronizer.forgetAttempts(withRemote: name)
+            let isNoted = try synchronizer.forget(remote: name)
             guard let remote = try book.remotes().first(where: { $0.name == name }) else {
                 // Throws the error for a name that nobody knows.
                 if !isNoted { _ = try book.remote(name) }
@@ -162,16 +204,12 @@ struct RemoteDocument: Encodable {
 
 /// Invitations on the command line.
 enum InviteArgument {
-    /// Reads a link from an argument, or from standard input.
-    static func link(_ argument: String) throws -> InviteLink {
-        var text = argument
-        if text == "-" {
-            text = readLine(strippingNewline: true) ?? ""
-        }
+    /// Reads a link.
+    static func link(_ text: String) throws -> InviteLink {
         guard let link = InviteLink(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
             throw Failure.usage(
                 "that is no invitation, or it is not complete",
-                hints: ["copy all of the link that syncctl invite printed, in quotes: 'cipherstore://…'"])
+                hints: ["copy all of the link that syncctl invite printed: cipherstore://…"])
         }
         return link
     }

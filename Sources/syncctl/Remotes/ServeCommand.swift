@@ -147,6 +147,7 @@ struct ServeCommand: ParsableCommand {
                     hints: ["listen elsewhere with: --listen <host:port>; port 0 takes any that is free"])
             }
             if let error = failure.withLock({ $0 }) { throw error }
+            ServiceReadiness.notify(.stopping)
             context.note("the server has ended")
             return .success
         }
@@ -227,6 +228,7 @@ struct ServeCommand: ParsableCommand {
                 store: stores.first ?? "", stores: stores, url: address.url, port: listening.port,
                 fingerprint: fingerprint),
             text: "serving \(stores.joined(separator: ", ")) at \(address.url)\(certificate)")
+        ServiceReadiness.notify(.ready)
         for store in stores {
             context.note("invite a device with: syncctl invite \(CommandWords.path(store)) --label <name>")
         }
@@ -236,7 +238,8 @@ struct ServeCommand: ParsableCommand {
         let isQuiet = context.global.isQuiet
         return Logger(label: "syncctl") { label in
             guard !isQuiet else { return SwiftLogNoOpLogHandler() }
-            var handler = StreamLogHandler.standardError(label: label)
+            // The engine and the libraries below log too, and a path or an error may hold anything.
+            var handler = PrintableLogHandler(StreamLogHandler.standardError(label: label))
             // What is worth a person's attention; the libraries tell at "info" that they began and ended.
             handler.logLevel = .notice
             return handler

@@ -13,7 +13,7 @@ enum ServerArgument {
     static func remote(
         _ name: String, in book: RemoteBook, isGiven: Bool, store: String
     ) throws -> Remote {
-        let link = "enrol with a server with: syncctl remote add \(CommandWords.path(store)) '<link>'"
+        let link = "enrol with a server with: syncctl remote add \(CommandWords.path(store)) -"
         do {
             return try book.remote(name)
         } catch let error as RemoteError where error.code == .noSuchRemote {

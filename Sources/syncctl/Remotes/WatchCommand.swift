@@ -5,33 +5,30 @@ import SyncEngine
 import SyncHTTP
 import SyncctlCommands
 
-/// Keeps a store and a server equal.
+/// Keeps a store and a remote equal.
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Synchronize with a server as soon as either side changes.",
-        usage: "syncctl watch <store> [--remote <name>] [<options>]",
+        abstract: "Synchronize as soon as either side changes.",
+        usage: "syncctl watch <store> [--remote <store>] [<options>]",
         discussion: """
             Runs until Ctrl-C or SIGTERM, and prints a line when it connects, when something was \
             exchanged, and when the connection broke; it connects anew by itself, later each time. What \
             other programs write to the store is noticed too. With --json, each line is a document.
 
+            A server tells of its changes at once, and so does another store of this machine. A folder is \
+            looked at every two seconds, and a store that ssh reaches twice a minute. Without --remote it \
+            is the remote that "syncctl sync" takes.
+
             EXAMPLES:
               syncctl watch notes.db
+              syncctl watch notes.db --remote stick/notes.db
+              syncctl watch notes.db --remote dir:/media/stick/notes
               syncctl watch notes.db --json | jq .
             """)
 
     @OptionGroup var options: StoreOptions
-
-    @Option(
-        name: [.customShort("r"), .customLong("remote")],
-        help: ArgumentHelp("The name of the server (default: default).", valueName: "name"))
-    var givenRemote: String?
-
-    private var remote: String { givenRemote ?? RemoteBook.defaultName }
-
-    @OptionGroup var compression: CompressionOption
-
+    @OptionGroup var remote: RemoteOptions
     @OptionGroup var global: GlobalOptions
 
     private struct Document: Encodable {
@@ -55,32 +52,59 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            guard case .server = RemoteArgument(remote) else {
-                throw Failure.usage(
-                    "\(remote) is no name of a server; files and folders can't be watched",
-                    hints: [
-                        "the servers that the store knows: syncctl remote list \(CommandWords.path(options.store))"
-                    ])
-            }
             try StoreFileCheck.requireStore(options.store)
-            let secret = try context.storeSecret(options)
-            Interruption.listen()
-            let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
-            let known = try ServerArgument.remote(
-                remote, in: RemoteBook(synchronizer), isGiven: givenRemote != nil, store: self.options.store)
-            var options = LiveSynchronization.Options()
-            options.transport.compression = .init(compression.compression)
-            let live = try LiveSynchronization(synchronizer, remote: known.name, options: options)
-            Interruption.onRequest { live.stop() }
-            try live.run { try report($0, context) }
+            let choice = try WatchedRemote(options: options, remote: remote, global: global, context)
+            switch choice.kind {
+            case .server(let name): try watch(server: name, choice.synchronizer, context)
+            case .other(let ready): try watch(ready, context)
+            }
+            ServiceReadiness.notify(.stopping)
             context.note("stopped")
             return .success
         }
     }
 
-    private func report(_ event: LiveSynchronization.Event, _ context: CommandContext) throws {
+    private func watch(
+        server name: String, _ synchronizer: Synchronizer, _ context: CommandContext
+    ) throws {
+        let known = try ServerArgument.remote(
+            name, in: RemoteBook(synchronizer), isGiven: remote.given != nil, store: self.options.store)
+        var options = LiveSynchronization.Options()
+        options.transport.compression = .init(remote.compression.compression)
+        let live = try LiveSynchronization(synchronizer, remote: known.name, options: options)
+        Interruption.onRequest { live.stop() }
+        try live.run { try report($0, name, context) }
+    }
+
+    private func watch(_ ready: PreparedExchange, _ context: CommandContext) throws {
+        let watch = PeerWatch(ready)
+        let signal = watch.signal
+        Interruption.onRequest { signal.stop() }
+        try context.print(Document("connected", ready.name), text: line("watching \(ready.name)"))
+        ServiceReadiness.notify(.ready)
+        try watch.run {
+            _ = try ready.run(.watched, context)
+        } onFailure: { failure, seconds in
+            try reportBroken(failure.message, ready.name, seconds, context)
+        }
+    }
+
+    private func reportBroken(
+        _ reason: String, _ remote: String, _ seconds: Double, _ context: CommandContext
+    ) throws {
+        var document = Document("disconnected", remote)
+        document.reason = reason
+        document.retrySeconds = seconds
+        try context.print(
+            document, text: line("\(reason); trying again in \((seconds * 10).rounded() / 10) s"))
+    }
+
+    private func report(
+        _ event: LiveSynchronization.Event, _ remote: String, _ context: CommandContext
+    ) throws {
         switch event {
         case .connected(let address):
+            ServiceReadiness.notify(.ready)
             try context.print(Document("connected", remote), text: line("connected to \(address)"))
         case .synchronized(let report):
             var document = Document("synchronized", remote)
@@ -95,12 +119,8 @@ struct WatchCommand: ParsableCommand {
             }
             try context.print(document, text: line(parts.joined(separator: ", ")))
         case .disconnected(let error, let milliseconds):
-            let reason = Failure(explaining: error).message
-            var document = Document("disconnected", remote)
-            document.reason = reason
-            document.retrySeconds = Double(milliseconds) / 1000
-            let seconds = (Double(milliseconds) / 100).rounded() / 10
-            try context.print(document, text: line("\(reason); trying again in \(seconds) s"))
+            try reportBroken(
+                Failure(explaining: error).message, remote, Double(milliseconds) / 1000, context)
         }
     }
 

@@ -32,6 +32,34 @@ import Testing
         }
     }
 
+    @Test(arguments: ["-journal", "-wal", "-shm"])
+    func aLinkInThePlaceOfAFileOfSQLiteIsNotFollowed(suffix: String) throws {
+        let (path, victim) = (folder.file("a.db"), folder.file("victim"))
+        try Data("not yours".utf8).write(to: URL(fileURLWithPath: victim))
+        try FileManager.default.createSymbolicLink(atPath: path + suffix, withDestinationPath: victim)
+        // A new store, then one that is there, then one that is reached by a link.
+        for place in [path, path, folder.file("link.db")] {
+            for error in try failures(place) {
+                #expect(error.resultCode == .SQLITE_CANTOPEN)
+                #expect(error.storeError?.code == .linkedCompanion)
+                #expect(error.storeError?.path.map { $0.hasSuffix("/a.db" + suffix) } == true)
+            }
+            if place == path, !FileManager.default.fileExists(atPath: path) {
+                try FileManager.default.removeItem(atPath: path + suffix)
+                try DatabaseQueue(path: path, configuration: .keyed("secret")).close()
+                try FileManager.default.createSymbolicLink(
+                    atPath: path + suffix, withDestinationPath: victim)
+                try FileManager.default.createSymbolicLink(
+                    atPath: folder.file("link.db"), withDestinationPath: path)
+            }
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: victim)) == Data("not yours".utf8))
+        // A dangling one would have SQLite make the file that it names.
+        try FileManager.default.removeItem(atPath: victim)
+        _ = try failures(path)
+        #expect(!FileManager.default.fileExists(atPath: victim))
+    }
+
     @Test func aFolderIsNoDatabase() throws {
         for error in try failures(folder.path) {
             #expect(error.resultCode == .SQLITE_CANTOPEN)

@@ -153,17 +153,6 @@ import Testing
         #expect(try hub.value("SELECT count(*) FROM _sync_replica", as: Int.self) == 2)
     }
 
-    /// Another replica can still be made of the store, and both exchange what is new.
-    private func expectExchange(_ hub: TestReplica, _ stores: TestStores) throws {
-        let other = try stores.clone(hub, as: "exchange.db")
-        try other.execute("INSERT INTO item (id, scope) VALUES (?, 'a')", [itemKey(4)])
-        try hub.sync(other)
-        try hub.execute("UPDATE item SET x = 9")
-        try hub.sync(other)
-        #expect(try hub.dump(["item"]) == other.dump(["item"]))
-        try expectHealthy([hub, other])
-    }
-
     static func replica(_ number: Int) -> ReplicaID {
         ReplicaID(high: 0xEE, low: UInt64(number))
     }
@@ -247,4 +236,15 @@ extension TestReplica {
         _ = try peer.send(request, progress: nil, to: take)
         return frames
     }
+}
+
+/// Another replica can still be made of a store, and both exchange what is new.
+func expectExchange(_ hub: TestReplica, _ stores: TestStores) throws {
+    let other = try stores.clone(hub, as: "exchange.db")
+    try other.execute("INSERT INTO item (id, scope) VALUES (?, 'a')", [itemKey(4)])
+    try hub.sync(other)
+    try hub.execute("UPDATE item SET x = 9")
+    try hub.sync(other)
+    #expect(try hub.dump(["item"]) == other.dump(["item"]))
+    try expectHealthy([hub, other])
 }

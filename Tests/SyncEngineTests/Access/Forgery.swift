@@ -22,6 +22,7 @@ struct Forgery {
     /// The device, and after it others.
     var replicas: [ReplicaID]
     var tables = [BundleHeader.Table(name: "item", key: "id", columns: ["scope", "x", "y"])]
+    var base: [ReplicaID: Int64] = [:]
     var target: [ReplicaID: Int64] = [:]
     var facts = ReplicaFacts()
     var rows: [Row] = []
@@ -36,7 +37,7 @@ struct Forgery {
 
     func frames() throws -> [[UInt8]] {
         let header = BundleHeader(
-            store: store, sender: replicas[0], base: VersionVector(), target: VersionVector(target),
+            store: store, sender: replicas[0], base: VersionVector(base), target: VersionVector(target),
             replicas: replicas, tables: tables, facts: facts)
         nonisolated(unsafe) var frames: [[UInt8]] = []
         var writer = try BundleWriter(header: header) { frames.append(Array($0)) }

@@ -391,6 +391,18 @@ import Testing
         #expect(try files(".csa").count == 1)
     }
 
+    @Test func allFilesOfAFolderHaveOneMode() throws {
+        let all = try replicas(1)
+        try sync(all[0])
+        try all[0].synchronizer.publishSnapshot(in: folder)
+        let names = try files(".csa") + files(".bundle") + files("head")
+        #expect(names.count == 3)
+        for name in names {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path(name))
+            #expect(attributes[.posixPermissions] as? Int == 0o644, "\(name)")
+        }
+    }
+
     @Test func aDamagedSnapshotIsRefusedAndLeavesNoFile() throws {
         let all = try replicas(1)
         try sync(all[0])

@@ -144,7 +144,8 @@ import Testing
             let a = try stores.create()
             let now = try Self.number(vector.now)
             let random = stores.clock.environment.random
-            let environment = SyncEnvironment(milliseconds: { now }, random: random)
+            let environment = SyncEnvironment(
+                milliseconds: { now }, random: random, skewMillisecondsMax: 600_000)
             try a.queue.write { db in
                 #expect(try StoreMetadata.require(db).selfNumber == 1)
                 try prepare(db, vector)

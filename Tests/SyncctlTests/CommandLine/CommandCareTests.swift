@@ -111,50 +111,6 @@ import Testing
         #expect(try synchronizer.status().remotes.isEmpty)
         try queue.close()
     }
-
-    @Test func importsSayWhatTheFileLooksLike() throws {
-        try place.succeed(["init", place.path("a.db")] + own("a"))
-        for (name, content, status, word) in [
-            ("tabs.tsv", "a\tb\n\"x\" y\tz\n", 1, "--delimiter tab"),
-            ("lines.jsonl", "{\"a\":1,\"b\":2}\n", 1, "looks like JSON"),
-            ("semi.csv", "a;b\n1;2\n", 0, "--delimiter ';'"), ("one.csv", "a\n1\n", 0, "imported"),
-        ] as [(String, String, Int32, String)] {
-            try place.folder.write(content, to: name)
-            let result = try place.run(["import", place.path("a.db"), place.path(name)] + own("a"))
-            #expect(
-                result.status == status && (result.errors + result.output).contains(word), "\(result.errors)")
-            #expect(name != "one.csv" || !result.errors.contains("one column only"))
-        }
-    }
-
-    @Test func importsThatATableCannotTakeAreExplained() throws {
-        try place.succeed(["init", place.path("a.db")] + own("a"))
-        let queue = try place.open("a.db", "a")
-        try queue.write {
-            try $0.execute(
-                sql: """
-                    CREATE TABLE numbered (id INTEGER PRIMARY KEY, title TEXT);
-                    CREATE VIEW looked AS SELECT title FROM numbered;
-                    """)
-        }
-        let limit = try queue.read { SQLiteHandle.maximumParameterCount($0.handle) }
-        try queue.close()
-        try place.folder.write("title\nBooks\n", to: "more.csv")
-        func expect(_ table: String, _ file: String, _ words: String...) throws {
-            let result = try place.run(
-                ["import", place.path("a.db"), place.path(file), "--table", table] + own("a"))
-            #expect(result.status == 1 && !result.errors.contains("INSERT"), "\(result.errors)")
-            for word in words { #expect(result.errors.contains(word), "\(result.errors)") }
-        }
-        try expect("looked", "more.csv", "is a view")
-        try expect("numbered", "more.csv", "integer", "--convert-keys")
-        guard limit < CSVReader.maximumColumns else { return }
-        let names = (0...limit).map { "c\($0)" }
-        try place.folder.write(
-            names.joined(separator: ",") + "\n" + names.map { _ in "1" }.joined(separator: ",") + "\n",
-            to: "wide.csv")
-        try expect("wide", "wide.csv", "more than this SQLite takes")
-    }
 }
 
 @Suite(.anyEngine) struct ProblemLineTests {

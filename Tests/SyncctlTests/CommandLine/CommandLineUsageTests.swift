@@ -85,7 +85,7 @@ import Testing
         let bytes = try CommandRunner.run(
             "/bin/sh",
             ["-c", #"cd "$2" && exec "$1" init "$(printf 'bad\377.db')""#, "sh", program, place.folder.path],
-            environment: ["PATH": "/usr/bin:/bin"])
+            environment: CommandRunner.inherited)
         #expect(bytes.status == 64 && bytes.errors.contains("not UTF-8"), "\(bytes.errors)")
         #expect(try place.contents() == before)
     }

@@ -215,7 +215,7 @@ import Testing
                 place.path("many.csv"),
             ]
                 + own("a"),
-            environment: ["PATH": "/usr/bin:/bin"])
+            environment: CommandRunner.inherited)
         #expect(result.status == 1 && result.errors.contains("ulimit -f"), "\(result.errors)")
         #expect(try place.rows("a.db", "a").count == 1)
     }

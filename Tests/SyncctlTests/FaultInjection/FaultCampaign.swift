@@ -13,6 +13,8 @@
             case torn
             /// From the call on there is no space left.
             case full
+            /// Nothing can be written there, at no call.
+            case readOnly
             /// The user presses Ctrl-C before the call.
             case interrupt
             /// The user presses it twice.
@@ -149,19 +151,6 @@
                 Int.random(in: part * count / limit + 1...(part + 1) * count / limit, using: &generator)
             }
             return [1] + middle + [count]
-        }
-    }
-
-    /// A generator whose numbers are the same in each run.
-    private struct SplitMix64: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-            return value ^ (value >> 31)
         }
     }
 

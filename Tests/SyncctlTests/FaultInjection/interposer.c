@@ -7,6 +7,7 @@
 //   kill       the process is killed before the call
 //   torn       half of the bytes of a write are written, then the process is killed
 //   full       from this call on, all that needs space fails with ENOSPC
+//   readOnly   (at every call) files and folders there can't be written: EROFS, or what FAULT_ERROR names (EACCES)
 //   interrupt  SIGINT is raised before the call, which then goes on; interruptTwice: two of them
 // With FAULT_READS=1 each read and pread counts, too, and goes on unless it kills.
 // FAULT_COUNT_FILE gets the number of calls when the process exits.
@@ -17,6 +18,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +26,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum mode { NONE, KILL, TORN, FULL, INTERRUPT, INTERRUPT_TWICE };
+enum mode { NONE, KILL, TORN, FULL, READ_ONLY, INTERRUPT, INTERRUPT_TWICE };
 
 static enum mode mode = NONE;
 static long fault_at = 0;
@@ -33,6 +35,7 @@ static char prefix[PATH_MAX];
 static size_t prefix_length = 0;
 
 static int counts_reads = 0;
+static int read_only_error = EROFS;
 
 static ssize_t (*real_read)(int, void *, size_t);
 static ssize_t (*real_pread64)(int, void *, size_t, off64_t);
@@ -44,6 +47,8 @@ static int (*real_fdatasync)(int);
 static int (*real_rename)(const char *, const char *);
 static int (*real_link)(const char *, const char *);
 static int (*real_unlink)(const char *);
+static int (*real_open64)(const char *, int, ...);
+static int (*real_access)(const char *, int);
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void set_up(void) {
@@ -57,6 +62,8 @@ static void set_up(void) {
     *(void **)&real_rename = dlsym(RTLD_NEXT, "rename");
     *(void **)&real_link = dlsym(RTLD_NEXT, "link");
     *(void **)&real_unlink = dlsym(RTLD_NEXT, "unlink");
+    *(void **)&real_open64 = dlsym(RTLD_NEXT, "open64");
+    *(void **)&real_access = dlsym(RTLD_NEXT, "access");
     const char *path = getenv("FAULT_PATH_PREFIX");
     const char *at = getenv("FAULT_AT");
     const char *name = getenv("FAULT_MODE");
@@ -68,6 +75,9 @@ static void set_up(void) {
     if (strcmp(name, "kill") == 0) mode = KILL;
     if (strcmp(name, "torn") == 0) mode = TORN;
     if (strcmp(name, "full") == 0) mode = FULL;
+    if (strcmp(name, "readOnly") == 0) mode = READ_ONLY;
+    const char *error = getenv("FAULT_ERROR");
+    if (error != NULL && strcmp(error, "EACCES") == 0) read_only_error = EACCES;
     if (strcmp(name, "interrupt") == 0) mode = INTERRUPT;
     if (strcmp(name, "interruptTwice") == 0) mode = INTERRUPT_TWICE;
 }
@@ -100,6 +110,13 @@ static int is_watched(int file) {
     if (length <= 0) return 0;
     target[length] = 0;
     return is_watched_path(target);
+}
+
+// Says whether a path can't be written; then the error is set.
+static int is_read_only(const char *path) {
+    if (mode != READ_ONLY || !is_watched_path(path)) return 0;
+    errno = read_only_error;
+    return 1;
 }
 
 static void die(void) {
@@ -190,6 +207,7 @@ int fdatasync(int file) {
 
 int rename(const char *from, const char *to) {
     pthread_once(&once, set_up);
+    if (is_read_only(from) || is_read_only(to)) return -1;
     if ((is_watched_path(from) || is_watched_path(to)) && fails(0)) {
         errno = ENOSPC;
         return -1;
@@ -199,6 +217,7 @@ int rename(const char *from, const char *to) {
 
 int link(const char *from, const char *to) {
     pthread_once(&once, set_up);
+    if (is_read_only(from) || is_read_only(to)) return -1;
     if ((is_watched_path(from) || is_watched_path(to)) && fails(0)) {
         errno = ENOSPC;
         return -1;
@@ -208,6 +227,31 @@ int link(const char *from, const char *to) {
 
 int unlink(const char *path) {
     pthread_once(&once, set_up);
+    if (is_read_only(path)) return -1;
     if (is_watched_path(path)) fails(0);
     return real_unlink(path);
+}
+
+int open64(const char *path, int flags, ...) {
+    pthread_once(&once, set_up);
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t permissions = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    if ((flags & (O_CREAT | O_ACCMODE)) != O_RDONLY && is_read_only(path)) return -1;
+    return real_open64(path, flags, permissions);
+}
+
+int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t permissions = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    return open64(path, flags, permissions);
+}
+
+int access(const char *path, int wanted) {
+    pthread_once(&once, set_up);
+    if ((wanted & W_OK) && is_read_only(path)) return -1;
+    return real_access(path, wanted);
 }

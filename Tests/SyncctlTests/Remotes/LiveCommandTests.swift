@@ -78,7 +78,7 @@
             // Written by another process: one that a test starts meanwhile could have it open, and it could not be run.
             let written = try CommandRunner.run(
                 "/bin/sh", ["-c", #"printf '%s\n' "$1" > "$2" && chmod 755 "$2""#, "sh", script, fake],
-                environment: ["PATH": "/usr/bin:/bin"])
+                environment: CommandRunner.inherited)
             #expect(written.status == 0, "\(written.errors)")
             let program = try #require(CommandRunner.program)
             let environment = [

@@ -273,6 +273,11 @@ extension Database {
     /// Throws when the file could not be put into WAL mode, on which the
     /// isolation of a pool's reads rests.
     func requireWAL() throws {
+        guard self.mode == .ordinary else {
+            throw withReasonNotToWrite(
+                DatabaseError(
+                    resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database"))
+        }
         guard let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode"), mode != "wal" else { return }
         throw DatabaseError(
             resultCode: .SQLITE_CANTOPEN,

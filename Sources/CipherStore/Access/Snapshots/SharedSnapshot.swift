@@ -36,7 +36,9 @@ struct SharedSnapshot {
     }
 
     private func requireWAL(_ db: Database) throws {
-        guard let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode"), mode != "wal" else { return }
+        guard db.mode == .ordinary,
+            let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode"), mode != "wal"
+        else { return }
         throw DatabaseError(
             resultCode: .SQLITE_ERROR,
             message: "a pool of snapshots needs a database in WAL mode, and its journal mode is '\(mode)'")

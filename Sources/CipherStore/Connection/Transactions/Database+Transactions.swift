@@ -165,12 +165,15 @@ extension Database {
             return value
         } catch {
             try? rollback()
+            // Pages of two moments do not fit together, which looks like damage.
+            try requireUnchangedFile()
             throw error
         }
     }
 
     /// Throws when a page that was read in the open transaction is not authentic.
     package func verifyReads() throws {
+        try requireUnchangedFile()
         guard encryptionKey != nil && configuration.verifiesReads else { return }
         do {
             let statement = try cachedStatement(sql: Self.probeSQL)

@@ -60,7 +60,7 @@ struct ArchiveHeader: Equatable {
         guard version == Self.version else {
             throw StoreError(
                 .formatTooNew, "the archive has format \(version); this program knows \(Self.version)",
-                path: path)
+                path: path, needsNewerLibrary: true)
         }
         let content = try ArchiveContent(from: &reader)
         let created = Int64(bitPattern: try reader.takeUInt64())

@@ -105,7 +105,7 @@ struct KeyringFile: Equatable {
         guard version == Self.version else {
             throw StoreError(
                 .formatTooNew, "the keyring has format \(version); this program knows \(Self.version)",
-                path: path)
+                path: path, needsNewerLibrary: true)
         }
         let content = bytes.dropLast(Self.macByteCount + Self.checksumByteCount)
         guard

@@ -14,11 +14,14 @@ public enum StoreArchive {
     ///     - lock: Who can open it.
     ///     - preparation: What has to hold of the source when it is copied.
     ///     - now: What the archive says about when it was made.
+    ///     - isShared: Whether other users of the machine may read the file, as its mode says. What is in it
+    ///       only they read who open it.
     /// - throws: A ``StoreError``: `exists`, `encryptionMismatch` when the source is not encrypted,
     ///   `damaged`, `full`, …; a ``DatabaseError``. No file is left at `path` then.
     public static func write(
         of source: Database, to path: String, lock: ArchiveLock,
-        preparation: StorePreparation? = nil, now: Date = Date(), progress: StoreProgressHandler? = nil
+        preparation: StorePreparation? = nil, now: Date = Date(), isShared: Bool = false,
+        progress: StoreProgressHandler? = nil
     ) throws {
         guard FileIdentity(path: path) == nil else {
             throw StoreError(.exists, "there is a file already", path: path)
@@ -48,6 +51,7 @@ public enum StoreArchive {
             try ArchiveFile.seal(
                 inner.temporary, into: archive.temporary, header: header.encoded(fileKey: fileKey),
                 cipher: cipher, path: path)
+            if isShared { archive.allowReading() }
             try archive.moveIntoPlace()
         } catch {
             archive.discard()

@@ -72,7 +72,7 @@ public enum StoreCheck {
         do {
             _ = try KeyringFile(parsing: keyring.content(), path: keyring.path)
         } catch {
-            report.add(StoreProblem(.keyring, "\(error)"))
+            report.add(StoreProblem(error.isAboutAccess ? .access : .keyring, "\(error)"))
         }
         let backup = keyring.storage.backupPath
         do {
@@ -81,7 +81,7 @@ public enum StoreCheck {
             }
             _ = try KeyringFile(parsing: bytes, path: backup)
         } catch {
-            report.add(StoreProblem(.keyring, "\(error)"))
+            report.add(StoreProblem(error.isAboutAccess ? .access : .keyring, "\(error)"))
         }
     }
 }
@@ -121,12 +121,13 @@ private struct StoreCheckRun {
     }
 
     private func isDamage(_ error: any Error) -> Bool {
+        if error.isAboutAccess { return false }
         let code = (error as? StoreError)?.code ?? (error as? DatabaseError)?.storeError?.code
         switch code {
         case .wrongPassphrase, .damaged, .keyringMismatch, .plaintext: return true
         case nil:
             guard let error = error as? DatabaseError else { return false }
-            return [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_CANTOPEN, .SQLITE_ERROR]
+            return [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_ERROR]
                 .contains(error.resultCode)
         default: return false
         }
@@ -151,13 +152,19 @@ private struct StoreCheckRun {
             configuration.useKeySlot(secret)
         }
         do {
-            return try Database(path: path, configuration: configuration, keyCache: KeyCache()).reading()
+            return try reading(configuration)
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_READONLY || error.resultCode == .SQLITE_CANTOPEN
         {
+            // Where files can't be made, nothing can be rolled back either.
+            guard StoreError.unwritable(path) == nil else { throw error }
             configuration.readonly = false
-            return try Database(path: path, configuration: configuration, keyCache: KeyCache()).reading()
+            return try reading(configuration)
         }
+    }
+
+    private func reading(_ configuration: Configuration) throws -> Database {
+        try Database.opening(path: path, configuration: configuration, keyCache: KeyCache()).reading()
     }
 
     /// Removes the empty WAL that a read-only connection leaves: SQLite does it when the last
@@ -181,7 +188,7 @@ private struct StoreCheckRun {
         configuration.readonly = readonly
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { try $0.use(key, isProven: true) }
-        return try Database(path: path, configuration: configuration, keyCache: KeyCache()).reading()
+        return try reading(configuration)
     }
 
     // MARK: - Checks
@@ -251,7 +258,10 @@ private struct StoreCheckRun {
             try body(db, &report)
             try db.verifyReads()
         } catch {
-            report.add(StoreProblem(.unreadable, "a check could not be completed: \(error.explanation)"))
+            report.add(
+                StoreProblem(
+                    error.isAboutAccess ? .access : .unreadable,
+                    "a check could not be completed: \(error.explanation)"))
         }
     }
 }

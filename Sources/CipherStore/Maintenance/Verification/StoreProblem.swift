@@ -19,6 +19,8 @@ public struct StoreProblem: Equatable, Sendable {
         case metadata
         /// A check could not be made.
         case unreadable
+        /// The system does not let this process read a file, or the disk is full: that is no damage.
+        case access
     }
 
     /// The kind of problem.
@@ -71,12 +73,16 @@ public struct StoreCheckReport: Sendable {
     /// Whether nothing was found.
     public var isSound: Bool { problemCount == 0 }
 
+    /// Whether something is damaged, and not only out of reach of this process.
+    public private(set) var isDamaged = false
+
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
     mutating func add(_ problem: StoreProblem) {
         problemCount += 1
+        if problem.kind != .access { isDamaged = true }
         if problems.count < limit { problems.append(problem) }
     }
 }

@@ -105,7 +105,8 @@ extension Synchronizer {
         let own = FolderPaths(folder.path, greeting.replica)
         try own.makeFolder()
         let name = FolderPaths.snapshotName(environment.milliseconds(), environment.random())
-        try archive(to: own.file(name), lock: folder.lock(greeting.store), progress: progress)
+        try archive(
+            to: own.file(name), lock: folder.lock(greeting.store), isShared: true, progress: progress)
         // A head announces what can be had from the folder, which a snapshot alone does not give to all.
         var head = contents.heads[greeting.replica] ?? FolderHead(greeting, vector: VersionVector())
         let former = head.snapshot?.name

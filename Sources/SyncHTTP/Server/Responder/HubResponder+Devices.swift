@@ -25,6 +25,13 @@ extension HubResponder {
     ) async throws -> Response {
         switch (request.method, path.count, path[0]) {
         case (.post, 1, "devices"): return try await enrol(request, context, store)
+        case (.delete, 2, "devices") where path[1] == "self":
+            let signed = try await admit(request, store, upTo: 0)
+            try await onThread { try signed.store.register.release(signed.device) }
+            logger.notice(
+                "a device took its enrolment back",
+                metadata: ["device": "\(LogText.printable(signed.device.label))"])
+            return Response(status: .noContent)
         case (.post, 1, "sessions"): return try await openSession(request, context, store)
         case (.get, 1, "greeting"):
             let signed = try await admit(request, store, upTo: 0)

@@ -172,7 +172,7 @@ struct HubResponder: HTTPResponder {
         try verify(message.signature, of: text, by: key)
         try sessions.answer(challenge)
         let device = try await onThread { try store.register.enrol(key: key, secret: secret) }
-        logger.notice("a device was enrolled", metadata: ["device": "\(device.label)"])
+        logger.notice("a device was enrolled", metadata: ["device": "\(LogText.printable(device.label))"])
         return try document(
             Message.Enrolment(device), .created)
     }

@@ -123,6 +123,9 @@ func explainingBundle<Result>(_ path: String, _ body: () throws -> Result) throw
                 ])
         default: throw error
         }
+    } catch let error as WireError where error.isOfNewerVersion {
+        throw Failure.versionMismatch(
+            "\(path): the bundle has \(error.message)", hints: ["use a newer syncctl"])
     } catch let error as WireError {
         throw Failure.damaged(
             "\(path): it is no bundle, or a damaged one: \(error)", hints: ["use another copy of the file"])

@@ -64,7 +64,7 @@ struct BundleCreateCommand: ParsableCommand {
             try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireFolder(of: lock.to)
             try StoreFileCheck.requireFree(lock.to)
-            let synchronizer = try Synchronizer(existing: context.open(options))
+            let synchronizer = try Synchronizer(existing: context.openForReading(options, makesFiles: true))
             let protection = try context.protection(lock)
             let base = try base(synchronizer, context)
             Interruption.listen()
@@ -162,7 +162,7 @@ struct BundleRequestCommand: ParsableCommand {
             try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireFolder(of: lock.to)
             try StoreFileCheck.requireFree(lock.to)
-            let synchronizer = try Synchronizer(existing: context.open(options))
+            let synchronizer = try Synchronizer(existing: context.openForReading(options, makesFiles: true))
             try synchronizer.writeRequest(to: lock.to, try context.protection(lock))
             try context.print(
                 Document(store: options.store, to: lock.to, encrypted: !lock.plaintext),

@@ -58,6 +58,19 @@ struct CompactCommand: ParsableCommand {
         let waitingFor: [String]
         let bytesBefore: Int64
         let bytesAfter: Int64
+        let repaired: Repaired
+    }
+
+    private struct Repaired: Encodable {
+        let rows: Int64
+        let replicas: Int64
+        let names: Int64
+        let claims: Int64
+
+        init(_ report: MetadataRepairReport) {
+            (rows, replicas) = (report.rowCount, report.replicaCount)
+            (names, claims) = (report.nameCount, report.claimCount)
+        }
     }
 
     func run() throws {
@@ -73,9 +86,25 @@ struct CompactCommand: ParsableCommand {
                 keptDeletions: report.keptDeletionCount, history: report.historyEntryCount,
                 retired: report.retiredReplicas.map(\.description),
                 waitingFor: report.awaitedReplicas.map(\.description), bytesBefore: report.byteCountBefore,
-                bytesAfter: report.byteCountAfter)
+                bytesAfter: report.byteCountAfter, repaired: Repaired(report.repair))
             try context.print(document, text: text(report))
             return .success
+        }
+    }
+
+    /// What was taken out that a peer had planted, and that nobody uses.
+    private static func repairs(_ repair: MetadataRepairReport, isDryRun: Bool) -> [String] {
+        let verb = isDryRun ? "would drop" : "dropped"
+        return [
+            (
+                repair.rowCount, "version of the far future or of a last life, whose row stays",
+                "versions of the far future or of last lives, whose rows stay"
+            ),
+            (repair.claimCount, "number that no replica reaches", "numbers that no replica reaches"),
+            (repair.replicaCount, "replica of which nothing is known", "replicas of which nothing is known"),
+            (repair.nameCount, "table or column that nobody used", "tables and columns that nobody used"),
+        ].filter { $0.0 > 0 }.map { count, one, many in
+            "\(verb) \(HumanFormat.count(Int(count), one, plural: many))"
         }
     }
 
@@ -85,6 +114,7 @@ struct CompactCommand: ParsableCommand {
             "\(verb) \(HumanFormat.count(Int(report.forgottenDeletionCount), "deletion")) and "
                 + "\(HumanFormat.count(Int(report.historyEntryCount), "entry", plural: "entries")) of the history"
         ]
+        lines += Self.repairs(report.repair, isDryRun: isDryRun)
         for replica in report.retiredReplicas {
             lines.append(
                 "\(isDryRun ? "would retire" : "retired") replica \(replica.shortDescription): not seen for \(lease) days"

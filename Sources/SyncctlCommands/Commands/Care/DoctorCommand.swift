@@ -53,7 +53,7 @@ struct DoctorCommand: ParsableCommand {
                 if let secret = try secret(for: store, context) {
                     var configuration = context.configuration(secret)
                     configuration.journalMode = .default
-                    let queue = try DatabaseQueue(path: store, configuration: configuration)
+                    let queue = try context.openForReading(store, configuration)
                     let checks = OpenStoreChecks(store: store, nowMilliseconds: Int64(machine.now * 1000))
                     findings += try queue.read { try checks.findings($0) }
                     opened = true

@@ -1,4 +1,3 @@
-import CipherStore
 import SyncEngine
 import SyncWire
 
@@ -28,36 +27,8 @@ struct RemoteComparison {
         let reason: String?
     }
 
-    /// The two stores that are compared.
-    private struct Pair {
-        let synchronizer: Synchronizer
-        let transport: any Transport
-
-        /// The tables that they exchange; nil for all.
-        func tableNames() throws -> [String]? {
-            try synchronizer.scope(ofRemote: transport.name).tableNames
-        }
-    }
-
-    private func open(_ context: CommandContext) throws -> Pair {
-        let named = RemoteArgument(remote)
-        if named.isNetwork {
-            let request = RemoteRequest(store: options, isNamed: true)
-            let opened = try NetworkSupport.required().open(named, request, context)
-            return Pair(synchronizer: opened.synchronizer, transport: opened.transport)
-        }
-        try StoreFileCheck.requireReplica(remote, of: options.store)
-        let own = try context.storeSecret(options)
-        let other = try context.secondSecret(
-            passphrase, for: remote, own: own, isOwnAsked: context.asks(options))
-        Interruption.listen()
-        return Pair(
-            synchronizer: try Synchronizer(existing: context.open(options.store, own)),
-            transport: StoreTransport(path: remote, configuration: context.configuration(other)))
-    }
-
     func run(_ context: CommandContext) throws -> ExitStatus {
-        let pair = try open(context)
+        let pair = try RemotePair.open(options, remote, passphrase, context)
         let line = ElapsedLine(repairs ? "repairing" : "comparing", terminal: context.terminal)
         defer { line.finish() }
         let divergence = try pair.synchronizer.compare(with: pair.transport, repairing: repairs)

@@ -22,8 +22,10 @@ struct VerifyCommand: ParsableCommand {
 
             A file whose name ends in .csa is checked as an archive, all of it.
 
-            Exits with 16 when something is damaged. An old copy of the whole file that somebody put \
-            in its place can't be noticed: see docs/threat-model.md.
+            Exits with 16 when something is damaged, and with 1 when the system does not let a part be \
+            read, or the disk is full, which is no damage. A store that can't be written is checked as it \
+            is. An old copy of the whole file that somebody put in its place can't be noticed: see \
+            docs/threat-model.md.
 
             EXAMPLES:
               syncctl verify notes.db --deep
@@ -139,7 +141,7 @@ struct VerifyCommand: ParsableCommand {
             }, advice: advice)
         try context.print(document, text: text(report, context))
         for line in advice { context.note("hint: \(line)") }
-        return report.isSound ? .success : .integrityFailed
+        return report.isSound ? .success : report.isDamaged ? .integrityFailed : .failure
     }
 
     private func text(_ report: StoreCheckReport, _ context: CommandContext) -> String {
@@ -170,6 +172,11 @@ struct VerifyCommand: ParsableCommand {
                 "keep a copy of \(name) as it is, then take another replica (syncctl init <new> --clone <replica>) or a backup (syncctl init <new> --from <backup>.csa)"
             )
             advice.append("look at the disk: what damaged one file may damage others")
+        }
+        if kinds.contains(.access) {
+            advice.append(
+                FileObstacle.find(store)?.hint
+                    ?? "let this user read \(name) and the files beside it, and free some space")
         }
         if kinds.contains(.keyring) {
             advice.append(

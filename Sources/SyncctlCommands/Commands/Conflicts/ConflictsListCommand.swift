@@ -41,7 +41,7 @@ struct ConflictsListCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let synchronizer = try Synchronizer(existing: context.open(options))
+            let synchronizer = try Synchronizer(existing: context.openForReading(options))
             if let table { try synchronizer.requireTable(table) }
             let filter = ConflictFilter(state: resolved ? nil : .open, table: table, limit: limit)
             let conflicts = try synchronizer.conflicts(filter)

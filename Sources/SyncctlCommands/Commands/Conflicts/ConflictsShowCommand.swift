@@ -32,7 +32,7 @@ struct ConflictsShowCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let synchronizer = try Synchronizer(existing: context.open(options))
+            let synchronizer = try Synchronizer(existing: context.openForReading(options))
             guard let detail = try synchronizer.conflict(id: id) else {
                 throw SyncError(.noSuchConflict, "there is no conflict \(id)")
             }

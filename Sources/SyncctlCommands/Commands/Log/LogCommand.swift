@@ -73,7 +73,7 @@ struct LogCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let queue = try context.open(options)
+            let queue = try context.openForReading(options)
             let synchronizer = try Synchronizer(existing: queue)
             let now = Int64(Date().timeIntervalSince1970 * 1000)
             let filter = HistoryFilter(

@@ -84,7 +84,7 @@ struct ParkedListCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let synchronizer = try Synchronizer(existing: context.open(options))
+            let synchronizer = try Synchronizer(existing: context.openForReading(options))
             let rows = try synchronizer.parkedRows(table: table, limit: limit)
             if let table, rows.isEmpty { try synchronizer.requireTable(table) }
             try context.print(
@@ -138,7 +138,7 @@ struct ParkedShowCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let synchronizer = try Synchronizer(existing: context.open(options))
+            let synchronizer = try Synchronizer(existing: context.openForReading(options))
             let found = try synchronizer.parkedRows(table: table).filter {
                 $0.keyText.lowercased().hasPrefix(key.lowercased())
             }

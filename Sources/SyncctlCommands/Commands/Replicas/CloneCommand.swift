@@ -50,7 +50,8 @@ struct CloneCommand: ParsableCommand {
                 throw Failure.usage("no passphrase for \(new)", hints: ["use --to-passphrase-file"])
             }
             Interruption.listen()
-            let original = try Synchronizer(existing: context.open(options.store, secret))
+            let original = try Synchronizer(
+                existing: context.openForReading(options.store, secret, makesFiles: true))
             let progress = context.progress("copying", unit: .items("pages"))
             try original.clone(to: new, passphrase: passphrase) {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))

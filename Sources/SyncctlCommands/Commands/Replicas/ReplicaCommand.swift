@@ -49,7 +49,7 @@ struct ReplicaListCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let replicas = try Synchronizer(existing: context.open(options)).replicas()
+            let replicas = try Synchronizer(existing: context.openForReading(options)).replicas()
             let document = Document(
                 store: options.store,
                 replicas: replicas.map {

@@ -23,24 +23,26 @@ extension ResultWriter {
 final class LinesResultWriter: ResultWriter {
     private let isCSV: Bool
     private let terminal: Terminal
+    private let care: RowText.CSVCare
     private var names: [String] = []
     private var buffer = ""
     private var hasRows = false
 
     init(isCSV: Bool, terminal: Terminal) {
         (self.isCSV, self.terminal) = (isCSV, terminal)
+        care = RowText.CSVCare(isForTerminal: terminal.outputIsTerminal)
     }
 
     func begin(_ columns: [String]) throws {
         names = columns
         guard isCSV else { return }
         // A blank line stands between the results of two statements.
-        buffer += (hasRows ? "\n" : "") + RowText.csvHeader(columns)
+        buffer += (hasRows ? "\n" : "") + RowText.csvHeader(columns, care)
         hasRows = true
     }
 
     func row(_ values: [DatabaseValue]) throws {
-        buffer += isCSV ? RowText.csv(values) : RowText.json(names, values)
+        buffer += isCSV ? RowText.csv(values, care) : RowText.json(names, values)
         if buffer.utf8.count > 1 << 16 { try flush() }
     }
 

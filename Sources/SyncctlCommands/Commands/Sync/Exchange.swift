@@ -9,6 +9,10 @@ struct Exchange {
     let remote: RemoteOptions
     let global: GlobalOptions
     var addsSnapshot = false
+    /// Whether tables that are missing here are made.
+    var makesTables = false
+    /// How often, and with whom; nil for one exchange with the remote that is named.
+    let repetition: RunOptions?
 
     private struct DivergenceDocument: Encodable {
         let rows: Int
@@ -25,6 +29,8 @@ struct Exchange {
     }
 
     private struct Document: Encodable {
+        let messageType: String?
+        let time: String?
         let store: String
         let remote: String
         let pulled: Int64
@@ -48,33 +54,117 @@ struct Exchange {
     }
 
     func run() throws {
-        let named = RemoteArgument(remote.given)
-        if case .folder(let folder) = named {
-            return try FolderExchange(
-                direction: direction, options: options, remote: remote, folder: folder,
-                addsSnapshot: addsSnapshot
-            ).run(global)
-        }
         try CommandContext.run(global) { context in
+            var context = context
+            if let seconds = repetition?.wait { context.busySeconds = seconds }
             try StoreFileCheck.requireStore(options.store)
-            guard !named.isNetwork else { return try runOverNetwork(named, context) }
-            try StoreFileCheck.requireReplica(remote.remote, of: options.store)
-            let own = try context.storeSecret(options)
-            let other = try context.secondSecret(
-                remote.passphrase, for: remote.remote, own: own, isOwnAsked: context.asks(options))
-            Interruption.listen()
-            let synchronizer = try Synchronizer(existing: context.open(options.store, own))
-            let transport = StoreTransport(path: remote.remote, configuration: context.configuration(other))
-            return try run(direction, synchronizer, transport, context)
+            let store = ExchangedStore(options, context)
+            let remotes = try chosenRemotes(store)
+            var prepared: [Int: PreparedExchange] = [:]
+            let runAll = {
+                try forEach(remotes, context) { index, remote in
+                    let ready = try prepared[index] ?? prepare(remote, store)
+                    prepared[index] = ready
+                    return try run(ready, context)
+                }
+            }
+            guard let pause = repetition?.every else { return try runAll() }
+            return try Repetition(seconds: pause.seconds, context: context).run(runAll)
         }
     }
 
-    private func runOverNetwork(_ named: RemoteArgument, _ context: CommandContext) throws -> ExitStatus {
-        let request = RemoteRequest(
-            store: options, isNamed: remote.given != nil, command: remote.remoteCommand,
-            hasPassphrase: remote.passphrase.isGiven, compression: remote.compression.compression)
-        let opened = try NetworkSupport.required().open(named, request, context)
-        return try run(direction, opened.synchronizer, opened.transport, context) {
+    /// Whether all remotes are meant, so that lines say which one they are of.
+    private var isOfAll: Bool { repetition?.all ?? false }
+
+    private func chosenRemotes(_ store: ExchangedStore) throws -> [ChosenRemote] {
+        if let given = remote.given { return [ChosenRemote(given: given)] }
+        return try store.synchronizer().knownRemotes(all: isOfAll, store: options.store)
+    }
+
+    /// Does something with each remote. Of several, one that fails keeps nobody from the others.
+    ///
+    /// - returns: The first code that is no success.
+    private func forEach(
+        _ remotes: [ChosenRemote], _ context: CommandContext,
+        _ body: (Int, ChosenRemote) throws -> ExitStatus
+    ) throws -> ExitStatus {
+        guard remotes.count > 1 || isOfAll else { return try body(0, remotes[0]) }
+        var status = ExitStatus.success
+        for (index, remote) in remotes.enumerated() {
+            let own: ExitStatus
+            do {
+                own = try body(index, remote)
+            } catch {
+                let failure = Failure(explaining: error, store: options.store)
+                if failure.status == .cancelled { throw failure }
+                FailureReporter(terminal: context.terminal, isJSON: global.isJSON).report(
+                    Failure(
+                        "\(remote.name): \(failure.message)", hints: failure.hints, status: failure.status))
+                own = failure.status
+            }
+            if status == .success || (status == .attention && own != .success) { status = own }
+        }
+        return status
+    }
+
+    private func run(_ ready: PreparedExchange, _ context: CommandContext) throws -> ExitStatus {
+        if repetition?.dryRun == true {
+            try PreviewOutput(
+                store: options.store, remote: ready.name, direction: direction, preview: ready.preview()
+            ).print(context)
+            return .success
+        }
+        if makesTables {
+            let made = try ready.createTables()
+            if !made.isEmpty { context.note("made and tracked: \(made.joined(separator: ", "))") }
+        }
+        return try ready.run(repetition?.every == nil ? .once : .repeated, context)
+    }
+
+    // MARK: Preparation
+
+    /// Reads the passphrases of a remote, and opens the store.
+    func prepare(_ chosen: ChosenRemote, _ store: ExchangedStore) throws -> PreparedExchange {
+        switch chosen.argument {
+        case .folder(let folder):
+            guard !remote.scope.isGiven else {
+                throw Failure.usage(
+                    "a folder holds all tables and rows: what is chosen goes with another store")
+            }
+            return try FolderExchange(
+                direction: direction, options: options, remote: remote, chosen: chosen, folder: folder,
+                addsSnapshot: addsSnapshot, isLabelled: isOfAll
+            ).prepare(store)
+        case .file(let path): return try prepare(file: path, chosen, store)
+        case .ssh, .server: return try prepare(network: chosen, store)
+        }
+    }
+
+    private func prepare(
+        file path: String, _ chosen: ChosenRemote, _ store: ExchangedStore
+    ) throws -> PreparedExchange {
+        let context = store.context
+        try StoreFileCheck.requireReplica(path, of: options.store)
+        let other = try context.secondSecret(
+            remote.passphrase, for: path, own: store.secret(), isOwnAsked: context.asks(options))
+        let configuration = context.configuration(other)
+        let transport = StoreTransport(path: path, configuration: configuration, name: chosen.name)
+        var ready = try prepared(chosen, store, transport, context)
+        ready.file = (path, configuration)
+        return ready
+    }
+
+    private func prepare(network chosen: ChosenRemote, _ store: ExchangedStore) throws -> PreparedExchange {
+        let context = store.context
+        var request = RemoteRequest(
+            store: options, isNamed: chosen.isNamed, command: remote.remoteCommand,
+            hasPassphrase: remote.passphrase.isGiven && !isOfAll,
+            compression: remote.compression.compression)
+        let network = try NetworkSupport.required()
+        // Only a store that had to be asked for its remotes is open by now.
+        request.opened = remote.given == nil ? try store.synchronizer() : nil
+        let opened = try network.open(chosen.argument, request, context)
+        return try prepared(chosen, store, opened.transport, context, synchronizer: opened.synchronizer) {
             // The server has said by now whether it takes changes.
             guard try direction == .both && opened.isReadOnly() else { return direction }
             context.note("\(opened.transport.name) takes no changes from this device: pulled only")
@@ -82,9 +172,28 @@ struct Exchange {
         }
     }
 
+    private func prepared(
+        _ chosen: ChosenRemote, _ store: ExchangedStore, _ transport: any Transport,
+        _ context: CommandContext, synchronizer: Synchronizer? = nil,
+        way: (() throws -> SyncDirection)? = nil
+    ) throws -> PreparedExchange {
+        let synchronizer = try synchronizer ?? store.synchronizer()
+        return PreparedExchange(
+            name: chosen.name, synchronizer: synchronizer, remembered: chosen.remembered
+        ) { output in
+            try run(chosen, synchronizer, transport, output, context, way: way)
+        } preview: {
+            try synchronizer.preview(direction, with: transport)
+        } createTables: {
+            try synchronizer.createTables(from: transport)
+        }
+    }
+
+    // MARK: An exchange
+
     private func run(
-        _ direction: SyncDirection, _ synchronizer: Synchronizer, _ transport: some Transport,
-        _ context: CommandContext, way: (() throws -> SyncDirection)? = nil
+        _ chosen: ChosenRemote, _ synchronizer: Synchronizer, _ transport: any Transport,
+        _ output: PreparedExchange.Output, _ context: CommandContext, way: (() throws -> SyncDirection)?
     ) throws -> ExitStatus {
         try choose(synchronizer, transport.name, context)
         let start = ContinuousClock.now
@@ -92,7 +201,8 @@ struct Exchange {
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let scope = try synchronizer.scope(ofRemote: transport.name)
         let document = Document(
-            store: options.store, remote: remote.remote, pulled: report.pulled?.rowCount ?? 0,
+            messageType: output.messageType, time: output.time, store: options.store, remote: chosen.name,
+            pulled: report.pulled?.rowCount ?? 0,
             pushed: report.pushed?.rowCount ?? 0, conflicts: report.conflictCount,
             parked: report.parkedCount, divergence: report.divergence.map(DivergenceDocument.init),
             bytesPulled: report.pulled?.byteCount ?? 0, bytesPushed: report.pushed?.byteCount ?? 0,
@@ -101,12 +211,15 @@ struct Exchange {
                 ? nil : report.waitingTables.map { .init(table: $0.name, reason: $0.reason) },
             refused: report.refusal?.message, seconds: (seconds * 1000).rounded() / 1000)
         let shown = if let way { try way() } else { direction }
-        try context.print(document, text: text(shown, report))
+        if !output.isSilent(report.pulled, report.pushed) {
+            let label = isOfAll ? "\(chosen.name): " : ""
+            try context.print(document, text: output.line(label + text(shown, report)))
+        }
         for column in try synchronizer.convertedColumns() {
             context.note(
                 "table \(PrintableText.escaped(column.table)): \(PrintableText.escaped(column.text))")
         }
-        return try remarks(report, context)
+        return try remarks(report, chosen, context)
     }
 
     /// Keeps what was chosen with the remote.
@@ -129,7 +242,7 @@ struct Exchange {
     }
 
     private func exchange(
-        _ direction: SyncDirection, _ synchronizer: Synchronizer, _ transport: some Transport,
+        _ direction: SyncDirection, _ synchronizer: Synchronizer, _ transport: any Transport,
         _ context: CommandContext
     ) throws -> SyncReport {
         let progress = ExchangeProgress(context)
@@ -142,7 +255,9 @@ struct Exchange {
             .parts.joined(separator: ", ")
     }
 
-    private func remarks(_ report: SyncReport, _ context: CommandContext) throws -> ExitStatus {
+    private func remarks(
+        _ report: SyncReport, _ chosen: ChosenRemote, _ context: CommandContext
+    ) throws -> ExitStatus {
         for replica in report.renewedReplicas {
             context.note(
                 "replica \(replica.shortDescription) is new: its file is a copy of another one, or was restored from an older one"
@@ -157,6 +272,13 @@ struct Exchange {
                 "it goes when it was put back, or when this device may write that: syncctl device scope <store> <device>, there"
             )
         }
+        if let replica = report.pulled?.skewedReplica {
+            context.note(
+                """
+                a change of replica \(replica.shortDescription) is dated \(HumanFormat.span(report.skewMilliseconds)) ahead of \
+                the clock here: it wins over edits that did not know it, and edits that do win over it; compare the clocks
+                """)
+        }
         for table in report.waitingTables {
             context.note(
                 "table \(table.name) waits: \(table.reason); synchronize with a store that holds all of it, or let the remote do so first"
@@ -164,8 +286,8 @@ struct Exchange {
         }
         _ = context.parkedRemark(report.pulled?.parkedCount ?? 0, options.store)
         _ = context.parkedRemark(
-            report.pushed?.parkedCount ?? 0, remote.remote, isHere: !RemoteArgument(remote.given).isNetwork)
-        let status = context.divergenceRemark(report.divergence, options.store, remote.remote)
+            report.pushed?.parkedCount ?? 0, chosen.name, isHere: !chosen.argument.isNetwork)
+        let status = context.divergenceRemark(report.divergence, options.store, chosen.name)
         guard status == .success else { return status }
         let waits =
             report.parkedCount > 0 || !report.waitingTables.isEmpty || report.refusal != nil

@@ -35,6 +35,21 @@ package struct ExchangeText {
     }
 }
 
+extension PreparedExchange.Output {
+    /// What kind of document it is among others; nil for the only one.
+    var messageType: String? { self == .once ? nil : "synchronized" }
+
+    /// When it is, where there are several.
+    var time: String? { self == .once ? nil : HumanFormat.timestamp(Repetition.now) }
+
+    /// Whether nothing is printed, because nothing was exchanged.
+    func isSilent(_ pulled: SyncReport.Transfer?, _ pushed: SyncReport.Transfer?) -> Bool {
+        self == .watched && pulled == nil && pushed == nil
+    }
+
+    func line(_ text: String) -> String { self == .once ? text : Repetition.stamped(text) }
+}
+
 /// The progress of an exchange: a line for each direction.
 final class ExchangeProgress {
     private let context: CommandContext

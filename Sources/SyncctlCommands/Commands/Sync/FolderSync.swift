@@ -73,10 +73,15 @@ struct FolderExchange {
     let direction: SyncDirection
     let options: StoreOptions
     let remote: RemoteOptions
+    let chosen: ChosenRemote
     let folder: String
     let addsSnapshot: Bool
+    /// Whether the line says which remote it is of.
+    let isLabelled: Bool
 
     private struct Document: Encodable {
+        let messageType: String?
+        let time: String?
         let store: String
         let remote: String
         let pulled: Int64
@@ -91,36 +96,57 @@ struct FolderExchange {
         let seconds: Double
     }
 
-    func run(_ global: GlobalOptions) throws {
-        try CommandContext.run(global) { context in
-            try StoreFileCheck.requireStore(options.store)
-            try StoreFileCheck.requireFolder(of: folder)
-            if !remote.create {
-                try FolderRemote.requireFolder(
-                    folder, creationHint: "to begin a shared folder there, add --create")
-            }
-            let secret = try context.storeSecret(options)
-            let transport = try context.folder(folder, remote.passphrase, cost: remote.cost.scrypt)
-            Interruption.listen()
-            let start = ContinuousClock.now
-            let synchronizer = try Synchronizer(existing: context.open(options.store, secret))
-            let report = try explaining { try exchange(synchronizer, transport, context) }
-            if addsSnapshot {
-                let progress = PageProgress(context)
-                try synchronizer.publishSnapshot(in: transport, progress: progress.update)
-                progress.finish()
-            }
-            let seconds = (ContinuousClock.now - start) / .seconds(1)
-            let document = Document(
-                store: options.store, remote: remote.remote, pulled: report.pulled?.rowCount ?? 0,
-                pushed: report.pushed?.rowCount ?? 0, conflicts: report.pulled?.conflictCount ?? 0,
-                parked: report.pulled?.parkedCount ?? 0, bytesPulled: report.pulled?.byteCount ?? 0,
-                bytesPushed: report.pushed?.byteCount ?? 0, replicas: report.replicas.count,
-                compacted: report.isCompacted, remarks: report.remarks,
-                seconds: (seconds * 1000).rounded() / 1000)
-            try context.print(document, text: text(report))
-            return try remarks(report, context)
+    /// Reads the passphrase of the folder, and opens the store.
+    func prepare(_ store: ExchangedStore) throws -> PreparedExchange {
+        let context = store.context
+        try StoreFileCheck.requireFolder(of: folder)
+        if !remote.create {
+            try FolderRemote.requireFolder(
+                folder, creationHint: "to begin a shared folder there, add --create")
         }
+        _ = try store.secret()
+        let transport = try context.folder(folder, remote.passphrase, cost: remote.cost.scrypt)
+        let synchronizer = try store.synchronizer()
+        var ready = PreparedExchange(
+            name: chosen.name, synchronizer: synchronizer, remembered: chosen.remembered
+        ) { output in
+            try run(synchronizer, transport, output, context)
+        } preview: {
+            try explaining { try synchronizer.preview(direction, with: transport) }
+        } createTables: {
+            throw Failure.usage(
+                "a folder does not tell how tables are made",
+                hints: ["make them as another replica has them: --create-tables --remote <store>"])
+        }
+        ready.folder = folder
+        return ready
+    }
+
+    private func run(
+        _ synchronizer: Synchronizer, _ transport: FolderTransport, _ output: PreparedExchange.Output,
+        _ context: CommandContext
+    ) throws -> ExitStatus {
+        let start = ContinuousClock.now
+        let report = try explaining { try exchange(synchronizer, transport, context) }
+        if addsSnapshot {
+            let progress = PageProgress(context)
+            try synchronizer.publishSnapshot(in: transport, progress: progress.update)
+            progress.finish()
+        }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let document = Document(
+            messageType: output.messageType, time: output.time, store: options.store, remote: chosen.name,
+            pulled: report.pulled?.rowCount ?? 0,
+            pushed: report.pushed?.rowCount ?? 0, conflicts: report.pulled?.conflictCount ?? 0,
+            parked: report.pulled?.parkedCount ?? 0, bytesPulled: report.pulled?.byteCount ?? 0,
+            bytesPushed: report.pushed?.byteCount ?? 0, replicas: report.replicas.count,
+            compacted: report.isCompacted, remarks: report.remarks,
+            seconds: (seconds * 1000).rounded() / 1000)
+        if !output.isSilent(report.pulled, report.pushed) {
+            let label = isLabelled ? "\(chosen.name): " : ""
+            try context.print(document, text: output.line(label + text(report)))
+        }
+        return try remarks(report, context)
     }
 
     private func explaining<Result>(_ body: () throws -> Result) throws -> Result {

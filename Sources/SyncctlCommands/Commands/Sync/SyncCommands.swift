@@ -4,17 +4,18 @@ import Foundation
 import SyncEngine
 
 /// The options of the three commands that exchange changes with a remote.
-struct RemoteOptions: ParsableArguments {
+package struct RemoteOptions: ParsableArguments {
     @Option(
         name: [.customShort("r"), .customLong("remote")],
         help: ArgumentHelp(
-            "The file of the other store, dir:<folder> for a shared folder, ssh://host/path for a store that ssh reaches, or the name of a server (default: default).",
+            "The file of the other store, dir:<folder> for a shared folder, ssh://host/path for a store that ssh reaches, or the name of a server (default: the server default, or the only remote that is remembered).",
             valueName: "store"),
         completion: .file())
-    var given: String?
+    package var given: String?
 
-    /// What is synchronized with: the server that `init --join` or `remote add` remembered, unless
-    /// something else is named.
+    package init() {}
+
+    /// What was named, or the server that `init --join` or `remote add` remembered.
     var remote: String { given ?? RemoteArgument.defaultServer }
 
     @Option(
@@ -25,7 +26,7 @@ struct RemoteOptions: ParsableArguments {
     @Flag(help: "Make the shared folder if it is not there.")
     var create = false
 
-    @OptionGroup var compression: CompressionOption
+    @OptionGroup package var compression: CompressionOption
 
     @OptionGroup var scope: ScopeOptions
 
@@ -34,9 +35,9 @@ struct RemoteOptions: ParsableArguments {
     @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder needs one of its own)")
     var passphrase: RemotePassphraseOptions
 
-    func validate() throws {
+    package func validate() throws {
         let named = RemoteArgument(given)
-        if remoteCommand != nil && !named.isSSH {
+        if remoteCommand != nil && given != nil && !named.isSSH {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")
         }
         if compression.given != nil && !named.isNetwork {
@@ -69,10 +70,15 @@ struct PushCommand: ParsableCommand {
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var remote: RemoteOptions
+    @OptionGroup var repetition: RunOptions
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws { try repetition.validate(with: remote) }
+
     func run() throws {
-        try Exchange(direction: .push, options: options, remote: remote, global: global).run()
+        try Exchange(
+            direction: .push, options: options, remote: remote, global: global, repetition: repetition
+        ).run()
     }
 }
 
@@ -89,10 +95,15 @@ struct PullCommand: ParsableCommand {
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var remote: RemoteOptions
+    @OptionGroup var repetition: RunOptions
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws { try repetition.validate(with: remote) }
+
     func run() throws {
-        try Exchange(direction: .pull, options: options, remote: remote, global: global).run()
+        try Exchange(
+            direction: .pull, options: options, remote: remote, global: global, repetition: repetition
+        ).run()
     }
 }
 
@@ -117,11 +128,19 @@ struct SyncCommand: ParsableCommand {
             deleted nowhere. Where the remote knows too little of such a table, the table waits, and the \
             exit code is 3, too.
 
-            Without --remote it is the server that the store was enrolled with: syncctl init --join, or \
-            syncctl remote add.
+            Without --remote it is the server that the store was enrolled with (syncctl init --join, or \
+            syncctl remote add), or else the one store, folder or ssh address that it was synchronized with \
+            before; --all takes all of them. Passphrases are not remembered.
+
+            Definitions of tables are not synchronized. --create-tables makes those that are missing here as \
+            the remote has them. --dry-run counts the rows that would go and come. --every goes on until \
+            Ctrl-C, one exchange after the other.
 
             EXAMPLES:
               syncctl sync a.db
+              syncctl sync a.db --all --every 5m
+              syncctl sync a.db --remote b.db --dry-run
+              syncctl sync a.db --remote b.db --create-tables
               syncctl sync a.db --remote b.db --remote-passphrase-file pw2
               syncctl sync a.db --remote b.db --tables note,tag
               syncctl sync a.db --remote dir:/media/stick/notes \\
@@ -132,6 +151,10 @@ struct SyncCommand: ParsableCommand {
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var remote: RemoteOptions
+    @OptionGroup var repetition: RunOptions
+
+    @Flag(help: "Make the tables that are missing here as the remote has them, and track them.")
+    var createTables = false
 
     @Flag(help: "Put a snapshot into the folder, from which new replicas can begin.")
     var snapshot = false
@@ -142,11 +165,16 @@ struct SyncCommand: ParsableCommand {
         if snapshot && FolderRemote.path(of: remote.remote) == nil {
             throw ValidationError("--snapshot goes with a folder: --remote dir:<folder>")
         }
+        try repetition.validate(with: remote)
+        if createTables && repetition.dryRun {
+            throw ValidationError("--dry-run exchanges nothing, so it excludes --create-tables")
+        }
     }
 
     func run() throws {
         try Exchange(
-            direction: .both, options: options, remote: remote, global: global, addsSnapshot: snapshot
+            direction: .both, options: options, remote: remote, global: global, addsSnapshot: snapshot,
+            makesTables: createTables, repetition: repetition
         ).run()
     }
 }

@@ -24,6 +24,7 @@ struct InviteCommand: ParsableCommand {
 
             EXAMPLES:
               syncctl invite hub.db --label phone
+              syncctl invite hub.db --label phone --qr
               syncctl invite hub.db --label kiosk --read-only --expires 2h
               syncctl invite hub.db --label till --tables sale,article
               syncctl invite hub.db --label phone --rows note.team=red,blue
@@ -47,6 +48,9 @@ struct InviteCommand: ParsableCommand {
             "Where the device reaches the server (default: what the server noted when it started).",
             valueName: "host:port"))
     var address: String?
+
+    @Flag(name: .customLong("qr"), help: "Print the link as a QR code, too, for the camera of the device.")
+    var showsQRCode = false
 
     @OptionGroup var global: GlobalOptions
 
@@ -91,9 +95,10 @@ struct InviteCommand: ParsableCommand {
                     expires: HumanFormat.timestamp(end), readOnly: readOnly, tables: scope.tables?.names,
                     rows: scope.rows.isEmpty ? nil : scope.scope.rows.map(RowList.text), answers: answers),
                 text: link.description)
+            if showsQRCode { try context.printQRCode(of: link.description) }
             context.note(
                 "valid for one device until \(HumanFormat.timestamp(end, style: .minute)); on it, run:")
-            context.note("  syncctl init <store> --join '<link>'")
+            context.note("  syncctl init <store> --join -     (and give it the link)")
             return .success
         }
     }

@@ -15,8 +15,15 @@ extension Database {
     /// Makes the file that is to be opened, or checks that it is there.
     ///
     /// - throws: A ``StoreError`` when a file is required that has no content; a
-    ///   ``DatabaseError`` of code `SQLITE_CANTOPEN` when it can't be made.
+    ///   ``DatabaseError`` of code `SQLITE_CANTOPEN` when it can't be made, or when a file of SQLite's beside it is a
+    ///   symbolic link.
     static func prepareFile(_ path: String, _ configuration: Configuration) throws {
+        do {
+            try StoreFile.refuseLinkedCompanions(of: path)
+        } catch let error as StoreError {
+            throw DatabaseError(
+                resultCode: .SQLITE_CANTOPEN, message: "unable to open database file", storeError: error)
+        }
         if configuration.requiresExistingFile { return try StoreFile.requireContent(path) }
         guard !configuration.readonly else { return }
         do {
@@ -79,7 +86,8 @@ extension StoreError {
     static func unopened(_ path: String, errorNumber: CInt) -> StoreError {
         switch errorNumber {
         case 0: StoreError(.cannotRead, "cannot open the file", path: path)
-        case ENOENT: StoreError(.missing, "there is no such file", path: path)
+        case ENOENT where FileIdentity(path: path) == nil:
+            StoreError(.missing, "there is no such file", path: path)
         default: StoreError(.cannotRead, "cannot open: \(systemText(errorNumber))", path: path)
         }
     }

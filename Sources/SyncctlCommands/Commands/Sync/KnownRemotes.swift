@@ -1,0 +1,76 @@
+import Foundation
+import SyncEngine
+
+/// A remote of a command: what names it, and where it is.
+struct ChosenRemote: Equatable {
+    /// What the store calls it: tables are chosen by this name.
+    let name: String
+    /// Where it is from here.
+    let argument: RemoteArgument
+    /// Whether somebody wrote the name, who may have meant a file.
+    let isNamed: Bool
+
+    /// A remote that the command line names.
+    init(given name: String) {
+        (self.name, argument, isNamed) = (name, RemoteArgument(name), true)
+    }
+
+    /// A server that the store is enrolled with.
+    init(server name: String, isNamed: Bool = false) {
+        (self.name, argument, self.isNamed) = (name, .server(name), isNamed)
+    }
+
+    /// A remote that the store remembers. Its name may be relative to another folder than this one.
+    init(_ remembered: RememberedRemote) {
+        let isHere = Self.location(of: RemoteArgument(remembered.name)) == remembered.location
+        name = remembered.name
+        argument = RemoteArgument(isHere ? remembered.name : remembered.location)
+        isNamed = true
+    }
+
+    /// What the store remembers of it; nil for servers, which it is enrolled with.
+    var remembered: RememberedRemote? {
+        Self.location(of: argument).map { RememberedRemote(name: name, location: $0) }
+    }
+
+    /// Where a remote is, from whatever folder.
+    static func location(of argument: RemoteArgument) -> String? {
+        func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+        return switch argument {
+        case .file(let path): absolute(path)
+        case .folder(let path): "dir:" + absolute(path)
+        case .ssh(let address): address
+        case .server: nil
+        }
+    }
+}
+
+extension Synchronizer {
+    /// The remotes that are meant when none is named.
+    ///
+    /// - parameter all: Whether all are meant.
+    /// - throws: A ``Failure`` where it is not clear which one is.
+    func knownRemotes(all: Bool, store: String) throws -> [ChosenRemote] {
+        let servers = try serverNames()
+        let remembered = try rememberedRemotes()
+        let known = servers.map { ChosenRemote(server: $0) } + remembered.map { ChosenRemote($0) }
+        if all {
+            guard known.isEmpty else { return known }
+            throw Failure.usage(
+                "the store remembers no remote",
+                hints: ["what is synchronized with once is remembered: --remote <store>"])
+        }
+        let byDefault = ChosenRemote(server: RemoteArgument.defaultServer)
+        // Without any remote, the words for a missing server say what can be done.
+        if servers.contains(RemoteArgument.defaultServer) || known.isEmpty { return [byDefault] }
+        guard known.count == 1 else {
+            throw Failure.usage(
+                "no remote is named, and the store knows several: \(known.map(\.name).joined(separator: ", "))",
+                hints: [
+                    "name one with --remote, or take all with --all",
+                    "see: syncctl remote list \(CommandWords.path(store))",
+                ])
+        }
+        return known
+    }
+}

@@ -1,0 +1,44 @@
+import SyncEngine
+
+/// The remote that `watch` keeps a store equal with.
+package struct WatchedRemote {
+    /// How it is watched.
+    package enum Kind {
+        /// A server, by its name, which has a stream.
+        case server(String)
+        /// Something else, whose passphrases are read.
+        case other(PreparedExchange)
+    }
+
+    /// How it is watched.
+    package let kind: Kind
+    /// The store here.
+    package let synchronizer: Synchronizer
+
+    /// Finds out what the command line means, and opens the store.
+    package init(
+        options: StoreOptions, remote: RemoteOptions, global: GlobalOptions, _ context: CommandContext
+    ) throws {
+        let store = ExchangedStore(options, context)
+        let chosen =
+            if let given = remote.given {
+                ChosenRemote(given: given)
+            } else {
+                try store.synchronizer().knownRemotes(all: false, store: options.store)[0]
+            }
+        if case .server(let name) = chosen.argument {
+            guard !remote.scope.isGiven && !remote.passphrase.isGiven else {
+                throw Failure.usage(
+                    "a server needs no passphrase, and what is exchanged with it is chosen with syncctl sync")
+            }
+            kind = .server(name)
+            synchronizer = try store.synchronizer()
+            return
+        }
+        let exchange = Exchange(
+            direction: .both, options: options, remote: remote, global: global, repetition: nil)
+        let ready = try exchange.prepare(chosen, store)
+        kind = .other(ready)
+        synchronizer = ready.synchronizer
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+@testable import SyncctlCommands
+
+/// `sync` without a name of a remote, its repetitions, and what it would do.
+@Suite struct RememberedRemoteCommandTests {
+    let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.makeStore("a.db", "a", rows: 0..<3)
+        try place.makeReplica("b.db", "b", of: "a.db", "a")
+    }
+
+    private var own: [String] { ["--passphrase-file", place.secret("a")] }
+    private var both: [String] { own + ["--remote-passphrase-file", place.secret("b")] }
+
+    private func insert(_ name: String, _ passphrase: String, _ rows: Range<Int>) throws {
+        let queue = try place.open(name, passphrase)
+        try StoreProbe.insert(rows, into: queue)
+        try queue.close()
+    }
+
+    @Test func theOnlyRemoteIsTakenWhenNoneIsNamed() throws {
+        let first = try place.run(["sync", place.path("a.db")] + own)
+        #expect(first.status == 64 && first.errors.contains("knows no server"))
+        try place.succeed(["sync", place.path("a.db"), "--remote", place.path("b.db")] + both)
+        try insert("b.db", "b", 10..<12)
+        let again = try place.succeed(["sync", place.path("a.db"), "--json"] + both).document()
+        #expect(again["pulled"] as? Int == 2 && again["remote"] as? String == place.path("b.db"))
+    }
+
+    @Test func oneThatFailedIsNotRemembered() throws {
+        let result = try place.run(["sync", place.path("a.db"), "--remote", place.path("none.db")] + both)
+        #expect(result.status == 10)
+        #expect(try place.run(["sync", place.path("a.db")] + both).status == 64)
+    }
+
+    @Test func ofSeveralOneIsNamedOrAllAreTaken() throws {
+        try place.succeed(["sync", place.path("a.db"), "--remote", place.path("b.db")] + both)
+        let folder = ["--remote", "dir:" + place.path("shared"), "--create", "--cost", "14"]
+        try place.succeed(["sync", place.path("a.db")] + folder + both)
+        let unclear = try place.run(["sync", place.path("a.db")] + both)
+        #expect(unclear.status == 64 && unclear.errors.contains("--all"))
+        try insert("a.db", "a", 20..<21)
+        let all = try place.succeed(["sync", place.path("a.db"), "--all", "--json"] + both)
+        #expect(all.output.split(separator: "\n").count == 2)
+        // What is gone is reported, and keeps nobody from the others.
+        try FileManager.default.removeItem(atPath: place.path("b.db"))
+        try insert("a.db", "a", 30..<31)
+        let rest = try place.run(["sync", place.path("a.db"), "--all"] + both)
+        #expect(rest.status == 10 && rest.errors.contains("b.db"))
+        #expect(rest.output.contains("dir:") && rest.output.contains("pushed 1 row"))
+    }
+
+    @Test func aDryRunCountsAndWritesNothing() throws {
+        try insert("a.db", "a", 10..<12)
+        let words = ["sync", place.path("a.db"), "--remote", place.path("b.db")] + both
+        let document = try place.succeed(words + ["--dry-run", "--json"]).document()
+        let outgoing = try #require(document["outgoing"] as? [[String: Any]])
+        #expect(outgoing.first?["table"] as? String == "person" && outgoing.first?["rows"] as? Int == 2)
+        #expect((document["incoming"] as? [Any])?.isEmpty == true)
+        #expect(try place.rows("b.db", "b").count == 3)
+        #expect(try place.succeed(words + ["--dry-run"]).output.contains("WOULD GO"))
+        #expect(try place.succeed(words).output.contains("pushed 2 rows"))
+        #expect(try place.run(words + ["--dry-run", "--every", "5m"]).status == 64)
+    }
+
+    @Test func pausesGrowWhileItFails() throws {
+        #expect(PauseArgument(argument: "5m")?.seconds == 300)
+        for text in ["", "5", "0s", "m", "-1s", "5x", "99999999999d"] {
+            #expect(PauseArgument(argument: text) == nil, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+#if os(Linux)
+    import Foundation
+    import Glibc
+    import Testing
+
+    @testable import SyncctlCommands
+
+    /// `watch` of stores and folders of this machine.
+    @Suite(.serialized) struct WatchedStoreTests {
+        let place: Workplace
+
+        init() throws {
+            place = try Workplace()
+            try place.makeStore("a.db", "a", rows: 0..<3)
+            try place.makeReplica("b.db", "b", of: "a.db", "a")
+        }
+
+        private func insert(_ name: String, _ passphrase: String, _ rows: Range<Int>) throws {
+            let queue = try place.open(name, passphrase)
+            try StoreProbe.insert(rows, into: queue)
+            try queue.close()
+        }
+
+        /// Runs `watch` of a store until a condition holds, and ends it as a supervisor would.
+        ///
+        /// - returns: What it printed, and the exit code.
+        private func watch(
+            _ store: String, _ passphrase: String, _ arguments: [String], until isDone: () throws -> Bool
+        ) throws -> (output: String, status: Int32) {
+            let folder = try TemporaryFolder()
+            try folder.write("", to: "input")
+            let program = try #require(CommandRunner.program)
+            let inherited = ProcessInfo.processInfo.environment.filter {
+                CommandRunner.inheritedNames.contains($0.key)
+            }
+            let words =
+                ["-k", "5", "600", program, "watch", place.path(store), "--json"]
+                + ["--passphrase-file", place.secret(passphrase)] + arguments
+            let process = try CommandRunner.spawn("/usr/bin/timeout", words, inherited, folder)
+            var code: Int32 = 0
+            while try !isDone() {
+                // It must not end by itself.
+                guard waitpid(process, &code, WNOHANG) == 0 else { break }
+                usleep(20_000)
+            }
+            kill(process, SIGTERM)
+            _ = waitpid(process, &code, 0)
+            return (try folder.text("output"), (code >> 8) & 0xFF)
+        }
+
+        @Test func bothStoresAreKeptEqual() throws {
+            let remote = ["--remote", place.path("b.db"), "--remote-passphrase-file", place.secret("b")]
+            try insert("b.db", "b", 10..<12)
+            var hasWritten = false
+            let result = try watch("a.db", "a", remote) {
+                guard try place.rows("a.db", "a").count >= 5 else { return false }
+                if !hasWritten {
+                    hasWritten = true
+                    try insert("a.db", "a", 20..<21)
+                    try insert("b.db", "b", 30..<31)
+                }
+                return try place.rows("a.db", "a").count == 7 && place.rows("b.db", "b").count == 7
+            }
+            #expect(result.status == 0)
+            let lines = result.output.split(separator: "\n")
+            #expect(lines.first?.contains("\"connected\"") == true)
+            #expect(lines.dropFirst().allSatisfy { $0.contains("\"synchronized\"") })
+            #expect(try place.rows("a.db", "a") == place.rows("b.db", "b"))
+        }
+
+        @Test func aFolderIsLookedAt() throws {
+            let words = [
+                "--remote", "dir:" + place.path("shared"), "--remote-passphrase-file", place.secret("c"),
+            ]
+            let new = ["--create", "--cost", "14"]
+            try place.succeed(
+                ["sync", place.path("b.db"), "--passphrase-file", place.secret("b")] + words + new)
+            var hasWritten = false
+            let result = try watch("a.db", "a", words) {
+                if !hasWritten {
+                    hasWritten = true
+                    try insert("b.db", "b", 10..<12)
+                    try place.succeed(
+                        ["sync", place.path("b.db"), "--passphrase-file", place.secret("b")] + words)
+                }
+                return try place.rows("a.db", "a").count == 5
+            }
+            #expect(result.status == 0)
+        }
+    }
+#endif
