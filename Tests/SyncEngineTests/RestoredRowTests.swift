@@ -146,6 +146,20 @@ import Testing
         }
     }
 
+    /// One statement deletes all its rows in one moment.
+    @Test func whatOneStatementDeletesIsBoundedToo() throws {
+        let (a, _) = try pair()
+        try a.queue.write { db in
+            try db.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10500)
+                    INSERT INTO _sync_last SELECT i, 1, 0, 5, 1, '' FROM n
+                    """)
+            try LastRows(db).prune(now: 10)
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM _sync_last") == 10_000)
+        }
+    }
+
     @Test func anOlderStoreKeepsDeletedRowsOnceItsTriggersAreMadeAnew() throws {
         let (a, b) = try pair()
         try a.changeUnobserved(

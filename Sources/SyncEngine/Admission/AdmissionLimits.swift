@@ -32,7 +32,7 @@ package enum AdmissionLimits {
     /// The bytes of all names: a quarter of a header.
     package static let nameByteTotalMax = 4 << 20
     /// What is known of single tables beside what is known of all: entries of vectors in a header.
-    package static let coverageEntryCountMax = 100_000
+    package static let coverageEntryCountMax = 50_000
 
     /// The bytes of what a store says about other replicas, in a greeting or in a header. What has no place is left
     /// out, and said another time: it is there to forget deletions early, and to find copies of files.

@@ -200,16 +200,27 @@ final class LastRows {
             try db.execute(sql: "DELETE FROM _sync_last WHERE at < ?", arguments: [bound])
         }
         guard count > Self.countMax || size > Double(Self.sizeMax) else { return }
+        try removeBeyondBounds()
+    }
+
+    /// Forgets what is left over when the newest are counted. A statement deletes all its rows in one moment, so
+    /// those of one moment are told apart by their keys.
+    private func removeBeyondBounds() throws {
         var kept = (count: Int64(0), size: Int64(0))
-        var last: Int64?
-        let cursor = try Row.fetchCursor(db, sql: "SELECT at, size FROM _sync_last ORDER BY at DESC")
+        let cursor = try Row.fetchCursor(
+            db, sql: "SELECT at, r, life, part, size FROM _sync_last ORDER BY at DESC, r, life, part")
+        var end: [Int64]?
         while let row = try cursor.next() {
             kept.count += 1
-            kept.size += try row.decode(Int64.self, atIndex: 1)
-            guard kept.count <= Self.countMax, kept.size <= Self.sizeMax else { break }
-            last = try row.decode(Int64.self, atIndex: 0)
+            kept.size = kept.size.addingReportingOverflow(try row.decode(atIndex: 4)).partialValue
+            guard kept.count <= Self.countMax, (0...Self.sizeMax).contains(kept.size) else {
+                end = try (0..<4).map { try row.decode(Int64.self, atIndex: $0) }
+                break
+            }
         }
-        // Those of one moment go or stay together, so there may be some more.
-        try db.execute(sql: "DELETE FROM _sync_last WHERE at < ?", arguments: [last ?? Int64.max])
+        guard let end else { return }
+        try db.execute(
+            sql: "DELETE FROM _sync_last WHERE at < ?1 OR at = ?1 AND (r, life, part) >= (?2, ?3, ?4)",
+            arguments: StatementArguments(end))
     }
 }

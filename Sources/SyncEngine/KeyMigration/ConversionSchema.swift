@@ -89,7 +89,7 @@ struct ConversionSchema {
             let column = (
                 seq: try row.decode(Int.self, forColumn: "seq"),
                 from: try row.decode(String.self, forColumn: "from"),
-                to: row["to"] as String?
+                to: try row.decode(String?.self, forColumn: "to")
             )
             let parent: String = try row.decode(forColumn: "table")
             found[id, default: (parent, [])].columns.append(column)

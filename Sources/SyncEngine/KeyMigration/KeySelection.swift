@@ -90,7 +90,7 @@ struct KeySelection {
         else { return [] }
         let name: String = try index.decode(forColumn: "name")
         return try Row.fetchAll(db, sql: "PRAGMA main.index_xinfo(\(name.quotedDatabaseIdentifier))")
-            .prefix(table.key.count).map { $0["coll"] as String? ?? "BINARY" }
+            .prefix(table.key.count).map { try $0.decode(String?.self, forColumn: "coll") ?? "BINARY" }
     }
 }
 

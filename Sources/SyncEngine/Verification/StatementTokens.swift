@@ -1,3 +1,5 @@
+import CipherStore
+
 /// The parts of an SQL statement that mean something, so that two texts of one statement can be told from two
 /// statements: without comments and white space, words in lower case, names without quotes.
 enum StatementTokens {
@@ -25,13 +27,13 @@ enum StatementTokens {
             } else if first == "'" {
                 tokens.append(.text(takeQuoted(&rest, until: "'")))
             } else if first == "\"" || first == "`" {
-                tokens.append(.word(takeQuoted(&rest, until: first).lowercased()))
+                tokens.append(.word(takeQuoted(&rest, until: first).identifierKey))
             } else if first == "[" {
-                tokens.append(.word(takeQuoted(&rest, until: "]", isDoubled: false).lowercased()))
+                tokens.append(.word(takeQuoted(&rest, until: "]", isDoubled: false).identifierKey))
             } else if isWordPart(first) {
                 let word = rest.prefix(while: isWordPart)
                 rest = rest.dropFirst(word.count)
-                tokens.append(.word(word.lowercased()))
+                tokens.append(.word(String(word).identifierKey))
             } else {
                 tokens.append(.symbol(rest.removeFirst()))
             }

@@ -16,7 +16,7 @@ struct RemoteCommand: ParsableCommand {
 
             EXAMPLES:
               syncctl remote list notes.db
-              syncctl remote add notes.db -              # asks for the link of an invitation
+              syncctl remote add notes.db -              # asks for an invitation's link
               syncctl remote remove notes.db default
             """,
         subcommands: [RemoteListCommand.self, RemoteAddCommand.self, RemoteRemoveCommand.self])

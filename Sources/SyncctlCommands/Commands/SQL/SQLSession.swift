@@ -49,6 +49,8 @@ struct SQLSession: Sendable {
                 return Failure(
                     "the store is open for reading only", hints: ["allow rows to be written with --write"])
             }
+            // The file, and not what is allowed here, stands against it.
+            if error.resultCode == .SQLITE_READONLY { return error }
             return Failure(
                 "this statement is not allowed",
                 hints: [
