@@ -19,7 +19,7 @@ struct InitCommand: ParsableCommand {
               syncctl init notes.db --from backup.csa --archive-passphrase-file pw4
               syncctl init notes.db --join dir:/media/stick/notes \\
                 --remote-passphrase-file pw3
-              syncctl init notes.db --join -                 # asks for an invitation's link
+              syncctl init notes.db --join -        # asks for an invitation's link
               syncctl init notes.db --invitation-file link
 
             The link of an invitation lets in whoever uses it first, and other users of the machine can read \

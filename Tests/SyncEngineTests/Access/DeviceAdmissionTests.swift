@@ -124,7 +124,10 @@ import Testing
         let hub = try stores.createWithScopes()
         var forgery = try Forgery(hub, device, [])
         forgery.tables += (0..<50).map { .init(name: "t\($0)", key: "id", columns: []) }
-        for number in 0..<1_000 { forgery.target[AdmissionTests.replica(number)] = 1 }
+        for number in 0..<1_000 {
+            forgery.replicas.append(AdmissionTests.replica(number))
+            forgery.target[AdmissionTests.replica(number)] = 1
+        }
         try hub.take(forgery, within: nil)
         try hub.execute(
             """

@@ -14,6 +14,9 @@ struct HostileClient {
         /// nil when the connection ended without an answer.
         let status: Int?
         let detail: String
+        /// Whether the server refused a long body and hung up while it was still being sent, which a client may notice
+        /// before it reads the answer.
+        var isCutOff = false
     }
 
     private struct Request {
@@ -241,7 +244,12 @@ struct HostileClient {
                 request: text, status: status,
                 detail: status < 400 ? "" : String(decoding: body.prefix(400), as: UTF8.self))
         } catch {
-            return Answer(request: text, status: nil, detail: "\(error)")
+            let isLong = request.body.count > 1 << 20
+            let isCutOff =
+                isLong
+                && (error is ChannelError || error is IOError
+                    || error as? HTTPClientError == .remoteConnectionClosed)
+            return Answer(request: text, status: nil, detail: "\(error)", isCutOff: isCutOff)
         }
     }
 }

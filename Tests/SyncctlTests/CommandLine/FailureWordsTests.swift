@@ -197,10 +197,10 @@ import Testing
         try place.succeed(
             ["bundle", "create", place.path("a.db"), "--since-nothing", "--plaintext"] + own("a")
                 + ["--to", place.path("y.bundle")])
-        // It counts what the file holds, most of which is known.
         let applied = try place.succeed(
             ["bundle", "apply", place.path("b.db"), place.path("y.bundle"), "--plaintext"] + own("b"))
-        #expect(applied.output.contains("a bundle of 4 rows"), "\(applied.output)")
+        #expect(applied.output.hasPrefix("applied 1 row to"), "\(applied.output)")
+        #expect(applied.output.contains("3 known before"))
     }
 
     @Test func aFileThatMayNotGrowIsAnErrorOfTheWrite() throws {
