@@ -1,0 +1,1 @@
+../../../../Sources/SyncctlCommands/Import/ImportSource.swift
