@@ -105,4 +105,34 @@ import Testing
         #expect(try a.dump(["tag"]).count == 1)
         #expect(try a.dump(["tag"]) == b.dump(["tag"]))
     }
+
+    /// Nothing of it waits.
+    @Test func aRowWithoutValuesIsShownWithDefaults() throws {
+        let a = try stores.create(schema: "CREATE TABLE bare (id BLOB PRIMARY KEY)", tables: ["bare"])
+        let b = try stores.clone(a, as: "b.db")
+        try b.changeUnobserved("ALTER TABLE bare ADD COLUMN x DEFAULT 5")
+        try b.synchronizer.track(["bare"])
+        try a.execute("INSERT INTO bare VALUES (?)", [key(1)])
+        try b.sync(a)
+        #expect(try b.value("SELECT x FROM bare", as: Int.self) == 5)
+        #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
+    }
+
+    /// A row without values that has no place waits as a whole, and comes when it has one.
+    @Test func aRowWithoutValuesWaitsToo() throws {
+        let a = try stores.create(schema: "CREATE TABLE bare (id BLOB PRIMARY KEY)", tables: ["bare"])
+        let b = try stores.clone(a, as: "b.db")
+        try b.changeUnobserved("DROP TABLE bare; CREATE TABLE bare (id BLOB PRIMARY KEY, x NOT NULL)")
+        try b.synchronizer.track(["bare"])
+        try a.execute("INSERT INTO bare VALUES (?)", [key(1)])
+        try b.sync(a)
+        #expect(try b.synchronizer.parkedRows().map(\.reason) == [.notNull])
+        #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
+        try b.changeUnobserved("DROP TABLE bare; CREATE TABLE bare (id BLOB PRIMARY KEY, x NOT NULL DEFAULT 1)")
+        try b.synchronizer.track(["bare"])
+        try b.sync(a)
+        #expect(try b.value("SELECT x FROM bare", as: Int.self) == 1)
+        #expect(try b.synchronizer.parkedRows().isEmpty)
+        #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
+    }
 }

@@ -63,7 +63,7 @@ final class BundleApplier {
         journal = try ConflictJournal(db, at: environment.milliseconds())
         parking = try Parking(db, now: environment.milliseconds())
         writer = RowWriter(parking: parking)
-        halfKnown = HalfKnownDeletions(edits: EngineEdits(db: db, environment: environment))
+        halfKnown = HalfKnownDeletions(db, environment)
         lastRows = LastRows(db)
         reader = BundleReader(limits: limits)
         records = BundleRecords(adoptionBound: environment.adoptionBound)
@@ -365,6 +365,7 @@ final class BundleApplier {
             summary.rowCount += deletions.rowCount
             summary.changedRowCount += deletions.rowCount
         }
+        try halfKnown.finish()
         // A new identity is another winner of rows of the same moment.
         try settlement?.run(isFull: hasUnitedColumns || summary.renewedReplica != nil)
         summary.unparkedCount = parking.shownRowCount

@@ -46,14 +46,16 @@ struct RowWriter {
         let absent = values.filter { names[$0.key] == nil }
         if !absent.isEmpty { try park(absent, table, key) }
         let present = all.filter { names[$0.key] != nil }
-        guard table.table.hasRows, !present.isEmpty || names.isEmpty else { return }
+        // A row of which nothing waits is in the table, if only with defaults.
+        let isShown = !present.isEmpty || names.isEmpty || all.isEmpty
+        guard table.table.hasRows, isShown else { return }
         let columns = present.sorted { $0.key < $1.key }.map { (name: names[$0.key] ?? "", value: $0.value) }
         let failure =
             try table.hasRow(key)
             ? (columns.isEmpty ? nil : table.update(key, columns)) : table.insert(key, columns)
         if let failure {
             try parking.hide(table, key, present, because: failure)
-        } else if !parked.isEmpty {
+        } else if !parked.isEmpty || (present.isEmpty && parking.isInUse) {
             try parking.remove(number, key, columns: Array(present.keys))
         }
         withExtendedLifetime(parked) {}

@@ -8,10 +8,18 @@ import SyncWire
 /// it to others; whoever saw the deletion end it counts it as known, and never hears of it again. So the deletion is
 /// told anew by whoever sees both: that one is not forgotten before everybody knows the row as well, and ends it
 /// wherever it came to meanwhile.
-struct HalfKnownDeletions {
-    let edits: EngineEdits
+final class HalfKnownDeletions {
+    private let db: Database
+    private let environment: SyncEnvironment
+    private var isInUse = false
 
-    /// Tells a deletion anew if the row that it meets is one of an earlier life that its writer did not know.
+    init(_ db: Database, _ environment: SyncEnvironment) {
+        self.db = db
+        self.environment = environment
+    }
+
+    /// Notes a deletion that has to be told anew, if the row that it meets is one of an earlier life that its writer did
+    /// not know.
     ///
     /// - parameters:
     ///     - change: What the bundle says: the row, or the deletion.
@@ -23,6 +31,34 @@ struct HalfKnownDeletions {
         guard let base = change.base, change.isAlive ? change.life < local.life : change.life > local.life,
             !part.known.contains(base), !part.peer.contains(local.base)
         else { return }
-        try edits.log(table, key, CaptureTriggers.Operation.delete)
+        if !isInUse {
+            try db.execute(
+                sql: """
+                    CREATE TEMP TABLE IF NOT EXISTS _sync_ended (tbl INTEGER NOT NULL, pk NOT NULL,
+                        PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
+                    DELETE FROM temp._sync_ended;
+                    """)
+            isInUse = true
+        }
+        let statement = try db.cachedStatement(
+            sql: "INSERT OR IGNORE INTO temp._sync_ended (tbl, pk) VALUES (?, ?)")
+        statement.reset()
+        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+        key.value.bind(statement.sqliteStatement, 2)
+        while try statement.step() {}
+        statement.reset()
+    }
+
+    /// Tells the deletions anew, once all of the bundle is there. One that speaks of a row twice may have brought it back.
+    func finish() throws {
+        guard isInUse else { return }
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
+                SELECT e.tbl, \(CaptureTriggers.Operation.delete), e.pk, 0, ?
+                FROM temp._sync_ended AS e JOIN _sync_row AS r ON r.tbl = e.tbl AND r.pk = e.pk
+                WHERE NOT r.cl & 1;
+                """, arguments: [environment.milliseconds()])
+        try db.execute(sql: "DELETE FROM temp._sync_ended")
     }
 }

@@ -157,4 +157,25 @@ import Testing
         }
         try expectExchange(hub, stores)
     }
+
+    /// A deletion that its writer did not know the row of is told anew, and here the row came back in the same bundle.
+    @Test func aBundleThatSpeaksOfARowTwiceLeavesItWhole() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.execute("INSERT INTO item (id, scope) VALUES (?, 'a')", [itemKey(1)])
+        _ = try hub.synchronizer.identity()
+        let now = HybridTimestamp(milliseconds: stores.clock.environment.milliseconds() + 60_000)
+        let gone = WireStamp(timestamp: 7, replica: 0, sequence: 1)
+        let back = WireStamp(timestamp: now.rawValue, replica: 0, sequence: 2)
+        let rows: [Forgery.Row] = [
+            .init(number: 1, life: 2, base: gone), .init(number: 1, life: 1, base: back, values: [0: "b"]),
+        ]
+        for order in [rows, rows.reversed()] {
+            try hub.take(Forgery(hub, device, order), within: nil)
+            try hub.execute("INSERT INTO item (id, scope) VALUES (?, 'a')", [itemKey(2 + rows.count)])
+            try hub.execute("DELETE FROM item WHERE id = ?", [itemKey(2 + rows.count)])
+            try expectHealthy([hub])
+        }
+        try expectExchange(hub, stores)
+    }
 }
