@@ -128,7 +128,8 @@ import Testing
         try b.sync(a)
         #expect(try b.synchronizer.parkedRows().map(\.reason) == [.notNull])
         #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
-        try b.changeUnobserved("DROP TABLE bare; CREATE TABLE bare (id BLOB PRIMARY KEY, x NOT NULL DEFAULT 1)")
+        try b.changeUnobserved(
+            "DROP TABLE bare; CREATE TABLE bare (id BLOB PRIMARY KEY, x NOT NULL DEFAULT 1)")
         try b.synchronizer.track(["bare"])
         try b.sync(a)
         #expect(try b.value("SELECT x FROM bare", as: Int.self) == 1)
