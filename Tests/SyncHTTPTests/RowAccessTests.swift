@@ -73,15 +73,16 @@ import Testing
             try phone.add("a", "honest")
             try phone.run("UPDATE task SET team = 'c' WHERE text = 'first of a'")
             try hub.add("b", "of the hub")
-            // What comes, comes; of what goes, nothing does.
+            // What comes, comes; what goes, goes but for the row.
             let before = try hub.tasks()
             let report = try await phone.sync(with: transport)
             let refusal = try #require(report.refusal)
-            #expect(refusal.code == .outsideScope && report.pushed == nil && report.pulled?.rowCount == 1)
+            #expect(refusal.code == .outsideScope && report.pulled?.rowCount == 1)
             #expect(refusal.message.contains("task") && refusal.message.contains("team"))
-            #expect(try hub.tasks() == before)
+            #expect(refusal.rows.map(\.table) == [["task"]] && refusal.rows[0].keys.count == 1)
+            #expect(try hub.tasks() == (before + ["a honest"]).sorted())
             #expect(try phone.tasks() == ["a honest", "b first of b", "b of the hub", "c first of a"])
-            #expect(await code { _ = try await phone.push(to: transport) } == .outsideScope)
+            #expect(try await phone.push(to: transport).refusal?.code == .outsideScope)
             #expect(try await phone.sync(with: transport).refusal != nil)
             // The device takes the move back, and all of it goes.
             try phone.run("UPDATE task SET team = 'a' WHERE text = 'first of a'")
@@ -109,6 +110,50 @@ import Testing
             try server.register.change("phone", scope: .everything)
             #expect(try await phone.sync(with: transport).refusal == nil)
             #expect(try phone.tasks() == hub.tasks() && hub.tasks().contains("c late"))
+        }
+    }
+
+    /// More rows than are named at once are refused in all ways that there are, before and after a permitted one.
+    @Test(arguments: [false, true]) func permittedRowsGoBesideAnyNumberOfOthers(isLarge: Bool) async throws {
+        let stores = try ServedStores()
+        let hub = try hub(stores)
+        for number in 0..<(isLarge ? 1_200 : 3) { try hub.add("a", "mine \(number)") }
+        try await RunningServer.serving(hub) { server in
+            let phone = try await stores.join(try server.invite(scope: teams), "phone.db")
+            let transport = try RemoteBook(phone).transport(options: .hasty)
+            _ = try await phone.sync(with: transport)
+            stores.clock.advance(milliseconds: 10)
+            try hub.run("UPDATE task SET team = 'c' WHERE text GLOB 'mine *'")
+            try phone.add("a", "first")
+            try phone.run("UPDATE task SET text = 'late ' || substr(text, 6) WHERE text GLOB 'mine *[0-8]'")
+            try phone.run("DELETE FROM task WHERE text GLOB 'mine *9'")
+            try phone.add("c", "new elsewhere")
+            try phone.add("b", "last")
+            let report = try await phone.sync(with: transport)
+            let refused = try #require(report.refusal).rows.reduce(0) { $0 + $1.keys.count }
+            #expect(isLarge ? refused == 1_000 : refused == 4)
+            #expect(try hub.tasks().contains("a first") && hub.tasks().contains("b last"))
+            #expect(try !hub.tasks().contains { $0.contains("late") || $0.contains("elsewhere") })
+            // Nothing is written when nothing else is to be sent, and what comes later goes.
+            let before = try phone.identity().vector
+            #expect(try await phone.sync(with: transport).refusal != nil)
+            #expect(try isLarge || phone.identity().vector == before)
+            try phone.add("a", "later")
+            #expect(try await phone.sync(with: transport).refusal != nil)
+            #expect(try hub.tasks().contains("a later"))
+            // What was held back is as good as new once it may go.
+            try server.register.change("phone", scope: .everything)
+            for _ in 0..<3 { _ = try await phone.sync(with: transport) }
+            #expect(try phone.tasks() == hub.tasks())
+            #expect(try hub.tasks().contains("c new elsewhere"))
+            #expect(try hub.tasks().filter { $0.hasPrefix("c late") }.count == (isLarge ? 1_080 : 3))
+            #expect(try await phone.sync(with: transport).divergence == nil)
+            for store in [phone, hub] {
+                let problems = try await store.writer.write {
+                    try MetadataCheck.problems(of: $0, isDeep: true)
+                }
+                #expect(problems.isEmpty, "\(problems)")
+            }
         }
     }
 

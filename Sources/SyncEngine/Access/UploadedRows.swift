@@ -13,6 +13,7 @@ final class UploadedRows {
     private var versions: VersionTable?
     /// Whether the row that is being applied is one that the device may not write to.
     private var isOutside = false
+    private var refusal: SyncError?
 
     /// Remembers how the tables are, before a bundle can change that.
     init(_ db: Database, _ access: DeviceAccess) throws {
@@ -86,11 +87,11 @@ final class UploadedRows {
         {
             return
         }
-        throw SyncError(
-            .outsideScope,
+        try refuse(
+            table, key,
             """
             the bundle writes to row \(Self.text(key)) of table \(bound.table.name), whose value of column \
-            \(bound.column.name) is none of this device's by now; nothing was applied
+            \(bound.column.name) is none of this device's by now
             """)
     }
 
@@ -98,14 +99,36 @@ final class UploadedRows {
     func after(_ table: AppliedTable, _ key: RowKey) throws {
         guard !isOutside, let bound = access.rows[table.table.number] else { return }
         guard try isAbsentOrInside(table, key, bound) else {
-            throw SyncError(
-                .outsideScope,
+            return try refuse(
+                table, key,
                 """
                 the bundle gives row \(Self.text(key)) of table \(bound.table.name) a value of column \
-                \(bound.column.name) that is none of this device's; nothing was applied
+                \(bound.column.name) that is none of this device's
                 """)
         }
     }
+
+    /// Throws when there was anything that the device may not do, with all rows: it can send the others then.
+    func finish() throws {
+        if let refusal { throw refusal }
+    }
+
+    /// Notes a row. All is undone at the end.
+    private func refuse(_ table: AppliedTable, _ key: RowKey, _ message: String) throws {
+        var refusal = self.refusal ?? SyncError(.outsideScope, message)
+        let key = StateRowKey(bytes: Array(key.bytes), isText: key.isText)
+        let name = table.table.name
+        if let index = refusal.rows.firstIndex(where: { $0.table == [name] }) {
+            if refusal.rows[index].keys.last != key { refusal.rows[index].keys.append(key) }
+        } else {
+            refusal.rows.append(StateRows(table: [name], keys: [key]))
+        }
+        self.refusal = refusal
+        if refusal.rows.reduce(0, { $0 + $1.keys.count }) >= Self.refusedRowCountMax { throw refusal }
+    }
+
+    /// So many rows are named at once.
+    private static let refusedRowCountMax = 1_000
 
     /// The key, which the device named itself.
     private static func text(_ key: RowKey) -> String { Synchronizer.keyText(key.value.databaseValue) }

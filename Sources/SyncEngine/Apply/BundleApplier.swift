@@ -358,6 +358,7 @@ final class BundleApplier {
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
         guard !needsRenewal else { throw RenewalRequired() }
+        try uploads?.finish()
         try rows?.finish(tables)
         if let deletions {
             try deletions.finish(tables, partOfTable)

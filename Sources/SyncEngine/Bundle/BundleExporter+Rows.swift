@@ -21,7 +21,8 @@ extension BundleExporter {
             }
             let all = hasCells && entry.isAlive ? try readCells(cells, of: entry.row) : []
             try writeRow(
-                entry, key: row, table: index, cells: all, isNew: { $0.sequence > known[$0.sid] ?? 0 },
+                entry, key: row, table: index, cells: all,
+                isNew: { $0.sequence > known[$0.sid] ?? 0 && $0.sequence <= last(of: $0.sid) },
                 &writer)
             if writer.rowCount & 0xFFF == 0 { try progress?(Int64(writer.rowCount)) }
         }

@@ -16,14 +16,20 @@ struct BundleExporter {
     let readers: [ExportedTable]
     let hasCells: Bool
     let hasParkedValues: Bool
+    /// The last of this replica's changes that are sent.
+    let ownLast: Int64
 
     /// Prepares an export in the transaction that is open.
     ///
-    /// - parameter request: What the peer knows and wants.
-    init(_ db: Database, _ request: TransferRequest) throws {
-        let metadata = try StoreMetadata.require(db)
+    /// - parameters:
+    ///     - request: What the peer knows and wants.
+    ///     - ownLast: The last of this replica's changes that are sent; nil for all.
+    init(_ db: Database, _ request: TransferRequest, upTo ownLast: Int64? = nil) throws {
+        let all = try StoreMetadata.require(db)
+        let metadata = ownLast.map(all.upTo) ?? all
         try self.init(
-            db, metadata, ExportedParts(db, metadata, request), peer: request.reach, chosen: nil)
+            db, metadata, ExportedParts(db, metadata, request), peer: request.reach, chosen: nil,
+            ownLast: ownLast)
     }
 
     /// Prepares an export of all of some rows, which repairs a divergence.
@@ -37,9 +43,10 @@ struct BundleExporter {
 
     private init(
         _ db: Database, _ metadata: StoreMetadata, _ parts: ExportedParts, peer: VersionVector,
-        chosen: [StateRows]?
+        chosen: [StateRows]?, ownLast: Int64? = nil
     ) throws {
         self.db = db
+        self.ownLast = ownLast ?? .max
         self.chosen = chosen
         self.metadata = metadata
         self.parts = parts
@@ -79,7 +86,10 @@ struct BundleExporter {
             } + NameDeclarations.tables(of: tables, try NameAliases(db))
                 + (try PolicyDeclarations.tables(db, of: tables)), facts: facts)
         var writer = try BundleWriter(header: header, sink: sink)
-        try db.execute(sql: "CREATE TEMP TABLE _sync_known (sid INTEGER PRIMARY KEY, oseq INTEGER NOT NULL)")
+        try db.execute(
+            sql:
+                "CREATE TEMP TABLE _sync_known (sid INTEGER PRIMARY KEY, oseq INTEGER NOT NULL, last INTEGER NOT NULL)"
+        )
         defer { try? db.execute(sql: "DROP TABLE temp._sync_known") }
         if let chosen { return try write(chosen, &writer) }
         for group in parts.all {
@@ -145,12 +155,16 @@ struct BundleExporter {
         FROM temp._sync_chosen AS m CROSS JOIN _sync_row AS s ON s.tbl = m.tbl AND s.pk = m.pk
         """
 
+    /// The last change of a replica that is sent.
+    func last(of sid: Int64) -> Int64 { sid == metadata.selfNumber ? ownLast : .max }
+
     /// The peer's vector as a table, to join with.
     private func fillKnown(_ base: VersionVector) throws {
         try db.execute(sql: "DELETE FROM temp._sync_known")
         for replica in metadata.replicas {
             try db.execute(
-                sql: "INSERT INTO temp._sync_known VALUES (?, ?)", arguments: [replica.sid, base[replica.id]])
+                sql: "INSERT INTO temp._sync_known VALUES (?, ?, ?)",
+                arguments: [replica.sid, base[replica.id], last(of: replica.sid)])
         }
     }
 
@@ -160,21 +174,22 @@ struct BundleExporter {
             db,
             sql: """
                 SELECT count(*) FROM temp._sync_known AS k
-                CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq \(parts.condition(group))
+                CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq AND s.oseq <= k.last \(parts.condition(group))
                 """) ?? 0
     }
 
     /// Rows whose whole-row write is new, in the order of their origin.
     private static let newRowsSQL = """
         SELECT s.r, s.tbl, s.pk, s.cl, s.hlc, s.sid, s.oseq, 1
-        FROM temp._sync_known AS k CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq
+        FROM temp._sync_known AS k
+        CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq AND s.oseq <= k.last
         """
 
     /// Rows that are known but for some of their columns.
     private static let newCellsSQL = """
         SELECT s.r, s.tbl, s.pk, s.cl, s.hlc, s.sid, s.oseq, 0
         FROM (SELECT DISTINCT c.r AS r FROM temp._sync_known AS k
-              CROSS JOIN _sync_cell AS c ON c.sid = k.sid AND c.oseq > k.oseq) AS n
+              CROSS JOIN _sync_cell AS c ON c.sid = k.sid AND c.oseq > k.oseq AND c.oseq <= k.last) AS n
         CROSS JOIN _sync_row AS s ON s.r = n.r
         CROSS JOIN temp._sync_known AS k ON k.sid = s.sid AND s.oseq <= k.oseq
         """

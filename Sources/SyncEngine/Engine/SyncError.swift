@@ -1,3 +1,5 @@
+import SyncWire
+
 /// A failure of tracking or synchronization.
 public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of failure. New kinds may be added.
@@ -67,6 +69,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Code
     /// What happened.
     public let message: String
+    /// Where `code` is `outsideScope`: the rows that are not taken, of which some may be missing.
+    package var rows: [StateRows] = []
 
     /// Makes an error.
     public init(_ code: Code, _ message: String) {

@@ -171,14 +171,9 @@ struct SessionDriver {
             case .push(let vector):
                 var request = request(since: vector, greetings?.remote)
                 request.leftOut = session.rows?.remoteTables ?? []
-                do {
-                    pushed = try transfer(.push, from: local, to: remote, request)
-                    action = session.handle(.pushed)
-                } catch let error as SyncError where error.code == .outsideScope && direction == .both {
-                    // What came is here, which must not read as a failure. What did not go, goes the next time.
-                    refusal = error
-                    action = .finish
-                }
+                let push = try self.push(request, direction)
+                (pushed, refusal) = (push.transfer, push.refusal)
+                action = refusal == nil ? session.handle(.pushed) : .finish
             case .compare:
                 action = session.handle(
                     .compared(local: try local.state(.kept), remote: try remote.state(.kept)))
@@ -195,10 +190,12 @@ struct SessionDriver {
                     pushed: pushed)
                 report.divergence = divergence
                 report.refusal = refusal
-                report.waitingTables = try takeOutRows(session.rows, greetings, pushed: pushed != nil)
+                // Where rows were held back, the remote does not know all that was here.
+                let isSent = pushed != nil && refusal == nil
+                report.waitingTables = try takeOutRows(session.rows, greetings, pushed: isSent)
                 report.renewedReplicas = newReplicas(renewed, greetings)
                 do {
-                    try remember(greetings, pulled: pulled != nil, pushed: pushed != nil)
+                    try remember(greetings, pulled: pulled != nil, pushed: isSent)
                 } catch {
                     // The changes are committed on both sides: that must not read as a failure.
                     report.unrecordedReason = "\(error)"
@@ -206,6 +203,30 @@ struct SessionDriver {
                 return report
             }
         }
+    }
+
+    /// How often rows are left out that the remote has just refused. It names many at once.
+    private static let pushCountMax = 10
+
+    /// Sends what the remote takes. Of both directions, what came is here, which must not read as a failure; what did
+    /// not go, goes another time.
+    private func push(
+        _ request: TransferRequest, _ direction: SyncDirection
+    ) throws -> (transfer: SyncReport.Transfer?, refusal: SyncError?) {
+        var request = request
+        var refusal: SyncError?
+        for _ in 0..<Self.pushCountMax {
+            do {
+                return (try transfer(.push, from: local, to: remote, request), refusal)
+            } catch let error as SyncError where error.code == .outsideScope {
+                let named = error.rows.filter { !request.heldBack.contains($0) }
+                refusal = refusal ?? error
+                if named.isEmpty || !(local is StorePeer) { break }
+                request.heldBack += named
+            }
+        }
+        if let refusal, direction != .both { throw refusal }
+        return (nil, refusal)
     }
 
     /// Gives a side a new identity, unless what it said of itself was out of date.

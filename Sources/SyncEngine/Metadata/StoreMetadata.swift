@@ -76,6 +76,16 @@ struct StoreMetadata {
         return replica.id
     }
 
+    /// The same without the changes of this replica after one of them.
+    func upTo(_ last: Int64) -> StoreMetadata {
+        StoreMetadata(
+            format: format, store: store, selfNumber: selfNumber, clock: clock, folded: folded,
+            replicas: replicas.map {
+                $0.sid == selfNumber
+                    ? Replica(sid: $0.sid, id: $0.id, sequence: min($0.sequence, last)) : $0
+            })
+    }
+
     /// What this replica knows.
     var vector: VersionVector {
         VersionVector(Dictionary(replicas.map { ($0.id, $0.sequence) }, uniquingKeysWith: max))

@@ -61,6 +61,8 @@ public struct TransferRequest: Equatable, Sendable {
     public var rows: [RowRequest] = []
     /// The tables of which it holds some rows only, each by its names, and wants nothing now.
     public var leftOut: [[String]] = []
+    /// Rows that it does not take from this replica: what was changed in them waits (see ``HeldBackRows``).
+    package var heldBack: [StateRows] = []
 
     /// Makes a request.
     public init(base: VersionVector, parts: [ReplicaFacts.Part] = [], tables: [[String]]? = nil) {

@@ -148,7 +148,16 @@ final class StorePeer: SyncPeer {
         _ request: TransferRequest, progress: SyncProgressHandler?,
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        try export { try BundleExporter($0, request).write(progress: progress, to: sink) }
+        guard !request.heldBack.isEmpty else {
+            return try export { try BundleExporter($0, request).write(progress: progress, to: sink) }
+        }
+        var last: Int64?
+        return try export(preparing: { db in
+            last = try HeldBackRows(db: db, environment: self.environment)
+                .move(request.heldBack, beyond: .init(request))
+        }) { db in
+            try BundleExporter(db, request, upTo: last).write(progress: progress, to: sink)
+        }
     }
 
     /// The same for a device.
@@ -175,7 +184,10 @@ final class StorePeer: SyncPeer {
         try export { try BundleExporter($0, repairing: rows).write(progress: nil, to: sink) }
     }
 
-    private func export(_ body: (Database) throws -> TransferSummary) throws -> TransferSummary {
+    /// - parameter prepare: Called in a transaction before that of the export, with the log folded.
+    private func export(
+        preparing prepare: ((Database) throws -> Void)? = nil, _ body: (Database) throws -> TransferSummary
+    ) throws -> TransferSummary {
         guard canWrite else {
             let summary = try database.writeWithoutTransaction { db in
                 try requireVersions(db)
@@ -190,6 +202,7 @@ final class StorePeer: SyncPeer {
             let isDue = try database.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     try Fold(db: db, environment: environment).run()
+                    try prepare?(db)
                     return .commit
                 }
                 // Somebody wrote since this replica greeted, and rows may have found their place.

@@ -182,6 +182,8 @@ enum Message {
         let title: String
         let status: Int
         let detail: String
+        /// The rows that are not taken from a device, as in a request for repairs, in Base64.
+        var rows: String?
     }
 
     static func identifier(_ text: String) throws -> Identifier128 {

@@ -11,7 +11,7 @@ enum ProblemCoding {
     static func problem(_ error: any Error) -> Message.Problem {
         switch error {
         case let error as RemoteError: make("remote", error.code.rawValue, status(error.code), error.message)
-        case let error as SyncError: make("sync", error.code.rawValue, 409, error.message)
+        case let error as SyncError: problem(error)
         case let error as WireError: make("wire", error.code.rawValue, 400, error.message)
         default: problem(RemoteError(kind(of: error), "the server \(reason(error))"))
         }
@@ -26,12 +26,28 @@ enum ProblemCoding {
         switch parts[0] {
         case "remote": return RemoteError(RemoteError.Code(rawValue: parts[1]) ?? .failed, text)
         case "sync":
-            if let code = SyncError.Code(rawValue: parts[1]) { return SyncError(code, "the server: \(text)") }
+            if let code = SyncError.Code(rawValue: parts[1]) {
+                var error = SyncError(code, "the server: \(text)")
+                error.rows = rows(problem)
+                return error
+            }
         case "wire":
             if let code = WireError.Code(rawValue: parts[1]) { return WireError(code, "the server: \(text)") }
         default: break
         }
         return RemoteError(.failed, text)
+    }
+
+    private static func problem(_ error: SyncError) -> Message.Problem {
+        var problem = make("sync", error.code.rawValue, 409, error.message)
+        if !error.rows.isEmpty { problem.rows = ByteText.base64(StateRows.encode(error.rows)) }
+        return problem
+    }
+
+    /// The rows that a server names. Those that can't be read are none: they are only left out by it.
+    private static func rows(_ problem: Message.Problem) -> [StateRows] {
+        guard let bytes = problem.rows.flatMap(ByteText.bytes(base64:)) else { return [] }
+        return (try? bytes.withUnsafeBytes { try StateRows.decode($0) }) ?? []
     }
 
     private static func make(

@@ -255,6 +255,15 @@ struct Exchange {
             .parts.joined(separator: ", ")
     }
 
+    /// What became of rows that the remote does not take.
+    private static func remark(_ refusal: SyncError) -> String {
+        let count = refusal.rows.reduce(0) { $0 + $1.keys.count }
+        let text = PrintableText.escaped(refusal.message)
+        guard count > 0 else { return "what was changed here was not taken, and stays here to be sent: \(text)" }
+        let rows = HumanFormat.count(count, "changed row")
+        return "\(rows) of this store \(count == 1 ? "was" : "were") not taken, all else was sent: \(text)"
+    }
+
     private func remarks(
         _ report: SyncReport, _ chosen: ChosenRemote, _ context: CommandContext
     ) throws -> ExitStatus {
@@ -267,7 +276,7 @@ struct Exchange {
             context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
         }
         if let refusal = report.refusal {
-            context.note("what was changed here was not taken, and stays here to be sent: \(refusal.message)")
+            context.note(Self.remark(refusal))
             context.note(
                 "it goes when it was put back, or when this device may write that: syncctl device scope <store> <device>, there"
             )

@@ -1,0 +1,133 @@
+import CipherStore
+import SyncWire
+
+/// Rows whose changes a remote does not take from this replica, while all others go.
+///
+/// Who hears that a replica's changes up to a number are known may never get one of these again. So the changes of rows
+/// that are held back get the last numbers of all, and a bundle without them reaches to the one before: what it says
+/// is true, and what was held back is sent as soon as it is taken.
+struct HeldBackRows {
+    /// The receiver, which knows something else of some tables.
+    struct Receiver {
+        let base: VersionVector
+        let parts: [ReplicaFacts.Part]
+
+        init(_ request: TransferRequest) { (base, parts) = (request.base, request.parts) }
+    }
+
+    let db: Database
+    let environment: SyncEnvironment
+
+    private typealias Change = (row: Int64, table: Int64, known: Int64)
+
+    /// Gives the changes of some rows that a receiver does not know the last numbers. The log is folded before and
+    /// after.
+    ///
+    /// - returns: The last of the other changes.
+    func move(_ selections: [StateRows], beyond receiver: Receiver) throws -> Int64 {
+        try Fold(db: db, environment: environment).run()
+        let metadata = try StoreMetadata.require(db)
+        let changes = try changes(selections, receiver, metadata)
+        if let last = try lastOfOthers(changes, metadata) { return last }
+        // One number for all that moves: a mark in the log takes it.
+        try db.execute(
+            sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)",
+            arguments: [environment.milliseconds()])
+        let number = db.lastInsertedRowID
+        try renumber(number, metadata.selfNumber)
+        try Fold(db: db, environment: environment).run()
+        try DigestLedger.invalidate(db)
+        return number - 1
+    }
+
+    /// What moves counts as written just after it was: whoever has it from elsewhere takes it as the newer write.
+    private func renumber(_ number: Int64, _ own: Int64) throws {
+        try OriginalValues.removeStale(db)
+        for table in ["_sync_row", "_sync_cell"] {
+            try db.execute(
+                sql: """
+                    UPDATE \(table) SET oseq = ?1, hlc = min(hlc + 1, \(AdmissionLimits.timestampMax))
+                    WHERE r IN (SELECT r FROM temp._sync_held) AND sid = ?2
+                      AND oseq > (SELECT h.oseq FROM temp._sync_held AS h WHERE h.r = \(table).r)
+                    """, arguments: [number, own])
+        }
+        // A column that was written after the whole row stays so. Shares of counters have nothing to do with that.
+        try db.execute(
+            sql: """
+                UPDATE _sync_cell SET sid = ?2, oseq = ?1,
+                    hlc = min(\(AdmissionLimits.timestampMax), 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r))
+                WHERE r IN (SELECT b.r FROM temp._sync_held AS h JOIN _sync_row AS b ON b.r = h.r WHERE b.sid = ?2 AND b.oseq = ?1)
+                AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
+                AND col NOT IN (
+                    SELECT s.col FROM _sync_share AS s JOIN _sync_row AS b ON b.tbl = s.tbl WHERE b.r = _sync_cell.r)
+                """, arguments: [number, own])
+        try OriginalValues.followVersions(db)
+    }
+
+    /// The rows with changes of this replica that the receiver does not know.
+    private func changes(
+        _ selections: [StateRows], _ receiver: Receiver, _ metadata: StoreMetadata
+    ) throws -> [Change] {
+        let tables = try SyncedTable.loadAll(db)
+        let names = TableNames(tables, try NameAliases(db))
+        let own = try metadata.replicaID()
+        var known: [Int64: VersionVector] = [:]
+        for part in receiver.parts {
+            for number in part.tables.compactMap(names.number) {
+                known[number, default: receiver.base].join(part.target)
+            }
+        }
+        let selection = try db.makeStatement(sql: "SELECT r FROM _sync_row WHERE tbl = ?1 AND pk = ?2")
+        defer { selection.reset() }
+        var changes: [Change] = []
+        for rows in selections {
+            guard let number = names.number(of: rows.table) else { continue }
+            for key in rows.keys {
+                selection.reset()
+                _ = RawBinding.int64(selection.sqliteStatement, 1, number)
+                key.bytes.withUnsafeBytes {
+                    RowKey(bytes: $0, isText: key.isText).value.bind(selection.sqliteStatement, 2)
+                }
+                guard try selection.step() else { continue }
+                let row = RawColumn.int64(selection.sqliteStatement, 0)
+                changes.append((row, number, (known[number] ?? receiver.base)[own]))
+            }
+        }
+        return changes
+    }
+
+    /// The last change before those of some rows, if they have the last numbers already; nil if not.
+    private func lastOfOthers(_ changes: [Change], _ metadata: StoreMetadata) throws -> Int64? {
+        try db.execute(
+            sql: """
+                CREATE TEMP TABLE IF NOT EXISTS _sync_held (r INTEGER PRIMARY KEY, oseq INTEGER NOT NULL);
+                DELETE FROM temp._sync_held;
+                """)
+        for change in changes {
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO temp._sync_held VALUES (?, ?)",
+                arguments: [change.row, change.known])
+        }
+        let own = metadata.selfNumber
+        let first = try Int64.fetchOne(
+            db,
+            sql: """
+                SELECT min(oseq) FROM (
+                    SELECT x.oseq FROM temp._sync_held AS h JOIN _sync_row AS x ON x.r = h.r
+                    WHERE x.sid = ?1 AND x.oseq > h.oseq
+                    UNION ALL SELECT x.oseq FROM temp._sync_held AS h JOIN _sync_cell AS x ON x.r = h.r
+                    WHERE x.sid = ?1 AND x.oseq > h.oseq)
+                """, arguments: [own])
+        // Nothing of them is to be sent.
+        guard let first else { return metadata.folded }
+        let hasOthers = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS(SELECT 1 FROM _sync_row WHERE sid = ?1 AND oseq >= ?2
+                    AND r NOT IN (SELECT r FROM temp._sync_held))
+                OR EXISTS(SELECT 1 FROM _sync_cell WHERE sid = ?1 AND oseq >= ?2
+                    AND r NOT IN (SELECT r FROM temp._sync_held))
+                """, arguments: [own, first])
+        return hasOthers == true ? nil : first - 1
+    }
+}
