@@ -40,17 +40,17 @@ import Testing
 
     @Test func bodiesOfOneSessionAndOfAllAreBounded() throws {
         let budget = BodyBudget()
-        try budget.take(BodyBudget.sessionByteCountMax, of: [1])
+        try budget.take(BodyBudget.deviceByteCountMax, of: [1])
         #expect(throws: RemoteError.self) { try budget.take(1, of: [1]) }
         try budget.take(1, of: [2])
-        budget.release(BodyBudget.sessionByteCountMax, of: [1])
+        budget.release(BodyBudget.deviceByteCountMax, of: [1])
         budget.release(1, of: [2])
         #expect(budget.byteCount == 0)
-        let sessions = BodyBudget.byteCountMax / BodyBudget.sessionByteCountMax
+        let sessions = BodyBudget.byteCountMax / BodyBudget.deviceByteCountMax
         for session in 0..<sessions {
-            try budget.take(BodyBudget.sessionByteCountMax, of: [UInt8(session)])
+            try budget.take(BodyBudget.deviceByteCountMax, of: [UInt8(session)])
         }
-        #expect(throws: RemoteError.self) { try budget.take(BodyBudget.sessionByteCountMax, of: [99]) }
+        #expect(throws: RemoteError.self) { try budget.take(BodyBudget.deviceByteCountMax, of: [99]) }
     }
 
     @Test func whatOthersWroteIsOneLineInALog() {

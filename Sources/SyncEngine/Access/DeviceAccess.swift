@@ -21,6 +21,8 @@ package struct DeviceAccess {
     private let numbers: Set<Int64>?
     private let aliases: NameAliases
     private let ownNames: [String]
+    private let counters: [Int64: CounterColumns]
+    private let policies: [PolicyStore.Entry]
 
     /// Finds what bounds speak of.
     ///
@@ -28,11 +30,13 @@ package struct DeviceAccess {
     ///   then nobody can say which rows are the device's.
     init(_ db: Database, _ bounds: AccessBounds) throws {
         let all = try SyncedTable.loadAll(db)
+        counters = try CounterColumns.loadAll(db)
         aliases = try NameAliases(db)
         names = TableNames(all, aliases)
         numbers = bounds.tables.map { Set($0) }
         ownNames = all.filter { bounds.tables?.contains($0.number) == true }.map(\.name).sorted()
-        let policies = bounds.rows.isEmpty ? [] : try PolicyStore.loadAll(db)
+        let policies = try PolicyStore.loadAll(db)
+        self.policies = policies
         var rows: [Int64: Rows] = [:]
         for bound in bounds.rows {
             let table = all.first { $0.number == bound.table && $0.isTracked }
@@ -176,6 +180,8 @@ package struct DeviceAccess {
                 throw Self.refusal(bound)
             }
         }
+        try PolicyDeclarations(header).requireKnown(
+            known, policies, counters, sender: header.sender)
         let vector = coverage.whole.known
         guard isKnown(header.target, header, vector), vector.covers(header.facts.floor) else {
             throw SyncError(
@@ -216,7 +222,10 @@ package struct DeviceAccess {
         for column in table.columns {
             let share = CounterStore.parse(shareName: column)
             guard let found = known.column(column, of: number) else {
-                if let share, share.replica == sender, known.column(share.column, of: number) != nil {
+                if let share, share.replica == sender,
+                    let counter = known.column(share.column, of: number),
+                    counters[number]?.isCounter(counter.number) == true
+                {
                     continue
                 }
                 throw Self.unknown(

@@ -73,6 +73,44 @@ final class UploadedRows {
         }
     }
 
+    /// A change without the values that contradict what is here under the same stamp: of one write there is one value,
+    /// and where a device brings another one, the one here stands.
+    ///
+    /// - parameters:
+    ///     - known: The last change of the device that is known here.
+    ///     - isRepair: Whether the bundle repairs a divergence, and so brings what is known.
+    /// - throws: ``SyncError`` of code `outsideScope` when the device uses a number a second time, for something newer
+    ///   than what is here: nobody who knows that number would ever get it.
+    func withoutContradictions(
+        _ change: RowChange, beside local: RowVersion?, knownUpTo known: Int64, sender: ReplicaID,
+        isRepair: Bool, _ table: AppliedTable
+    ) throws -> RowChange {
+        guard let local, change.life >= local.life else { return change }
+        func requireNew(_ stamp: Stamp, beside own: Stamp) throws {
+            guard !isRepair, stamp.replica == sender, stamp.sequence <= known,
+                change.life > local.life || stamp.isNewer(than: own)
+            else { return }
+            throw SyncError(
+                .outsideScope,
+                """
+                the bundle has change \(stamp.sequence) of the device in table \(table.table.name), which is known here, \
+                as something else
+                """)
+        }
+        if let base = change.base { try requireNew(base, beside: local.base) }
+        guard change.isAlive, local.isAlive, change.life == local.life else { return change }
+        var change = change
+        for (column, write) in change.writes {
+            let own = local.stamp(ofColumn: column)
+            try requireNew(write.stamp, beside: own)
+            let isSame = !write.stamp.isNewer(than: own) && !own.isNewer(than: write.stamp)
+            if isSame, let value = local.values[column], value.compare(write.value) != 0 {
+                change.writes[column] = nil
+            }
+        }
+        return change
+    }
+
     /// How many lives a row can begin and end between two synchronizations of a device.
     private static let livesMax: Int64 = 1 << 20
 

@@ -281,6 +281,11 @@ final class BundleApplier {
             try counters?.uncover(&known.values, &owned, table.table.number, key)
             version = known
         }
+        if let uploads, let header {
+            change = try uploads.withoutContradictions(
+                change, beside: version, knownUpTo: (wasKnown ?? part.known)[header.sender],
+                sender: header.sender, isRepair: isRepair, table)
+        }
         guard
             var plan = Merge.plan(
                 local: version, incoming: change, peer: peer(part, change, beside: version, record.table),

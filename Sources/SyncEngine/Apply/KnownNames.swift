@@ -83,6 +83,18 @@ struct KnownNames {
         for column in added { columns[table, default: Columns()].append(column) }
     }
 
+    /// Makes one column of two.
+    mutating func unite(_ absent: SyncedTable.Column, into kept: SyncedTable.Column, of table: Int64) {
+        guard let before = columns[table] else { return }
+        var after = Columns()
+        for column in before.all where column.number != absent.number { after.append(column) }
+        after.aliases = before.aliases.mapValues { $0 == absent.number ? kept.number : $0 }
+        if !absent.name.isSameIdentifier(as: kept.name) {
+            after.aliases[absent.name.identifierKey] = kept.number
+        }
+        columns[table] = after
+    }
+
     /// Adds another name of a table.
     mutating func add(alias: String, ofTable table: Int64) { aliases[alias.identifierKey] = table }
 

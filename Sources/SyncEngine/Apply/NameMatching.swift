@@ -11,6 +11,9 @@ final class NameMatching {
     private let environment: SyncEnvironment
     private let declarations: NameDeclarations
     private var names: KnownNames
+    /// Each looks through the rows of its table, so one bundle may not ask for any number of them.
+    private static let unionCountMax = 256
+    private var unionCount = 0
     /// Whether anything was new.
     private var hasLearnt = false
 
@@ -150,8 +153,15 @@ final class NameMatching {
     ) throws -> Int? {
         guard !first.isPresent || !second.isPresent, let table = names.table(number) else { return nil }
         let (absent, kept) = first.isPresent ? (second, first) : (first, second)
+        unionCount += 1
+        guard unionCount <= Self.unionCountMax else {
+            throw SyncError(
+                .capacityExceeded,
+                "the bundle says of over \(Self.unionCountMax) columns that they are others, which are known here as well"
+            )
+        }
         try ColumnUnion(db: db, environment: environment).unite(absent, into: kept, of: table)
-        names = try KnownNames(db)
+        names.unite(absent, into: kept, of: number)
         hasLearnt = true
         return kept.number
     }

@@ -128,7 +128,8 @@ enum Merge {
             if incomingWins && (order != 0 || isUnknown) { plan.writes[column] = write.value }
             let isConcurrent = incomingWins ? !peer.contains(own) : !known.contains(write.stamp)
             let losesNothing = incomingWins && isUnknown
-            if order != 0, isRepair || !isSameMoment, !losesNothing, isConcurrent {
+            // Two values of one write come from who says one thing to some and another to others.
+            if order != 0, !losesNothing, isSameMoment ? !isUnknown : isConcurrent {
                 plan.conflicts.append(
                     .init(
                         column: column, lost: incomingWins ? ownValue : write.value,

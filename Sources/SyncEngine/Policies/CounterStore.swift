@@ -14,6 +14,9 @@ struct CounterColumns {
     /// The owner of each column of shares.
     var owners: [Int: ReplicaID] = [:]
 
+    /// Whether a column is a counter itself.
+    func isCounter(_ column: Int) -> Bool { shares[column] != nil }
+
     /// The counter that a column belongs to, as itself or as a share.
     func counter(of column: Int) -> Int? {
         shares[column] != nil ? column : shares.first { $0.value.contains(column) }?.key

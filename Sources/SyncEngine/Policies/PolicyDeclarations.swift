@@ -45,7 +45,7 @@ struct PolicyDeclarations {
     }
 
     /// The declarations by the table that they are about.
-    private let groups: [String: [BundleHeader.Table]]
+    let groups: [String: [BundleHeader.Table]]
 
     init(_ header: BundleHeader) {
         groups = Dictionary(

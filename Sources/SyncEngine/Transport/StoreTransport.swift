@@ -196,6 +196,9 @@ final class StorePeer: SyncPeer {
             guard let summary else { throw SyncError.changedMeanwhile }
             return summary
         }
+        // The receiver has a transaction open, and whoever writes to this store may be waiting for that one. So a store
+        // in which nothing is left to be done is only read.
+        if prepare == nil, let summary = try exportSettled(body) { return summary }
         var hasSettled = false
         for _ in 0..<10 {
             var summary: TransferSummary?
@@ -216,6 +219,16 @@ final class StorePeer: SyncPeer {
             try database.settle(environment, isFull: false)
         }
         throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another process keeps writing")
+    }
+
+    /// Exports a store in which everything is folded and settled.
+    ///
+    /// - returns: nil when something is left to be done.
+    private func exportSettled(_ body: (Database) throws -> TransferSummary) throws -> TransferSummary? {
+        try database.writeWithoutTransaction { db in
+            guard try !SettlementMark.isDue(db) else { return nil }
+            return try exportFolded(db, body)
+        }
     }
 
     /// Exports one snapshot.

@@ -19,6 +19,8 @@ final class SessionBook: Sendable {
 
     static let challengeByteCount = 56
     static let tokenByteCount = 32
+    /// The sessions of one device. The one that was used longest ago ends when there are more.
+    static let deviceCountMax = 16
     /// How long a challenge can be answered.
     static let challengeMilliseconds: Int64 = 60_000
     /// How long a session waits for the next request.
@@ -90,6 +92,12 @@ final class SessionBook: Sendable {
         let session = Session(token: token, store: store, key: key, usedMilliseconds: now)
         state.withLock { state in
             state.sessions = state.sessions.filter { now - $0.value.usedMilliseconds < Self.idleMilliseconds }
+            let own = state.sessions.filter { $0.value.key == key && $0.value.store == store }
+            if own.count >= Self.deviceCountMax,
+                let oldest = own.min(by: { $0.value.usedMilliseconds < $1.value.usedMilliseconds })
+            {
+                state.sessions[oldest.key] = nil
+            }
             if state.sessions.count >= countMax,
                 let oldest = state.sessions.min(by: { $0.value.usedMilliseconds < $1.value.usedMilliseconds })
             {

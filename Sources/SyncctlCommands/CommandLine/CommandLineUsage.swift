@@ -15,6 +15,10 @@ struct CommandLineUsage {
         command.configuration.commandName ?? ""
     }
 
+    private static func isName(_ word: String, of command: any ParsableCommand.Type) -> Bool {
+        name(command) == word || command.configuration.aliases.contains(word)
+    }
+
     /// Whether somebody asked for help, or for something else that is printed instead of running a command. The parser
     /// takes each name that begins with a dash and has an h for that.
     var asksForHelp: Bool {
@@ -36,7 +40,7 @@ struct CommandLineUsage {
         var names: [String] = []
         var last = root
         while let word = rest.first,
-            let next = last.configuration.subcommands.first(where: { Self.name($0) == word })
+            let next = last.configuration.subcommands.first(where: { Self.isName(word, of: $0) })
         {
             names.append(word)
             last = next

@@ -120,7 +120,6 @@ package enum StoreFileCheck {
             !FileManager.default.fileExists(atPath: path)
         else { return nil }
         guard !target.hasPrefix("/") else { return target }
-        let folder = (path as NSString).deletingLastPathComponent
-        return folder.isEmpty ? target : folder + "/" + target
+        return path.lastIndex(of: "/").map { path[...$0] + target } ?? target
     }
 }

@@ -143,9 +143,82 @@ import Testing
             hub, Self.device, [.init(number: 3, base: stamp, values: [0: "c", 1: 10, 2: 10])])
         forgery.facts.parts[0].target[forgery.replicas[1]] = stamp.sequence
         #expect(try refusal(forgery, hub, bounds) == nil)
-        // The same stamp with something else in it would win by its value.
+        // The same stamp with something else in it changes nothing, wherever the row is.
         forgery.rows[0].values[1] = 11
+        #expect(try refusal(forgery, hub, bounds) == nil)
+        let x = try hub.queue.read {
+            try Int.fetchOne($0, sql: "SELECT x FROM item WHERE id = ?", arguments: [itemKey(3)])
+        }
+        #expect(x == 10)
+    }
+
+    /// Of one write there is one value, and of one number one change. Where a device says something else to its server
+    /// than it said before, nobody would ever hear of it.
+    @Test(arguments: [true, false]) func nobodySaysTwoThingsUnderOneStamp(hasRowBounds: Bool) throws {
+        let stores = try TestStores()
+        let (hub, rowBounds) = try hub(stores)
+        let tableBounds = try #require(try hub.synchronizer.bounds(of: .tables(["item"])))
+        let bounds = hasRowBounds ? rowBounds : tableBounds
+        let version = try #require(
+            try hub.queue.read {
+                try Row.fetchOne(
+                    $0, sql: "SELECT hlc, oseq FROM _sync_row WHERE pk = ?", arguments: [itemKey(1)])
+            })
+        let ofHub = WireStamp(
+            timestamp: try version.decode(atIndex: 0), replica: 1, sequence: try version.decode(atIndex: 1))
+        let before = try hub.dump(["item"])
+        var forgery = try Forgery(
+            hub, Self.device, [.init(number: 1, base: ofHub, values: [0: "b", 1: 99, 2: 99])])
+        forgery.facts.parts[0].target[forgery.replicas[1]] = ofHub.sequence
+        #expect(try refusal(forgery, hub, bounds) == nil)
+        #expect(try hub.dump(["item"]) == before)
+        // Its own write.
+        let own = stamp(stores, 4)
+        forgery = try Forgery(hub, Self.device, [.init(number: 20, base: own, values: [0: "a", 1: 5, 2: 5])])
+        #expect(try refusal(forgery, hub, bounds) == nil)
+        let after = try hub.dump(["item"])
+        forgery.rows[0].values[1] = 6
+        forgery.facts.parts[0].target[Self.device] = 1001
+        #expect(try refusal(forgery, hub, bounds) == nil)
+        #expect(try hub.dump(["item"]) == after)
+        // A number that was used before, of a row and of a column.
+        stores.clock.advance(milliseconds: 10)
+        forgery.facts.parts[0].target[Self.device] = 1002
+        for row in [
+            Forgery.Row(number: 20, base: stamp(stores, 3), values: [0: "a", 1: 7, 2: 7]),
+            .init(number: 20, cells: [(1, stamp(stores, 1001), 8)]),
+            .init(number: 20, life: 2, base: stamp(stores, 900)),
+        ] {
+            forgery.rows = [row]
+            #expect(try refusal(forgery, hub, bounds)?.code == .outsideScope)
+        }
+        forgery.rows = [.init(number: 20, cells: [(1, stamp(stores, 1002), 8)])]
+        #expect(try refusal(forgery, hub, bounds) == nil)
+        let x = try hub.queue.read {
+            try Int.fetchOne($0, sql: "SELECT x FROM item WHERE id = ?", arguments: [itemKey(20)])
+        }
+        #expect(x == 8)
+    }
+
+    /// How columns are merged is for everybody, and can't be taken back.
+    @Test func aDeviceOfSomeTablesDeclaresNoPolicies() throws {
+        let stores = try TestStores()
+        let (hub, _) = try hub(stores)
+        let bounds = try #require(try hub.synchronizer.bounds(of: .tables(["item"])))
+        let good = Forgery.Row(number: 20, base: stamp(stores), values: [0: "a"])
+        for (name, words) in [
+            (PolicyDeclarations.policies, ["x", "counter", "", "1", "\(Self.device)"]),
+            (PolicyDeclarations.policies, ["x", "custom", "evil", "1", "\(Self.device)"]),
+            (PolicyDeclarations.shares, ["x", "x+\(Self.device)", "\(Self.device)"]),
+        ] {
+            var forgery = try Forgery(hub, Self.device, [good])
+            forgery.tables.append(.init(name: name, key: "item", columns: words))
+            #expect(try refusal(forgery, hub, bounds)?.code == .outsideScope, "\(words)")
+        }
+        var forgery = try Forgery(hub, Self.device, [good])
+        forgery.tables[0] = .init(name: "item", key: "id", columns: ["scope", "x", "y", "x+\(Self.device)"])
         #expect(try refusal(forgery, hub, bounds)?.code == .outsideScope)
+        #expect(try hub.value("SELECT count(*) FROM _sync_policy", as: Int.self) == 0)
     }
 
     @Test func theValueIsTheOneThatIsStored() throws {

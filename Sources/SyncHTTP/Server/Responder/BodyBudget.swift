@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Bounds the bytes of requests that are being read, of one session and of all: until a body is there as a whole,
+/// Bounds the bytes of requests that are being read, of one device and of all: until a body is there as a whole,
 /// nobody knows whether its device signed it.
 final class BodyBudget: Sendable {
     /// Two of the longest requests, and some short ones.
-    static let sessionByteCountMax = 40 << 20
+    static let deviceByteCountMax = 40 << 20
     static let byteCountMax = 512 << 20
 
-    private let state = Mutex<(total: Int, sessions: [[UInt8]: Int])>((0, [:]))
+    private let state = Mutex<(total: Int, devices: [[UInt8]: Int])>((0, [:]))
 
     /// How many bytes are being held.
     var byteCount: Int { state.withLock { $0.total } }
@@ -15,28 +15,28 @@ final class BodyBudget: Sendable {
     /// Counts bytes that came in.
     ///
     /// - throws: ``RemoteError`` of code `busy`; nothing is counted then.
-    func take(_ count: Int, of session: [UInt8]) throws {
+    func take(_ count: Int, of device: [UInt8]) throws {
         try state.withLock { state in
-            let held = state.sessions[session] ?? 0
-            guard held + count <= Self.sessionByteCountMax else {
+            let held = state.devices[device] ?? 0
+            guard held + count <= Self.deviceByteCountMax else {
                 throw RemoteError(.busy, "this device sends too many large requests at a time")
             }
             guard state.total + count <= Self.byteCountMax else {
                 throw RemoteError(
                     .busy, "too many large requests are being sent at a time; try again in a moment")
             }
-            state.sessions[session] = held + count
+            state.devices[device] = held + count
             state.total += count
         }
     }
 
     /// Gives back what was counted.
-    func release(_ count: Int, of session: [UInt8]) {
+    func release(_ count: Int, of device: [UInt8]) {
         guard count > 0 else { return }
         state.withLock { state in
             state.total -= count
-            let held = (state.sessions[session] ?? 0) - count
-            state.sessions[session] = held > 0 ? held : nil
+            let held = (state.devices[device] ?? 0) - count
+            state.devices[device] = held > 0 ? held : nil
         }
     }
 }

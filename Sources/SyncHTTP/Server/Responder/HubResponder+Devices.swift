@@ -171,9 +171,9 @@ extension HubResponder {
         let owner = try await onThread { try store.register.admitted(key: session.key) }
         try store.countRequest(of: owner)
         var held = 0
-        defer { bodies.release(held, of: token) }
+        defer { bodies.release(held, of: session.key) }
         let body = try await RequestReading(limits).body(of: request, upTo: limit) { count in
-            try bodies.take(count, of: token)
+            try bodies.take(count, of: session.key)
             held += count
         }
         store.traffic.count(received: Int64(body.count))

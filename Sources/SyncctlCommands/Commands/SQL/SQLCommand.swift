@@ -17,18 +17,18 @@ struct SQLCommand: ParsableCommand {
         abstract: "Run SQL on a store, or open a shell for it.",
         usage: "syncctl sql <store> [<statement>] [--write] [--csv | --jsonl | --json] [<options>]",
         discussion: """
-            Without a statement, statements come from standard input, or, at a terminal, from a shell in \\
+            Without a statement, statements come from standard input, or, at a terminal, from a shell in \
             which they end with a semicolon; .help tells its commands.
 
-            The store is opened for reading only, unless --write is given. With it, rows can be inserted, \\
-            updated and deleted; several statements are applied as a whole or not at all, but for the shell, \\
-            where each one is on its own. Definitions, the tables of synchronization, other files and \\
+            The store is opened for reading only, unless --write is given. With it, rows can be inserted, \
+            updated and deleted; several statements are applied as a whole or not at all, but for the shell, \
+            where each one is on its own. Definitions, the tables of synchronization, other files and \
             settings can't be changed in either way.
 
             EXAMPLES:
-              syncctl sql notes.db 'SELECT title, stars FROM note ORDER BY stars DESC LIMIT 10'
+              syncctl sql notes.db 'SELECT title FROM note ORDER BY stars DESC'
               syncctl sql notes.db --csv 'SELECT * FROM note' > notes.csv
-              syncctl sql notes.db --write "UPDATE note SET stars = 5 WHERE title = 'Books'"
+              syncctl sql notes.db --write "UPDATE note SET stars = 5"
               syncctl sql notes.db < report.sql
               syncctl sql notes.db
             """)

@@ -45,8 +45,8 @@ enum FolderRemote {
         guard let name = NameSuggestion.nearest(url.lastPathComponent, among: folders.sorted()) else {
             return nil
         }
-        let given = (path as NSString).deletingLastPathComponent
-        return given.isEmpty ? name : (given as NSString).appendingPathComponent(name)
+        guard let slash = path.lastIndex(of: "/") else { return name }
+        return path[...slash] + name
     }
 }
 

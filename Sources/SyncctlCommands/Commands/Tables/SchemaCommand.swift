@@ -8,7 +8,7 @@ struct SchemaCommand: ParsableCommand {
         abstract: "Show how the tables of a store are defined.",
         usage: "syncctl schema <store> [<table> ...] [--remote <store>] [<options>]",
         discussion: """
-            Definitions are not synchronized: each replica needs the tables. What is printed makes them \\
+            Definitions are not synchronized: each replica needs the tables. What is printed makes them \
             elsewhere; the tables and triggers of synchronization are left out.
 
             With --remote, it shows how the tables are made that another replica exchanges, and whether this \

@@ -9,7 +9,7 @@ struct TablesCommand: ParsableCommand {
         abstract: "List the tables of a store, and which of them are synchronized.",
         usage: "syncctl tables <store> [<options>]",
         discussion: """
-            A table is synchronized when it is tracked. For one that cannot be, the list says why; keys that \\
+            A table is synchronized when it is tracked. For one that cannot be, the list says why; keys that \
             are no UUIDs are turned into such by syncctl track --convert-keys.
 
             EXAMPLE:
