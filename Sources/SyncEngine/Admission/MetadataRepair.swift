@@ -125,6 +125,14 @@ struct MetadataRepair {
     }
 
     private func forgetNames() throws -> Int64 {
+        let named = "SELECT c.tbl, c.col FROM _sync_column AS c WHERE \(ImplausibleMetadata.isNamedAsKey)"
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_cell WHERE EXISTS (
+                    SELECT 1 FROM (\(named)) AS n JOIN _sync_row AS r ON r.tbl = n.tbl
+                    WHERE r.r = _sync_cell.r AND n.col = _sync_cell.col);
+                DELETE FROM _sync_shadow WHERE (tbl, col) IN (\(named));
+                """)
         let tables = "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere)"
         for table in ["_sync_column", "_sync_alias", "_sync_policy", "_sync_share", "_sync_coverage"] {
             try db.execute(sql: "DELETE FROM main.\(table) WHERE tbl IN (\(tables))")
@@ -135,7 +143,8 @@ struct MetadataRepair {
             sql: """
                 CREATE TEMP TABLE _sync_unused (tbl INTEGER, col INTEGER, PRIMARY KEY (tbl, col)) WITHOUT ROWID;
                 INSERT INTO temp._sync_unused
-                SELECT c.tbl, c.col FROM _sync_column AS c WHERE \(ImplausibleMetadata.isUnusedElsewhere);
+                SELECT c.tbl, c.col FROM _sync_column AS c
+                WHERE \(ImplausibleMetadata.isUnusedElsewhere) OR \(ImplausibleMetadata.isNamedAsKey);
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_unused") }
         for table in ["_sync_alias", "_sync_column"] {

@@ -39,7 +39,9 @@ final class NameMatching {
                 throw SyncError(
                     .invalidBundle, "table \(table.name.debugDescription) names a column twice")
             }
-            guard !table.columns.contains(where: { $0.isSameIdentifier(as: table.key) }) else {
+            // Here the key may have another name, under which others would refuse a column.
+            let keys = [table.key] + (number(table).flatMap(names.table).map { [$0.key] } ?? [])
+            guard !table.columns.contains(where: { keys.contains(where: $0.isSameIdentifier) }) else {
                 throw SyncError(
                     .invalidBundle,
                     "table \(table.name.debugDescription) names its key as another column")

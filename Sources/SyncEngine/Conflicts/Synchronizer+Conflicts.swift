@@ -46,7 +46,7 @@ extension Synchronizer {
     public func conflict(id: Int64) throws -> ConflictDetail? {
         try upgradeIfNeeded()
         return try database.read { db in
-            let filter = ConflictFilter(state: nil, ids: [id], includesRows: true)
+            let filter = ConflictFilter(state: nil, ids: [id])
             guard let conflict = try Conflict.request(filter).fetchOne(db) else { return nil }
             let others = try Conflict.request(
                 ConflictFilter(state: nil, table: conflict.table, key: conflict.key, includesRows: true)

@@ -152,10 +152,11 @@ final class StorePeer: SyncPeer {
             return try export { try BundleExporter($0, request).write(progress: progress, to: sink) }
         }
         var last: Int64?
-        return try export(preparing: { db in
-            last = try HeldBackRows(db: db, environment: self.environment)
+        func holdBack(_ db: Database) throws {
+            last = try HeldBackRows(db: db, environment: environment)
                 .move(request.heldBack, beyond: .init(request))
-        }) { db in
+        }
+        return try export(preparing: holdBack) { db in
             try BundleExporter(db, request, upTo: last).write(progress: progress, to: sink)
         }
     }

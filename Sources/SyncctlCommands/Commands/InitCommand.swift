@@ -69,6 +69,11 @@ struct InitCommand: ParsableCommand {
         if isInvited && remotePassphrase.isGiven {
             throw ValidationError("a server needs no passphrase: the invitation lets this device in")
         }
+        if options.keyFile != nil {
+            throw ValidationError(
+                "a new store has a passphrase; a key file is added to it with: syncctl key add --new-key-file"
+            )
+        }
         if remotePassphrase.isGiven && join == nil {
             throw ValidationError("a remote passphrase goes with --join")
         }

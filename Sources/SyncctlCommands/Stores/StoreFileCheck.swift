@@ -8,7 +8,9 @@ package enum StoreFileCheck {
 
     /// Why a name can't be that of a file; nil when it can.
     package static func obstacle(toName path: String) -> String? {
-        path == memoryName ? "\(memoryName) is no file, and nothing of it would last: name a file" : nil
+        guard !path.isEmpty else { return "the name of a file is empty" }
+        return path == memoryName
+            ? "\(memoryName) is no file, and nothing of it would last: name a file" : nil
     }
 
     /// Throws when there is no such file, or a name is none.

@@ -158,6 +158,16 @@ import Testing
         try expectExchange(hub, stores)
     }
 
+    /// The key has another name at the device, so it can name that of the key here as a column.
+    @Test func aColumnWithTheNameOfTheKeyIsRefused() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        var forgery = try Forgery(hub, device, [])
+        forgery.tables[0] = .init(name: "item", key: "key", columns: ["scope", "ID"])
+        #expect(try code { try hub.take(forgery, within: nil) } == .invalidBundle)
+        try expectExchange(hub, stores)
+    }
+
     /// A deletion that its writer did not know the row of is told anew, and here the row came back in the same bundle.
     @Test func aBundleThatSpeaksOfARowTwiceLeavesItWhole() throws {
         let stores = try TestStores()

@@ -36,6 +36,34 @@ import Testing
         #expect(status.status == 64)
     }
 
+    /// Foundation takes a name of one letter apart wrongly.
+    @Test(arguments: ["Z", "é", "./Z", "zz"]) func aMissingFolderOfOneLetterIsMissing(folder: String) throws {
+        try place.makeStore("a.db", "a", rows: 0..<1)
+        let program = try #require(CommandRunner.program)
+        let result = try CommandRunner.run(
+            "/bin/sh",
+            [
+                "-c",
+                #"cd "$2" && exec "$1" sync a.db --remote "dir:$3" --passphrase-file "$4" --remote-passphrase-file "$4""#,
+                "sh", program, place.folder.path, folder, place.secret("a"),
+            ], environment: CommandRunner.inherited)
+        #expect(result.status == 1 && result.errors.contains("there is no such folder"), "\(result.errors)")
+    }
+
+    @Test func aRemoteIsForgottenUnderEitherName() throws {
+        let usage = try place.run(["remote", "forget"])
+        #expect(usage.status == 64 && !usage.errors.contains("no command"), "\(usage.errors)")
+    }
+
+    @Test func namesThatAreNoneAreRefused() throws {
+        for words in [["init", ""], ["status", ""]] {
+            let result = try place.run(words + own("a"))
+            #expect(result.status == 64 && result.errors.contains("empty"), "\(words): \(result.errors)")
+        }
+        let keyed = try place.run(["init", place.path("n.db"), "--key-file", place.path("k")])
+        #expect(keyed.status == 64 && keyed.errors.contains("key add"), "\(keyed.errors)")
+    }
+
     @Test func aPassphraseThatOpensASlotGetsNoSecondOne() throws {
         try place.makeStore("a.db", "a", rows: 0..<1)
         func add(_ name: String) -> [String] {

@@ -88,6 +88,9 @@ extension StoreError {
         case 0: StoreError(.cannotRead, "cannot open the file", path: path)
         case ENOENT where FileIdentity(path: path) == nil:
             StoreError(.missing, "there is no such file", path: path)
+        // What is missing is a file beside it, which can't be made.
+        case ENOENT where unwritable(path) != nil:
+            unwritable(path) ?? StoreError(.cannotWrite, "cannot write", path: path)
         default: StoreError(.cannotRead, "cannot open: \(systemText(errorNumber))", path: path)
         }
     }

@@ -259,7 +259,9 @@ struct Exchange {
     private static func remark(_ refusal: SyncError) -> String {
         let count = refusal.rows.reduce(0) { $0 + $1.keys.count }
         let text = PrintableText.escaped(refusal.message)
-        guard count > 0 else { return "what was changed here was not taken, and stays here to be sent: \(text)" }
+        guard count > 0 else {
+            return "what was changed here was not taken, and stays here to be sent: \(text)"
+        }
         let rows = HumanFormat.count(count, "changed row")
         return "\(rows) of this store \(count == 1 ? "was" : "were") not taken, all else was sent: \(text)"
     }
