@@ -297,7 +297,7 @@ components:
         isKnown: { description: "Whether the store knows all that the bundle brings, by this bundle or by others: nothing needs to be sent. Then there need not be an application.", type: boolean }
         application: { $ref: "#/components/schemas/Application" }
     Application: { description: "What was done. For devices with some rows of tables, parkedCount and unparkedCount are 0.", type: object, required: [rowCount, conflictCount, parkedCount, unparkedCount, skewMilliseconds], additionalProperties: { type: integer } }
-    Problem: { description: "type is urn:cipherstore:problem: and remote:, sync: or wire: with the name of the error, which title repeats; detail is for people.", type: object, required: [type, title, status, detail], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } }
+    Problem: { description: "type is urn:cipherstore:problem: and remote:, sync: or wire: with the name of the error, which title repeats; detail is for people.", type: object, required: [type, title, status, detail], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string }, rows: { description: "Where rows of a bundle are not taken: these rows, as the body of /repairs, in Base64.", type: string } } }
   responses:
     Problem: { description: A failure (RFC 9457)., content: { application/problem+json: { schema: { $ref: "#/components/schemas/Problem" } } } }
 

@@ -183,7 +183,7 @@
             #expect(refused.errors.contains("table person") && refused.errors.contains("column name"))
             let document = try place.run(sync + ["--json"]).document()
             #expect((document["refused"] as? String)?.contains("person") == true)
-            #expect(try place.run(["push"] + sync.dropFirst()).status == 14)
+            #expect(try place.run(["push"] + sync.dropFirst()).status == 3)
             #expect(try place.rows("hub.db", "a").allSatisfy { !$0.contains("elsewhere") })
             let scope = ["device", "scope", place.path("hub.db")]
             let changed = try place.succeed(scope + ["phone", "--everything", "--json"] + hub).document()

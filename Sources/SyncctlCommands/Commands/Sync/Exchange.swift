@@ -263,7 +263,8 @@ struct Exchange {
             return "what was changed here was not taken, and stays here to be sent: \(text)"
         }
         let rows = HumanFormat.count(count, "changed row")
-        return "\(rows) of this store \(count == 1 ? "was" : "were") not taken, all else was sent: \(text)"
+        let (was, stays) = count == 1 ? ("was", "stays") : ("were", "stay")
+        return "\(rows) \(was) not taken and \(stays) here to be sent, all else was sent: \(text)"
     }
 
     private func remarks(
