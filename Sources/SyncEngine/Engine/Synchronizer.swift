@@ -195,7 +195,9 @@ struct SessionDriver {
                 report.waitingTables = try takeOutRows(session.rows, greetings, pushed: isSent)
                 report.renewedReplicas = newReplicas(renewed, greetings)
                 do {
-                    try remember(greetings, pulled: pulled != nil, pushed: isSent)
+                    try remember(
+                        greetings, pulled: pulled != nil, pushed: isSent,
+                        hasWaitingTables: !report.waitingTables.isEmpty)
                 } catch {
                     // The changes are committed on both sides: that must not read as a failure.
                     report.unrecordedReason = "\(error)"
@@ -310,7 +312,7 @@ struct SessionDriver {
 
     /// Each side notes what the other knows now.
     private func remember(
-        _ greetings: (local: Greeting, remote: Greeting), pulled: Bool, pushed: Bool
+        _ greetings: (local: Greeting, remote: Greeting), pulled: Bool, pushed: Bool, hasWaitingTables: Bool
     ) throws {
         var remoteKnows = greetings.remote.vector
         var localKnows = greetings.local.vector
@@ -321,8 +323,13 @@ struct SessionDriver {
         if pulled && isWhole { localKnows.join(greetings.remote.vector) }
         try local.remember(greetings.remote.replica, name: remoteName, knowing: remoteKnows)
         try remote.remember(greetings.local.replica, name: "", knowing: localKnows)
-        guard let tables, let peer = local as? StorePeer else { return }
+        guard let peer = local as? StorePeer else { return }
         let own = greetings.local.replica
+        guard let tables else {
+            // Of tables that are held in part, all changes of this replica were sent that the remote is to have.
+            guard pushed, !isWhole, !hasWaitingTables else { return }
+            return try peer.noteAcknowledged(greetings.local.vector[own], by: greetings.remote.replica)
+        }
         let known = tables.map { greetings.remote.known(of: $0)[own] }.min() ?? 0
         try peer.noteAcknowledged(
             pushed ? greetings.local.vector[own] : known, by: greetings.remote.replica)

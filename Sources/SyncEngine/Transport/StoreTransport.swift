@@ -351,14 +351,15 @@ final class StorePeer: SyncPeer {
     ) throws {
         try database.write { db in
             let budget = try device.map { try DeviceBudget(db, device: $0) }
-            let own = try StoreMetadata.require(db).replicaID()
+            let metadata = try StoreMetadata.require(db)
+            let own = try metadata.replicaID()
             try db.execute(
                 sql: """
                     INSERT OR REPLACE INTO _sync_peer (rid, name, at, acked)
                     VALUES (?1, coalesce(nullif(?2, ''), (SELECT name FROM _sync_peer WHERE rid = ?1), ''),
                         max(?3, coalesce((SELECT at FROM _sync_peer WHERE rid = ?1), 0)), ?4)
                     """,
-                arguments: [peer.data, name, milliseconds, vector[own]])
+                arguments: [peer.data, name, milliseconds, min(vector[own], metadata.vector[own])])
             guard peer != own else { return }
             try ReplicaRegister(db: db).note(vector, of: peer, at: milliseconds)
             try budget?.charge()
