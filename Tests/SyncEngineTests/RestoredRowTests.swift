@@ -146,6 +146,24 @@ import Testing
         }
     }
 
+    /// Who deletes very many rows does not wait for what is not kept anyway.
+    @Test func whatIsDeletedAfterManyChangesIsNotKept() throws {
+        let (a, _) = try pair()
+        try a.queue.write { db in
+            let last = try #require(try Int.fetchOne(db, sql: "SELECT folded FROM _sync_state"))
+            for (distance, count) in [(LastRows.logCountMax, 0), (LastRows.logCountMax - 1, 1)] {
+                try db.inSavepoint {
+                    try db.execute(
+                        sql: "INSERT INTO _sync_log (seq, tbl, op, pk, mask, ms) VALUES (?, 0, 0, x'', 0, 0)",
+                        arguments: [last + distance])
+                    try db.execute(sql: "DELETE FROM item")
+                    #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM _sync_last") == count)
+                    return .rollback
+                }
+            }
+        }
+    }
+
     /// One statement deletes all its rows in one moment.
     @Test func whatOneStatementDeletesIsBoundedToo() throws {
         let (a, _) = try pair()

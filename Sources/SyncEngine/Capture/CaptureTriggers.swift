@@ -80,7 +80,8 @@ struct CaptureTriggers {
     }
 
     /// Keeps the values of the row that goes, if others know it (see ``LastRows``). Of two deletions between two
-    /// folds the first one counts: it ended what others know.
+    /// folds the first one counts: it ended what others know. A program that deletes very many rows does not pay for all
+    /// of them: more than some are not kept anyway.
     private var keepLastRow: String {
         groups.map { group in
             let columns = group.columns.map { ($0.number, "OLD.\($0.name.quotedDatabaseIdentifier)") }
@@ -91,7 +92,8 @@ struct CaptureTriggers {
 
                 INSERT INTO _sync_last (r, life, part, at, size, vals)
                 SELECT r.r, r.cl, \(group.number), \(Self.now), \(size), \(values)
-                FROM _sync_row AS r WHERE r.tbl = \(table.number) AND r.pk = +OLD.\(key) AND r.cl & 1
+                FROM _sync_row AS r WHERE last_insert_rowid() - (SELECT folded FROM _sync_state) <= \(LastRows.logCountMax)
+                AND r.tbl = \(table.number) AND r.pk = +OLD.\(key) AND r.cl & 1
                 AND \(size) <= \(LastRows.partSizeMax)
                 AND NOT EXISTS (SELECT 1 FROM _sync_last AS l WHERE l.r = r.r AND l.life = r.cl AND l.part = \(group.number));
                 """

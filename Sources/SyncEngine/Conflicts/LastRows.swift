@@ -25,6 +25,8 @@ final class LastRows {
     private static let (ageMax, countMax, sizeMax): (Int64, Int64, Int64) = (
         90 * 24 * 3600 * 1000, 10_000, 64 << 20
     )
+    /// Entries of the log after these, since the last fold, keep nothing.
+    static let logCountMax = 50_000
     /// A part of a row that is larger than that is not kept.
     static let partSizeMax: Int64 = 1 << 20
     /// The part with the bases and shares of counters, which stand in the place of what the counters show.
