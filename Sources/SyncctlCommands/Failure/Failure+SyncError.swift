@@ -37,7 +37,7 @@ extension Failure {
                 hints: ["stores are made with: syncctl init, replicas with: syncctl init --clone"],
                 status: .versionMismatch)
         case .metadataTooNew:
-            self.init(error.message, hints: ["install a newer syncctl"], status: .versionMismatch)
+            self.init(error.message, hints: ["use a newer syncctl"], status: .versionMismatch)
         case .damagedMetadata: self.init(error.message, status: .integrityFailed)
         case .missingChanges:
             self.init(

@@ -48,7 +48,7 @@ struct DoctorCommand: ParsableCommand {
             var findings = machine.findings()
             var opened = false
             if let store {
-                try StoreFileCheck.requireExisting(store)
+                try StoreFileCheck.requireStore(store)
                 findings += StoreFileChecks(store: store, now: machine.now).findings()
                 if let secret = try secret(for: store, context) {
                     var configuration = context.configuration(secret)
@@ -76,9 +76,10 @@ struct DoctorCommand: ParsableCommand {
 
     /// What opens the store, if the command line or the environment says so.
     private func secret(for store: String, _ context: CommandContext) throws -> KeySlotSecret? {
-        if let keyFile { return try KeySlotSecret(keyFile: keyFile) }
-        guard try passphrase.source(environment: context.environment) != .prompt else { return nil }
-        return KeySlotSecret(try context.storePassphrase(passphrase, for: store))
+        guard try keyFile != nil || passphrase.source(environment: context.environment) != .prompt else {
+            return nil
+        }
+        return try context.storeSecret(passphrase, keyFile, for: store)
     }
 
     private func text(

@@ -104,8 +104,11 @@ extension CommandContext {
         }
         guard keyring.exists else {
             throw Failure(
-                "\(store) has no key slots; its passphrase is its only key",
-                hints: ["give it some with: syncctl key add \(CommandWords.path(store)) --recovery"])
+                "\(store) has no key slots: there is no \(keyring.path), so its passphrase is its only key",
+                hints: [
+                    "give it some with: syncctl key add \(CommandWords.path(store)) --recovery",
+                    "if it had some, put that file back: nothing opens the store without it",
+                ])
         }
         return keyring
     }

@@ -97,9 +97,11 @@ struct Exchange {
             } catch {
                 let failure = Failure(explaining: error, store: options.store)
                 if failure.status == .cancelled { throw failure }
+                let isNamed = failure.message.hasPrefix("\(remote.name):")
                 FailureReporter(terminal: context.terminal, isJSON: global.isJSON).report(
                     Failure(
-                        "\(remote.name): \(failure.message)", hints: failure.hints, status: failure.status))
+                        isNamed ? failure.message : "\(remote.name): \(failure.message)",
+                        hints: failure.hints, status: failure.status))
                 own = failure.status
             }
             if status == .success || (status == .attention && own != .success) { status = own }
