@@ -263,8 +263,10 @@ package struct DeviceAccess {
         facts.retirements = []
         facts.acknowledged = facts.acknowledged.filter { $0.key == header.sender }
         facts.chains = facts.chains.filter { $0.key == header.sender }
+        // The policies that it may name are known.
+        let tables = header.tables.filter { $0.name != PolicyDeclarations.policies }
         return BundleHeader(
             store: header.store, sender: header.sender, base: header.base, target: header.target,
-            replicas: header.replicas, tables: header.tables, facts: facts)
+            replicas: header.replicas, tables: tables, facts: facts)
     }
 }

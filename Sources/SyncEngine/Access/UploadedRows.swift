@@ -103,8 +103,11 @@ final class UploadedRows {
         for (column, write) in change.writes {
             let own = local.stamp(ofColumn: column)
             try requireNew(write.stamp, beside: own)
-            let isSame = !write.stamp.isNewer(than: own) && !own.isNewer(than: write.stamp)
-            if isSame, let value = local.values[column], value.compare(write.value) != 0 {
+            // In a repair, its own writes are compared as everybody's are.
+            guard write.stamp.isSameWrite(as: own), !isRepair || write.stamp.replica != sender else {
+                continue
+            }
+            if let value = local.values[column], value.compare(write.value) != 0 {
                 change.writes[column] = nil
             }
         }
@@ -121,7 +124,8 @@ final class UploadedRows {
         guard isOutside, let bound = access.rows[table.table.number] else { return }
         // What others wrote, and this store sent the device itself, can come back.
         if let plan, let local, plan.action == .keep, plan.conflicts.isEmpty, plan.life == local.life,
-            plan.base == local.base, plan.cells == local.cells
+            plan.base.isSameWrite(as: local.base), plan.cells.keys == local.cells.keys,
+            plan.cells.allSatisfy({ local.cells[$0.key]?.isSameWrite(as: $0.value) == true })
         {
             return
         }
@@ -155,7 +159,7 @@ final class UploadedRows {
     private func refuse(_ table: AppliedTable, _ key: RowKey, _ message: String) throws {
         var refusal = self.refusal ?? SyncError(.outsideScope, message)
         let key = StateRowKey(bytes: Array(key.bytes), isText: key.isText)
-        let name = table.table.name
+        let name = table.givenName
         if let index = refusal.rows.firstIndex(where: { $0.table == [name] }) {
             if refusal.rows[index].keys.last != key { refusal.rows[index].keys.append(key) }
         } else {

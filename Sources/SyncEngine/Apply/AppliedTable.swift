@@ -14,6 +14,8 @@ final class AppliedTable {
     let reader: ExportedTable
     /// Whether the bundle calls each of its columns by the name that it has here.
     let hasOwnName: [Bool]
+    /// What the bundle calls the table.
+    let givenName: String
     /// Whether two columns of the bundle are one here.
     let namesColumnsTwice: Bool
     /// Whether every column of the bundle exists here.
@@ -35,9 +37,11 @@ final class AppliedTable {
     ///     - columns: The local column of each column of the bundle.
     ///     - names: The names of these in the bundle.
     init(
-        _ db: Database, _ table: SyncedTable, columns: [SyncedTable.Column], names: [String]? = nil
+        _ db: Database, _ table: SyncedTable, columns: [SyncedTable.Column], names: [String]? = nil,
+        givenName: String? = nil
     ) throws {
         self.db = db
+        self.givenName = givenName ?? table.name
         hasOwnName = zip(columns, names ?? columns.map(\.name)).map {
             $0.name.isSameIdentifier(as: $1)
         }

@@ -158,7 +158,7 @@ final class BundleApplier {
         // What is learnt from one table can concern another, so all are learnt first.
         tables = try named.map {
             let (table, columns) = try matching.match($0)
-            return try AppliedTable(db, table, columns: columns, names: $0.columns)
+            return try AppliedTable(db, table, columns: columns, names: $0.columns, givenName: $0.name)
         }
         hasUnitedColumns = !matching.columns().isSuperset(of: before)
     }

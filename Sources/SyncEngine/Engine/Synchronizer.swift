@@ -207,9 +207,6 @@ struct SessionDriver {
         }
     }
 
-    /// How often rows are left out that the remote has just refused. It names many at once.
-    private static let pushCountMax = 10
-
     /// Sends what the remote takes. Of both directions, what came is here, which must not read as a failure; what did
     /// not go, goes another time.
     private func push(
@@ -217,18 +214,26 @@ struct SessionDriver {
     ) throws -> (transfer: SyncReport.Transfer?, refusal: SyncError?) {
         var request = request
         var refusal: SyncError?
-        for _ in 0..<Self.pushCountMax {
+        var held: Set<StateRows> = []
+        while true {
             do {
                 return (try transfer(.push, from: local, to: remote, request), refusal)
             } catch let error as SyncError where error.code == .outsideScope {
-                let named = error.rows.filter { !request.heldBack.contains($0) }
-                refusal = refusal ?? error
-                if named.isEmpty || !(local is StorePeer) { break }
-                request.heldBack += named
+                // Each time there are more of them, so it ends.
+                let named = Set(
+                    error.rows.flatMap { rows in rows.keys.map { StateRows(table: rows.table, keys: [$0]) } })
+                var first = refusal ?? error
+                guard local is StorePeer, !named.isSubset(of: held) else {
+                    first.rows = []
+                    guard direction == .both else { throw first }
+                    return (nil, first)
+                }
+                held.formUnion(named)
+                request.heldBack = Array(held)
+                first.rows = request.heldBack
+                refusal = first
             }
         }
-        if let refusal, direction != .both { throw refusal }
-        return (nil, refusal)
     }
 
     /// Gives a side a new identity, unless what it said of itself was out of date.

@@ -17,7 +17,10 @@ extension PolicyDeclarations {
             let column = names.column(first, of: table)?.number
             let isKnown =
                 group.name == Self.policies
-                ? policies.contains { $0.table == table && $0.column == column && !Self.changes($0, group) }
+                ? Self.saysNothing(group, column, table, policies)
+                    || policies.contains {
+                        $0.table == table && $0.column == column && !Self.changes($0, group)
+                    }
                 : areKnown(group, column, table, names, counters[table], sender)
             guard !isKnown else { continue }
             throw SyncError(
@@ -27,6 +30,15 @@ extension PolicyDeclarations {
                 which is not known at the server, and this device may not: declare it there first
                 """)
         }
+    }
+
+    /// Whether a declaration says what holds without one.
+    private static func saysNothing(
+        _ group: BundleHeader.Table, _ column: Int?, _ table: Int64, _ policies: [PolicyStore.Entry]
+    ) -> Bool {
+        guard group.columns.count >= 3 else { return true }
+        let kind = ColumnPolicy.Kind(word: group.columns[1], functionName: group.columns[2])
+        return kind == .lastWriter && !policies.contains { $0.table == table && $0.column == column }
     }
 
     /// Whether a declaration would take the place of a policy.

@@ -56,7 +56,8 @@ extension Synchronizer {
     package func reach() throws -> (known: VersionVector, lastEntry: Int64) {
         try database.read { db in
             let reach = try Coverage.load(db, StoreMetadata.require(db)).reach
-            return (reach, try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0)
+            let last = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0
+            return (reach, try HeldBackRows.lastEdit(db, upTo: last))
         }
     }
 

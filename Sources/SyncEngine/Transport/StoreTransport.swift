@@ -151,13 +151,16 @@ final class StorePeer: SyncPeer {
         guard !request.heldBack.isEmpty else {
             return try export { try BundleExporter($0, request).write(progress: progress, to: sink) }
         }
-        var last: Int64?
+        var own: (last: Int64, number: Int64)?
         func holdBack(_ db: Database) throws {
-            last = try HeldBackRows(db: db, environment: environment)
+            own = try HeldBackRows(db: db, environment: environment)
                 .move(request.heldBack, beyond: .init(request))
         }
         return try export(preparing: holdBack) { db in
-            try BundleExporter(db, request, upTo: last).write(progress: progress, to: sink)
+            guard try StoreMetadata.require(db).selfNumber == own?.number else {
+                throw SyncError.changedMeanwhile
+            }
+            return try BundleExporter(db, request, upTo: own?.last).write(progress: progress, to: sink)
         }
     }
 

@@ -44,6 +44,11 @@ public struct Stamp: Hashable, Sendable {
         self.sequence = sequence
     }
 
+    /// Whether both are of one write, which may have got another number since.
+    public func isSameWrite(as other: Stamp) -> Bool {
+        timestamp == other.timestamp && replica == other.replica
+    }
+
     /// Whether this stamp wins over another: by time, then by replica.
     public func isNewer(than other: Stamp) -> Bool {
         (timestamp, replica) > (other.timestamp, other.replica)

@@ -23,45 +23,53 @@ struct HeldBackRows {
     /// Gives the changes of some rows that a receiver does not know the last numbers. The log is folded before and
     /// after.
     ///
-    /// - returns: The last of the other changes.
-    func move(_ selections: [StateRows], beyond receiver: Receiver) throws -> Int64 {
+    /// - returns: The last of the other changes, and the local number of this replica, which may get another identity.
+    func move(_ selections: [StateRows], beyond receiver: Receiver) throws -> (last: Int64, number: Int64) {
         try Fold(db: db, environment: environment).run()
         let metadata = try StoreMetadata.require(db)
         let changes = try changes(selections, receiver, metadata)
-        if let last = try lastOfOthers(changes, metadata) { return last }
+        if let last = try lastOfOthers(changes, metadata) { return (last, metadata.selfNumber) }
         // One number for all that moves: a mark in the log takes it.
         try db.execute(
             sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)",
             arguments: [environment.milliseconds()])
         let number = db.lastInsertedRowID
+        try note(number)
         try renumber(number, metadata.selfNumber)
         try Fold(db: db, environment: environment).run()
         try DigestLedger.invalidate(db)
-        return number - 1
+        return (number - 1, metadata.selfNumber)
     }
 
-    /// What moves counts as written just after it was: whoever has it from elsewhere takes it as the newer write.
+    // MARK: What others wait for
+
+    private static let (markName, editName) = ("held.mark", "held.edit")
+
+    private func note(_ mark: Int64) throws {
+        try SyncSetting.set(db, Self.editName, Self.lastEdit(db, upTo: mark - 1))
+        try SyncSetting.set(db, Self.markName, mark)
+    }
+
+    /// The number of the last local change. That changes got other numbers is nothing that anybody has to be told at once:
+    /// two remotes that refuse different rows would wake each other for ever.
+    ///
+    /// - parameter last: The last number there is.
+    static func lastEdit(_ db: Database, upTo last: Int64) throws -> Int64 {
+        guard try SyncSetting.integer(db, markName) == last else { return last }
+        return try SyncSetting.integer(db, editName) ?? last
+    }
+
+    // MARK: Renumbering
+
+    /// It is the same write under another number: of one moment, the greater number stands (see ``Merge``).
     private func renumber(_ number: Int64, _ own: Int64) throws {
-        try OriginalValues.removeStale(db)
         for table in ["_sync_row", "_sync_cell"] {
             try db.execute(
                 sql: """
-                    UPDATE \(table) SET oseq = ?1, hlc = min(hlc + 1, \(AdmissionLimits.timestampMax))
-                    WHERE r IN (SELECT r FROM temp._sync_held) AND sid = ?2
+                    UPDATE \(table) SET oseq = ?1 WHERE r IN (SELECT r FROM temp._sync_held) AND sid = ?2
                       AND oseq > (SELECT h.oseq FROM temp._sync_held AS h WHERE h.r = \(table).r)
                     """, arguments: [number, own])
         }
-        // A column that was written after the whole row stays so. Shares of counters have nothing to do with that.
-        try db.execute(
-            sql: """
-                UPDATE _sync_cell SET sid = ?2, oseq = ?1,
-                    hlc = min(\(AdmissionLimits.timestampMax), 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r))
-                WHERE r IN (SELECT b.r FROM temp._sync_held AS h JOIN _sync_row AS b ON b.r = h.r WHERE b.sid = ?2 AND b.oseq = ?1)
-                AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
-                AND col NOT IN (
-                    SELECT s.col FROM _sync_share AS s JOIN _sync_row AS b ON b.tbl = s.tbl WHERE b.r = _sync_cell.r)
-                """, arguments: [number, own])
-        try OriginalValues.followVersions(db)
     }
 
     /// The rows with changes of this replica that the receiver does not know.
@@ -128,6 +136,10 @@ struct HeldBackRows {
                 OR EXISTS(SELECT 1 FROM _sync_cell WHERE sid = ?1 AND oseq >= ?2
                     AND r NOT IN (SELECT r FROM temp._sync_held))
                 """, arguments: [own, first])
-        return hasOthers == true ? nil : first - 1
+        // What is claimed has to be a point of the chain, or this replica would look like a copy of itself.
+        guard hasOthers != true, try ReplicaChain(db: db).point(of: own, at: first - 1) != nil else {
+            return nil
+        }
+        return first - 1
     }
 }
