@@ -75,8 +75,9 @@
             let result = try Self.run(
                 place,
                 """
-                for turn in 1 2 3; do
-                    grep -q syncctl /proc/$PPID/comm && kill -\(signal) $PPID
+                for turn in $(seq 100); do
+                    grep -q syncctl /proc/$PPID/comm || exit 1
+                    kill -\(signal) $PPID
                     sleep 0.3
                 done
                 cat '\(place.secret("b"))'
