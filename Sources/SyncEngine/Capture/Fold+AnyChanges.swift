@@ -52,10 +52,11 @@ extension Fold {
     /// A row's life after `turns` insertions and deletions: odd while it exists. A deletion of a row that
     /// is gone is one of the same life, told anew (see ``HalfKnownDeletions``).
     ///
-    /// A row can die in the last life there is, and begin none after it. Its key was used up by somebody who sent such
+    /// A row that is replaced in the last life in which it can be there stays in it. It can die in the last life there is,
+    /// and begin none after it. Its key was used up by somebody who sent such
     /// a life; what is inserted under it is not told to others, and `verify` names it.
     private static let life = """
-        min(\(AdmissionLimits.lifeMax), f.cl + CASE WHEN f.alive OR f.cl & 1 OR f.turns > 1
+        min(\(AdmissionLimits.lifeMax) - (f.alive AND f.cl & 1), f.cl + CASE WHEN f.alive OR f.cl & 1 OR f.turns > 1
             THEN f.turns + ((f.cl + f.turns) & 1 <> f.alive) ELSE 0 END)
         """
 

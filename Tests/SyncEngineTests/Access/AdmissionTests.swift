@@ -82,6 +82,22 @@ import Testing
         try expectHealthy([hub, other])
     }
 
+    @Test func aRowInTheLastLifeCanBeReplacedEverywhere() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let other = try stores.clone(hub, as: "b.db")
+        let row = Forgery.Row(
+            number: 1, life: AdmissionLimits.lifeMax - 1, base: stamp(1), values: [0: "a"])
+        try hub.take(Forgery(hub, device, [row]), within: nil)
+        try other.sync(hub)
+        try other.execute("INSERT OR REPLACE INTO item (id, scope, x) VALUES (?, 'b', 5)", [itemKey(1)])
+        try hub.sync(other)
+        for replica in [hub, other] {
+            #expect(try replica.value("SELECT scope || x FROM item", as: String.self) == "b5")
+        }
+        try expectHealthy([hub, other])
+    }
+
     @Test func aLifeAfterTheLastIsRefused() throws {
         let stores = try TestStores()
         let hub = try stores.createWithScopes()
