@@ -13,6 +13,9 @@ import Synchronization
 /// the process at once.
 package enum Interruption {
     private static let count = Atomic<Int>(0)
+    private static let firstMilliseconds = Atomic<Int>(0)
+    /// A supervisor may signal a process and its group, which is one wish and not two.
+    private static let repetitionMilliseconds = 300
 
     /// Begins to listen. Called after the passphrases were read, because their
     /// prompt handles signals itself.
@@ -20,8 +23,15 @@ package enum Interruption {
         guard CommandSurroundings.current == nil else { return }
         for number in [SIGINT, SIGTERM] {
             signal(number) { number in
-                // An atomic add and _exit are safe in a signal handler.
-                if Interruption.count.add(1, ordering: .relaxed).newValue > 1 { _exit(128 + number) }
+                // Atomics, clock_gettime and _exit are safe in a signal handler.
+                var time = timespec()
+                clock_gettime(CLOCK_MONOTONIC, &time)
+                let now = Int(time.tv_sec) &* 1000 &+ Int(time.tv_nsec) / 1_000_000
+                guard Interruption.count.add(1, ordering: .relaxed).newValue > 1 else {
+                    return Interruption.firstMilliseconds.store(now, ordering: .relaxed)
+                }
+                let first = Interruption.firstMilliseconds.load(ordering: .relaxed)
+                if now &- first > Interruption.repetitionMilliseconds { _exit(128 + number) }
             }
         }
     }

@@ -8,7 +8,7 @@
 //   torn       half of the bytes of a write are written, then the process is killed
 //   full       from this call on, all that needs space fails with ENOSPC
 //   readOnly   (at every call) files and folders there can't be written: EROFS, or what FAULT_ERROR names (EACCES)
-//   interrupt  SIGINT is raised before the call, which then goes on; interruptTwice: two of them
+//   interrupt  SIGINT is raised before the call, which then goes on; interruptTwice: two of them, with a pause
 // With FAULT_READS=1 each read and pread counts, too, and goes on unless it kills.
 // FAULT_COUNT_FILE gets the number of calls when the process exits.
 #define _GNU_SOURCE
@@ -131,7 +131,10 @@ static int fails(int tears) {
     if (number != fault_at) return 0;
     if (mode == KILL || (mode == TORN && !tears)) die();
     if (mode == INTERRUPT || mode == INTERRUPT_TWICE) raise(SIGINT);
-    if (mode == INTERRUPT_TWICE) raise(SIGINT);
+    if (mode == INTERRUPT_TWICE) {
+        usleep(400000);  // At once, it would be a repetition of the first one.
+        raise(SIGINT);
+    }
     return mode == TORN;
 }
 
