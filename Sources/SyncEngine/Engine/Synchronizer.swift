@@ -207,6 +207,8 @@ struct SessionDriver {
         }
     }
 
+    private static let pushCountMax = 100
+
     /// Sends what the remote takes. Of both directions, what came is here, which must not read as a failure; what did
     /// not go, goes another time.
     private func push(
@@ -215,25 +217,25 @@ struct SessionDriver {
         var request = request
         var refusal: SyncError?
         var held: Set<StateRows> = []
-        while true {
+        // A server names up to 1,000 rows at once, and one that makes them up would have everything sent for ever.
+        pushes: for _ in 0..<Self.pushCountMax {
             do {
                 return (try transfer(.push, from: local, to: remote, request), refusal)
             } catch let error as SyncError where error.code == .outsideScope {
-                // Each time there are more of them, so it ends.
                 let named = Set(
                     error.rows.flatMap { rows in rows.keys.map { StateRows(table: rows.table, keys: [$0]) } })
                 var first = refusal ?? error
-                guard local is StorePeer, !named.isSubset(of: held) else {
-                    first.rows = []
-                    guard direction == .both else { throw first }
-                    return (nil, first)
-                }
+                let isNew = local is StorePeer && !named.isSubset(of: held)
                 held.formUnion(named)
                 request.heldBack = Array(held)
                 first.rows = request.heldBack
                 refusal = first
+                guard isNew else { break pushes }
             }
         }
+        refusal?.rows = []
+        if let refusal, direction != .both { throw refusal }
+        return (nil, refusal)
     }
 
     /// Gives a side a new identity, unless what it said of itself was out of date.

@@ -34,12 +34,7 @@ struct ExportedParts {
         let all = try SyncedTable.loadAll(db)
         let coverage = try Coverage.load(db, metadata)
         let names = TableNames(all, try NameAliases(db))
-        var known: [Int64: VersionVector] = [:]
-        for part in request.parts {
-            for number in part.tables.compactMap(names.number) {
-                known[number, default: request.base].join(part.target)
-            }
-        }
+        let known = request.knownOfTables(names)
         let partial = try PartialExchange(coverage, request, names, known)
         whole = Self.group(coverage.whole, knownByPeer: request.base)
         isFiltered = request.tables != nil || !partial.excluded.isEmpty

@@ -71,6 +71,17 @@ public struct TransferRequest: Equatable, Sendable {
         self.tables = tables
     }
 
+    /// What the receiver knows of tables of which it knows something else than of all, by their numbers here.
+    func knownOfTables(_ names: TableNames) -> [Int64: VersionVector] {
+        var known: [Int64: VersionVector] = [:]
+        for part in parts {
+            for number in part.tables.compactMap(names.number) {
+                known[number, default: base].join(part.target)
+            }
+        }
+        return known
+    }
+
     /// The last change of each replica of which anything is known.
     var reach: VersionVector {
         let reach = parts.reduce(into: base) { $0.join($1.target) }

@@ -13,15 +13,6 @@ import Testing
         WireStamp(timestamp: timestamp, replica: replica, sequence: sequence)
     }
 
-    private func code(_ body: () throws -> Void) throws -> SyncError.Code? {
-        do {
-            try body()
-            return nil
-        } catch let error as SyncError {
-            return error.code
-        }
-    }
-
     // MARK: Time
 
     @Test func anEditWinsOverAValueOfTheLastTimestampThereIs() throws {

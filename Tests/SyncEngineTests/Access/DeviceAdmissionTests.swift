@@ -9,15 +9,6 @@ import Testing
 @Suite struct DeviceAdmissionTests {
     private let device = AdmissionTests.replica(1_000_000)
 
-    private func code(_ body: () throws -> Void) throws -> SyncError.Code? {
-        do {
-            try body()
-            return nil
-        } catch let error as SyncError {
-            return error.code
-        }
-    }
-
     /// A repair moves no vector, so nobody could send on what it brings beyond.
     @Test func aRepairWithChangesThatAreNotKnownIsRefused() throws {
         let stores = try TestStores()

@@ -92,3 +92,13 @@ extension TestReplica {
         }
     }
 }
+
+/// The code of the error that something throws; nil when it throws none.
+func code(_ body: () throws -> Void) throws -> SyncError.Code? {
+    do {
+        try body()
+        return nil
+    } catch let error as SyncError {
+        return error.code
+    }
+}

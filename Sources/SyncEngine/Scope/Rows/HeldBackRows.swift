@@ -7,27 +7,19 @@ import SyncWire
 /// that are held back get the last numbers of all, and a bundle without them reaches to the one before: what it says
 /// is true, and what was held back is sent as soon as it is taken.
 struct HeldBackRows {
-    /// The receiver, which knows something else of some tables.
-    struct Receiver {
-        let base: VersionVector
-        let parts: [ReplicaFacts.Part]
-
-        init(_ request: TransferRequest) { (base, parts) = (request.base, request.parts) }
-    }
-
     let db: Database
     let environment: SyncEnvironment
 
     private typealias Change = (row: Int64, table: Int64, known: Int64)
 
-    /// Gives the changes of some rows that a receiver does not know the last numbers. The log is folded before and
-    /// after.
+    /// Gives the changes that a receiver does not know, of the rows that it does not take, the last numbers. The log is
+    /// folded before and after.
     ///
     /// - returns: The last of the other changes, and the local number of this replica, which may get another identity.
-    func move(_ selections: [StateRows], beyond receiver: Receiver) throws -> (last: Int64, number: Int64) {
+    func move(_ request: TransferRequest) throws -> (last: Int64, number: Int64) {
         try Fold(db: db, environment: environment).run()
         let metadata = try StoreMetadata.require(db)
-        let changes = try changes(selections, receiver, metadata)
+        let changes = try changes(request, metadata)
         if let last = try lastOfOthers(changes, metadata) { return (last, metadata.selfNumber) }
         // One number for all that moves: a mark in the log takes it.
         try db.execute(
@@ -73,22 +65,15 @@ struct HeldBackRows {
     }
 
     /// The rows with changes of this replica that the receiver does not know.
-    private func changes(
-        _ selections: [StateRows], _ receiver: Receiver, _ metadata: StoreMetadata
-    ) throws -> [Change] {
+    private func changes(_ request: TransferRequest, _ metadata: StoreMetadata) throws -> [Change] {
         let tables = try SyncedTable.loadAll(db)
         let names = TableNames(tables, try NameAliases(db))
         let own = try metadata.replicaID()
-        var known: [Int64: VersionVector] = [:]
-        for part in receiver.parts {
-            for number in part.tables.compactMap(names.number) {
-                known[number, default: receiver.base].join(part.target)
-            }
-        }
+        let known = request.knownOfTables(names)
         let selection = try db.makeStatement(sql: "SELECT r FROM _sync_row WHERE tbl = ?1 AND pk = ?2")
         defer { selection.reset() }
         var changes: [Change] = []
-        for rows in selections {
+        for rows in request.heldBack {
             guard let number = names.number(of: rows.table) else { continue }
             for key in rows.keys {
                 selection.reset()
@@ -98,7 +83,7 @@ struct HeldBackRows {
                 }
                 guard try selection.step() else { continue }
                 let row = RawColumn.int64(selection.sqliteStatement, 0)
-                changes.append((row, number, (known[number] ?? receiver.base)[own]))
+                changes.append((row, number, (known[number] ?? request.base)[own]))
             }
         }
         return changes

@@ -1,0 +1,110 @@
+import CipherStore
+import SyncWire
+
+/// What a replica sends, from one snapshot.
+extension StorePeer {
+    func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        guard !request.heldBack.isEmpty else {
+            return try export { try BundleExporter($0, request).write(progress: progress, to: sink) }
+        }
+        var own: (last: Int64, number: Int64)?
+        func holdBack(_ db: Database) throws {
+            own = try HeldBackRows(db: db, environment: environment).move(request)
+        }
+        return try export(preparing: holdBack) { db in
+            guard try StoreMetadata.require(db).selfNumber == own?.number else {
+                throw SyncError.changedMeanwhile
+            }
+            return try BundleExporter(db, request, upTo: own?.last).write(progress: progress, to: sink)
+        }
+    }
+
+    /// The same for a device.
+    ///
+    /// - parameter bounds: Says in the snapshot that is sent what the device may get; nil for everything. It may throw.
+    func send(
+        _ request: TransferRequest, within bounds: (Database) throws -> AccessBounds?,
+        progress: SyncProgressHandler?, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try export { db in
+            var request = request
+            if let bounds = try bounds(db) {
+                let access = try DeviceAccess(db, bounds)
+                try access.check(request)
+                request = access.restricted(request)
+            }
+            return try BundleExporter(db, request).write(progress: progress, to: sink)
+        }
+    }
+
+    func send(
+        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        try export { try BundleExporter($0, repairing: rows).write(progress: nil, to: sink) }
+    }
+
+    /// - parameter prepare: Called in a transaction before that of the export, with the log folded.
+    private func export(
+        preparing prepare: ((Database) throws -> Void)? = nil, _ body: (Database) throws -> TransferSummary
+    ) throws -> TransferSummary {
+        guard canWrite else {
+            let summary = try database.writeWithoutTransaction { db in
+                try requireVersions(db)
+                return try exportFolded(db, body)
+            }
+            guard let summary else { throw SyncError.changedMeanwhile }
+            return summary
+        }
+        // The receiver has a transaction open, and whoever writes to this store may be waiting for that one. So a store
+        // in which nothing is left to be done is only read.
+        if prepare == nil, let summary = try exportSettled(body) { return summary }
+        var hasSettled = false
+        for _ in 0..<10 {
+            var summary: TransferSummary?
+            let isDue = try database.writeWithoutTransaction { db in
+                try db.inTransaction(.immediate) {
+                    try Fold(db: db, environment: environment).run()
+                    try prepare?(db)
+                    return .commit
+                }
+                // Somebody wrote since this replica greeted, and rows may have found their place.
+                if try !hasSettled && SettlementMark.isDue(db) { return true }
+                summary = try exportFolded(db, body)
+                return false
+            }
+            if let summary { return summary }
+            guard isDue else { continue }
+            hasSettled = true
+            try database.settle(environment, isFull: false)
+        }
+        throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another process keeps writing")
+    }
+
+    /// Exports a store in which everything is folded and settled.
+    ///
+    /// - returns: nil when something is left to be done.
+    private func exportSettled(_ body: (Database) throws -> TransferSummary) throws -> TransferSummary? {
+        try database.writeWithoutTransaction { db in
+            guard try !SettlementMark.isDue(db) else { return nil }
+            return try exportFolded(db, body)
+        }
+    }
+
+    /// Exports one snapshot.
+    ///
+    /// - returns: nil when somebody wrote after the fold: the snapshot would hold
+    ///   new values under old stamps, and half of a transaction.
+    private func exportFolded(
+        _ db: Database, _ body: (Database) throws -> TransferSummary
+    ) throws -> TransferSummary? {
+        var summary: TransferSummary?
+        try db.inTransaction(.deferred) {
+            if try StateReader(db: db).isFolded() { summary = try body(db) }
+            return .commit
+        }
+        return summary
+    }
+}
