@@ -424,4 +424,35 @@ import Testing
             #expect(throws: SyncError.self, "\(scope)") { try hub.synchronizer.bounds(of: scope) }
         }
     }
+
+    /// A server can name rows that are not there, and others each time.
+    @Test func aServerThatMakesRowsUpIsNotAskedForEver() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let phone = try stores.clone(hub, as: "phone.db")
+        try phone.execute("INSERT INTO item (id, scope) VALUES (?, 'a')", [itemKey(1)])
+        var count = 0
+        let liar = FaultyPeer(
+            hub.peer,
+            meanwhile: (
+                .received,
+                {
+                    count += 1
+                    var error = SyncError(.outsideScope, "no")
+                    error.rows = [
+                        StateRows(
+                            table: ["item"], keys: [.init(bytes: Array(itemKey(1000 + count)), isText: false)]
+                        )
+                    ]
+                    throw error
+                }
+            ))
+        let driver = SessionDriver(
+            local: phone.peer, remote: liar, remoteName: "liar", tables: nil, progress: nil)
+        let report = try driver.run(.both)
+        #expect(report.refusal != nil && report.refusal?.rows == [] && report.pushed == nil)
+        #expect(count == 100)
+        #expect(try phone.value("SELECT count(*) FROM item", as: Int.self) == 1)
+        try expectHealthy([phone])
+    }
 }
