@@ -11,12 +11,23 @@ import Testing
 @Suite struct ConvergenceTests {
     private static let columns = ["title", "body", "stars"]
 
-    private func exchange(_ left: TestReplica, _ right: TestReplica, _ direction: SyncDirection) throws {
+    /// - parameters:
+    ///     - changeCountMax: How many changes go at once.
+    ///     - isCut: Whether the way breaks after the first of them.
+    private func exchange(
+        _ left: TestReplica, _ right: TestReplica, _ direction: SyncDirection,
+        changeCountMax: Int64 = .max, isCut: Bool = false
+    ) throws {
         let environment = left.stores.clock.environment
-        _ = try SessionDriver(
-            local: StorePeer(left.queue, environment, closes: false),
-            remote: StorePeer(right.queue, environment, closes: false), remoteName: right.name, progress: nil
-        ).run(direction)
+        let remote = FaultyPeer(
+            StorePeer(right.queue, environment, closes: false), cut: isCut ? .received : nil,
+            changeCountMax: changeCountMax)
+        do {
+            _ = try SessionDriver(
+                local: StorePeer(left.queue, environment, closes: false), remote: remote,
+                remoteName: right.name, progress: nil
+            ).run(direction)
+        } catch is FaultyPeer.Cut {}
     }
 
     private func act(_ replica: TestReplica, _ random: inout SplitMix64) throws {
@@ -67,8 +78,18 @@ import Testing
     }
 
     @Test(arguments: Campaign.seeds(4, nightly: 120)) func replicasConverge(seed: UInt64) throws {
+        try converge(seed, inPortions: false)
+    }
+
+    @Test(arguments: Campaign.seeds(4, nightly: 120))
+    func replicasConvergeThatTakeAFewChangesAtOnce(seed: UInt64) throws {
+        try converge(seed, inPortions: true)
+    }
+
+    private func converge(_ seed: UInt64, inPortions: Bool) throws {
         var random = SplitMix64(state: seed)
         let stores = try TestStores(seed: seed)
+        if inPortions { stores.clock.chainStride.withLock { $0 = 1 } }
         let first = try stores.create("0.db")
         try first.execute("INSERT INTO note (id, title) VALUES (?, 'zero')", [key(0)])
         var replicas = [first]
@@ -80,7 +101,14 @@ import Testing
                 try act(replicas[one], &random)
             } else {
                 let other = (one + 1 + Int(random.next(below: 3))) % 4
-                try exchange(replicas[one], replicas[other], directions[Int(random.next(below: 3))])
+                let direction = directions[Int(random.next(below: 3))]
+                guard inPortions else {
+                    try exchange(replicas[one], replicas[other], direction)
+                    continue
+                }
+                try exchange(
+                    replicas[one], replicas[other], direction,
+                    changeCountMax: Int64(1 + random.next(below: 4)), isCut: random.next(below: 3) == 0)
             }
         }
         for _ in 0..<2 {

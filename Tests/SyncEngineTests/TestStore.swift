@@ -22,8 +22,11 @@ final class TestEnvironment: Sendable {
 
     func advance(milliseconds: Int64) { state.withLock { $0.milliseconds += milliseconds } }
 
+    /// How many numbers lie between points of a chain that one fold adds.
+    let chainStride = Mutex<Int64>(256)
+
     var environment: SyncEnvironment {
-        SyncEnvironment(
+        var environment = SyncEnvironment(
             milliseconds: { self.state.withLock { $0.milliseconds } },
             random: {
                 self.state.withLock { state in
@@ -35,6 +38,8 @@ final class TestEnvironment: Sendable {
                     return z ^ (z >> 31)
                 }
             }, places: places)
+        environment.chainStride = chainStride.withLock { $0 }
+        return environment
     }
 }
 

@@ -30,8 +30,10 @@ public struct ApplySummary: Equatable, Sendable {
         conflictCount += other.conflictCount
         sharedConflictCount += other.sharedConflictCount
         changedRowCount += other.changedRowCount
-        parkedCount += other.parkedCount
-        unparkedCount += other.unparkedCount
+        // What waited after one of them can have found its place in another.
+        let foundCount = min(parkedCount, other.unparkedCount)
+        parkedCount += other.parkedCount - foundCount
+        unparkedCount += other.unparkedCount - foundCount
         renewedReplica = renewedReplica ?? other.renewedReplica
         if other.skewMilliseconds > skewMilliseconds {
             (skewMilliseconds, skewedReplica) = (other.skewMilliseconds, other.skewedReplica)

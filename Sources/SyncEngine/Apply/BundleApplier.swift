@@ -35,6 +35,7 @@ final class BundleApplier {
     private var rows: AppliedRows?
     /// What was known of the row that is being applied, where that is less than of its table.
     private var wasKnown: VersionVector?
+    private let terms: UploadTerms
     private let access: DeviceAccess?
     private let uploads: UploadedRows?
     /// Whether the header asks for a new identity that the bundle does not fit. Only its end shows
@@ -46,17 +47,18 @@ final class BundleApplier {
     /// Prepares the application. The log is folded first, so that local edits
     /// have versions to be merged with.
     ///
-    /// - parameter bounds: What the sender may bring; nil for everything.
+    /// - parameter terms: What the sender may bring.
     init(
-        _ db: Database, _ environment: SyncEnvironment, limits: WireLimits = WireLimits(),
-        policies: MergePolicies? = nil, bounds: AccessBounds? = nil
+        _ db: Database, _ environment: SyncEnvironment, on terms: UploadTerms = .unbounded,
+        policies: MergePolicies? = nil
     ) throws {
         self.db = db
         self.policies = policies
         self.environment = environment
         try TableTracking(db: db, environment: environment).refresh()
         try Fold(db: db, environment: environment).run()
-        access = try bounds.map { try DeviceAccess(db, $0) }
+        self.terms = terms
+        access = try terms.bounds.map { try DeviceAccess(db, $0) }
         uploads = try access.map { try UploadedRows(db, $0) }
         metadata = try StoreMetadata.require(db)
         versions = try VersionTable(db)
@@ -65,7 +67,7 @@ final class BundleApplier {
         writer = RowWriter(parking: parking)
         halfKnown = HalfKnownDeletions(db, environment)
         lastRows = LastRows(db)
-        reader = BundleReader(limits: limits)
+        reader = BundleReader(limits: terms.limits)
         records = BundleRecords(adoptionBound: environment.adoptionBound)
         try db.execute(sql: "UPDATE _sync_state SET applying = 1")
         triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
@@ -167,6 +169,7 @@ final class BundleApplier {
 
     private func apply(_ record: borrowing RowRecord) throws {
         summary.rowCount += 1
+        try terms.requireTime()
         guard record.table < tables.count else {
             throw SyncError(.invalidBundle, "the bundle has a row of a table that can't have any")
         }

@@ -168,13 +168,13 @@ struct BundleExporter {
         }
     }
 
-    /// About how many rows there are to write, for progress.
+    /// About how many rows there are to write, in this bundle and those that follow, for progress.
     private func rowCount(_ group: ExportedParts.Group) throws -> Int64 {
         try Int64.fetchOne(
             db,
             sql: """
                 SELECT count(*) FROM temp._sync_known AS k
-                CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq AND s.oseq <= k.last \(parts.condition(group))
+                CROSS JOIN _sync_row AS s ON s.sid = k.sid AND s.oseq > k.oseq \(parts.condition(group))
                 """) ?? 0
     }
 

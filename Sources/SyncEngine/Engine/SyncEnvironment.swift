@@ -26,6 +26,9 @@ public struct SyncEnvironment: Sendable {
     /// wrong clock does not pull all others along. An edit that knew it wins over it all the same.
     public let skewMillisecondsMax: Int64
 
+    /// A fold adds a point to the replica's chain for so many numbers at least.
+    var chainStride: Int64 = 256
+
     /// A day.
     public static let defaultSkewMillisecondsMax: Int64 = 24 * 60 * 60 * 1000
 
@@ -45,9 +48,11 @@ public struct SyncEnvironment: Sendable {
 
     /// The same time, randomness and places, with events and metrics.
     public func with(logger: Logger? = nil, metrics: (any MetricsFactory)? = nil) -> SyncEnvironment {
-        SyncEnvironment(
+        var environment = SyncEnvironment(
             milliseconds: milliseconds, random: random, places: places, logger: logger ?? self.logger,
             metrics: metrics ?? self.metrics, skewMillisecondsMax: skewMillisecondsMax)
+        environment.chainStride = chainStride
+        return environment
     }
 
     /// The latest timestamp that moves the clock here.

@@ -53,6 +53,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case outsideScope
         /// More replicas, tables or columns would be known here than a store keeps.
         case capacityExceeded
+        /// A bundle takes longer to apply than a server takes over one of this device, while others wait.
+        case tooMuchAtOnce
         /// The replica was never heard of.
         case noSuchReplica
         /// Two replicas know the same and do not hold the same, and could not be made equal.

@@ -24,6 +24,8 @@ struct ReplicaChain {
 
     /// So many of the newest points of each replica are all kept; of the older ones, ever fewer.
     private static let denseCount = 128
+    /// A fold adds so many points at most.
+    private static let addedPointCountMax: Int64 = 4096
     /// So many log entries, at most, go into a hash.
     private static let hashedEntryCountMax = 256
 
@@ -31,22 +33,36 @@ struct ReplicaChain {
 
     // MARK: Our own
 
-    /// Adds the point at which a fold ends.
+    /// Adds the point at which a fold ends, and some on the way to it when it is long: a bundle ends at a point.
     ///
     /// The hash holds what was written, so that copies of one file differ as soon as they
     /// are used differently, and a random number, so that they differ even if not.
     func append(_ metadata: StoreMetadata, upTo last: Int64, _ environment: SyncEnvironment) throws {
         let sid = metadata.selfNumber
         let known = metadata.replicas.first { $0.sid == sid }?.sequence ?? 0
-        let before = try point(of: sid, at: known)
-        var hash = ChainHash(after: try before?.hash ?? metadata.replicaID())
-        hash.add(last)
-        hash.add(environment.milliseconds())
-        let nonce = environment.identifier()
-        hash.add(nonce.bytes)
+        var before = try point(of: sid, at: known)?.hash ?? metadata.replicaID()
+        var previous = known
+        let stride = max(environment.chainStride, (last - known) / Self.addedPointCountMax)
+        while last - previous > stride {
+            let next = previous + stride
+            let hash = Self.hash(next, after: before, environment)
+            try insert(ChainPoint(sequence: next, previous: previous, hash: hash.value), of: sid)
+            (before, previous) = (hash.value, next)
+        }
+        var hash = Self.hash(last, after: before, environment)
         try add(entriesAfter: metadata.folded, to: &hash)
-        try insert(ChainPoint(sequence: last, previous: known, hash: hash.value), of: sid)
+        try insert(ChainPoint(sequence: last, previous: previous, hash: hash.value), of: sid)
         try thin(sid)
+    }
+
+    private static func hash(
+        _ sequence: Int64, after before: Identifier128, _ environment: SyncEnvironment
+    ) -> ChainHash {
+        var hash = ChainHash(after: before)
+        hash.add(sequence)
+        hash.add(environment.milliseconds())
+        hash.add(environment.identifier().bytes)
+        return hash
     }
 
     /// Takes in the newest entries of the log, and the rows that they name.

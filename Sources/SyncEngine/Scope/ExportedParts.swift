@@ -13,6 +13,8 @@ struct ExportedParts {
         let base: VersionVector
         let target: VersionVector
         let floor: VersionVector
+        /// Whether the receiver gets all rows, and what is not among them was deleted.
+        var isResync = false
         /// Which rows of the one table are sent; nil for all.
         var rows: ExportedRows?
     }
@@ -125,9 +127,10 @@ struct ExportedParts {
 
     /// A receiver that does not know a deletion that was forgotten needs all rows.
     private static func group(_ part: Coverage.Part, knownByPeer known: VersionVector) -> Group {
-        Group(
-            tables: [], base: known.covers(part.floor) ? known : VersionVector(), target: part.known,
-            floor: part.floor)
+        let isResync = !known.covers(part.floor)
+        return Group(
+            tables: [], base: isResync ? VersionVector() : known, target: part.known, floor: part.floor,
+            isResync: isResync)
     }
 
     private static func isEqual(_ group: Group, _ other: Group) -> Bool {

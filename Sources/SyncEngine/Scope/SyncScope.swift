@@ -63,6 +63,10 @@ public struct TransferRequest: Equatable, Sendable {
     public var leftOut: [[String]] = []
     /// Rows that it does not take from this replica: what was changed in them waits (see ``HeldBackRows``).
     package var heldBack: [StateRows] = []
+    /// About how many of the sender's own changes it wants at once; nil for all (see ``BundlePortion``).
+    package var changeCountMax: Int64?
+    /// Whether it takes a row without values that were written to it later.
+    package var dividesRows = false
 
     /// Makes a request.
     public init(base: VersionVector, parts: [ReplicaFacts.Part] = [], tables: [[String]]? = nil) {

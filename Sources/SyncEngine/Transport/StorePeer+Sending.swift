@@ -8,7 +8,7 @@ extension StorePeer {
         to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
         guard !request.heldBack.isEmpty else {
-            return try export { try BundleExporter($0, request).write(progress: progress, to: sink) }
+            return try export { try send($0, request, upTo: nil, progress, sink) }
         }
         var own: (last: Int64, number: Int64)?
         func holdBack(_ db: Database) throws {
@@ -18,8 +18,19 @@ extension StorePeer {
             guard try StoreMetadata.require(db).selfNumber == own?.number else {
                 throw SyncError.changedMeanwhile
             }
-            return try BundleExporter(db, request, upTo: own?.last).write(progress: progress, to: sink)
+            return try send(db, request, upTo: own?.last, progress, sink)
         }
+    }
+
+    private func send(
+        _ db: Database, _ request: TransferRequest, upTo last: Int64?, _ progress: SyncProgressHandler?,
+        _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary {
+        let portion = try BundlePortion(db, request, upTo: last)
+        let exporter = try BundleExporter(db, request, upTo: portion.last)
+        var summary = try exporter.write(progress: progress, to: sink)
+        summary.isPart = portion.isPart
+        return summary
     }
 
     /// The same for a device.

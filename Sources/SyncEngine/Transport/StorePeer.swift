@@ -136,8 +136,7 @@ final class StorePeer: SyncPeer {
                     try db.inTransaction(.immediate) {
                         let terms = try terms(db)
                         let budget = try terms.device.map { try DeviceBudget(db, device: $0) }
-                        let current = try BundleApplier(
-                            db, environment, limits: terms.limits, policies: policies, bounds: terms.bounds)
+                        let current = try BundleApplier(db, environment, on: terms, policies: policies)
                         applier = current
                         try frames(db) { try current.consume($0) }
                         summary = try current.finish()

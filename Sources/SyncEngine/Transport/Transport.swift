@@ -160,6 +160,8 @@ public struct TransferSummary: Equatable, Sendable {
     public let rowCount: Int64
     /// The bytes on the wire.
     public let byteCount: Int64
+    /// Whether there is more to send, because no more was wanted at once.
+    package var isPart = false
 
     /// Makes a summary.
     public init(rowCount: Int64, byteCount: Int64) {

@@ -7,11 +7,12 @@ import SyncWire
 ///
 /// What is sent and received waits in a spool, so that no transaction is open while the network is
 /// waited for, and a transfer goes on where it broke.
-final class HTTPPeer: DefiningPeer {
+final class HTTPPeer: DefiningPeer, PacedPeer {
     private let connection: RemoteConnection
     private let folder: String
     private let options: HTTPTransport.Options
     private let keepsConnection: Bool
+    private var asksForMoreTime = false
     private var fetched: (what: What, fetch: RemoteFetch)?
 
     /// What is fetched.
@@ -178,6 +179,10 @@ final class HTTPPeer: DefiningPeer {
 
     // MARK: Uploads
 
+    var changeCountMax: Int64 { options.changeCountMax }
+
+    func askForMoreTime() { asksForMoreTime = true }
+
     /// A bundle that is larger than this is uploaded while it is made.
     private static let smallByteCount: Int64 = 4 << 20
 
@@ -192,7 +197,7 @@ final class HTTPPeer: DefiningPeer {
         let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
         let sink = try spool.sink(isCompressed: sendsCompressed)
         // This thread leaves the connection alone until that one has ended.
-        nonisolated(unsafe) let upload = RemoteUpload(connection, options, spool)
+        nonisolated(unsafe) let upload = RemoteUpload(connection, options, spool, isLong: asksForMoreTime)
         var work: BackgroundWork<ApplySummary>?
         do {
             try frames { frame in

@@ -25,6 +25,8 @@ public struct HTTPTransport: Transport {
         public var transferByteCountMax: Int64 = 4 << 30
         /// The most bytes of one request of an upload.
         public var uploadByteCount = 2 << 20
+        /// About how many changes go to the server in one bundle, so that others are served between two.
+        public var changeCountMax: Int64 = 50_000
         /// A file of certificates in PEM that servers' chains may end in, instead of those of the system; for an
         /// authority of one's own. A certificate that an invitation pins needs none.
         public var trustRootsFile: String?

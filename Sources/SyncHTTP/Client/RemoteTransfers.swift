@@ -94,9 +94,14 @@ struct RemoteUpload {
     private let connection: RemoteConnection
     private let options: HTTPTransport.Options
     private let spool: ByteSpool
+    private let isLong: Bool
     private var path: String { connection.base + "/uploads" }
 
-    init(_ connection: RemoteConnection, _ options: HTTPTransport.Options, _ spool: ByteSpool) {
+    /// - parameter isLong: Whether the server is asked for more time than others are to wait.
+    init(
+        _ connection: RemoteConnection, _ options: HTTPTransport.Options, _ spool: ByteSpool, isLong: Bool
+    ) {
+        self.isLong = isLong
         self.connection = connection
         self.options = options
         self.spool = spool
@@ -121,7 +126,7 @@ struct RemoteUpload {
                 let answer = try connection.send(
                     .init(
                         method: "POST", path: "\(path)/\(state.bundle)/application",
-                        seconds: options.patienceSeconds))
+                        query: isLong ? "long=true" : "", seconds: options.patienceSeconds))
                 return try JSONDocument.decode(Message.Application.self, from: answer).summary
             } catch let error as RemoteError where error.code == .notFound && attempts < 2 {
                 // It was applied and the answer got lost, or it had to make room: the beginning shows which.
@@ -142,7 +147,8 @@ struct RemoteUpload {
         }
         let answer = try connection.send(
             .init(
-                method: "POST", path: path, query: isAll ? "apply=true" : "", body: body,
+                method: "POST", path: path, query: isAll ? "apply=true" + (isLong ? "&long=true" : "") : "",
+                body: body,
                 seconds: options.patienceSeconds))
         return try checked(JSONDocument.decode(Message.Upload.self, from: answer))
     }

@@ -205,7 +205,9 @@ paths:
       security: [{ device: [] }]
       summary: Begin a bundle, or ask how far it came. The body is the header's frame and any that follow.
       description: An unfinished bundle of the same sender with another header is forgotten.
-      parameters: [{ name: apply, in: query, description: Whether it is applied if all of it is in the body., schema: { type: boolean } }]
+      parameters:
+        - { name: apply, in: query, description: Whether it is applied if all of it is in the body., schema: { type: boolean } }
+        - { $ref: "#/components/parameters/long" }
       requestBody: { content: { application/octet-stream: {} } }
       responses: { "200": { description: How far it came., content: { application/json: { schema: { $ref: "#/components/schemas/Upload" } } } }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/uploads/{bundle}:
@@ -220,6 +222,7 @@ paths:
     post:
       security: [{ device: [] }]
       summary: Apply a bundle that is complete, all of it or nothing. Asked again, it says what was done; 404 once that was forgotten.
+      parameters: [{ $ref: "#/components/parameters/long" }]
       responses:
         "200": { description: What it did., content: { application/json: { schema: { $ref: "#/components/schemas/Application" } } } }
         default: { $ref: "#/components/responses/Problem" }
@@ -238,6 +241,7 @@ components:
     console: { type: apiKey, in: cookie, name: __Host-cipherstore, description: "Its name goes on with the store, see /console/sessions." }
   parameters:
     store: { name: store, in: path, required: true, schema: { type: string, pattern: "^[0-9a-f]{32}$" } }
+    long: { name: long, in: query, description: "Whether the device asks for more time than others are to wait, for a bundle that it can't divide. Granted to devices without bounds.", schema: { type: boolean } }
     codec: { name: codec, in: query, description: "A codec of chunks that the device reads besides plain ones (Schemas/wire/v1.md, section 5): deflate. Another one is not used.", schema: { type: string } }
     bundle: { name: bundle, in: path, required: true, description: "SHA-256 of the payload of the header's frame, without its type and length.", schema: { type: string, pattern: "^[0-9a-f]{64}$" } }
   schemas:

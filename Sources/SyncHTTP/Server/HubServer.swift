@@ -65,6 +65,10 @@ public struct HubServer: Sendable {
         public var rowByteCountMax: Int64 = 64 << 20
         /// The most uploads that wait for their rest at a time.
         public var uploadCountMax = 64
+        /// How long the bundle of a device may take to apply, in seconds, while nobody else can write. One that takes
+        /// longer is refused, and its device sends less at once. A device without bounds may ask for more time, and gets
+        /// it.
+        public var applicationSeconds: Double = 2
         /// How long a connection may be silent, and how long the least progress may take, in seconds.
         public var silenceSeconds: Double = 30
         /// How long the answer to one request may take to send, in seconds.

@@ -13,8 +13,9 @@ extension HubStore {
     /// - parameters:
     ///     - body: The frame of the header, and any that follow it.
     ///     - applies: Whether it is applied if that is all of it.
+    ///     - isLong: Whether its device asks for more time than others are to wait.
     func beginUpload(
-        _ body: [UInt8], applies: Bool = false, from device: Device
+        _ body: [UInt8], applies: Bool = false, isLong: Bool = false, from device: Device
     ) throws -> Message.Upload {
         try Self.requireWriting(device)
         let frames = try Self.frames(body)
@@ -41,26 +42,37 @@ extension HubStore {
         if applies, let last = frames.last,
             case .end = try last.withUnsafeBytes({ try BundleParts.part(of: $0) })
         {
-            return try apply(frames, from: device)
+            return try apply(frames, isLong: isLong, from: device)
         }
         let state = try first.withUnsafeBytes { try inbox.begin($0) }
         return Self.message(try inbox.add(frames.dropFirst(), to: state.identifier))
     }
 
     /// On what terms a bundle of a device is applied, as of the transaction that asks.
-    private func terms(of device: Device) -> @Sendable (Database) throws -> UploadTerms {
+    private func terms(of device: Device, isLong: Bool) -> @Sendable (Database) throws -> UploadTerms {
         let bounds = bounds(of: device, isWriting: true)
         var limits = WireLimits()
         limits.rowByteCountMax = Int(min(Int64(limits.rowByteCountMax), self.limits.rowByteCountMax))
         limits.plainByteCountMax = self.limits.transferByteCountMax
         let wire = limits
-        return { db in UploadTerms(device: device.id, bounds: try bounds(db), limits: wire) }
+        let duration = Duration.seconds(self.limits.applicationSeconds)
+        return { db in
+            let bounds = try bounds(db)
+            // Whoever may write everything may hold up others in other ways as well.
+            let isUnlimited = isLong && bounds == nil
+            let end = ContinuousClock.now + duration
+            return UploadTerms(device: device.id, bounds: bounds, limits: wire) {
+                !isUnlimited && ContinuousClock.now > end
+            }
+        }
     }
 
     /// Applies a bundle that came in one request. It needs not wait in the store first.
-    private func apply(_ frames: [[UInt8]], from device: Device) throws -> Message.Upload {
+    private func apply(
+        _ frames: [[UInt8]], isLong: Bool, from device: Device
+    ) throws -> Message.Upload {
         let identifier = Array(SHA256.hash(data: frames[0].dropFirst(5)))
-        let summary = try synchronizer.applyUpload(on: terms(of: device)) { sink in
+        let summary = try synchronizer.applyUpload(on: terms(of: device, isLong: isLong)) { sink in
             for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
         }
         note(summary, of: identifier, byteCount: frames.reduce(0) { $0 + $1.count }, from: device)
@@ -146,14 +158,16 @@ extension HubStore {
     }
 
     /// Applies an upload that is complete.
-    func applyUpload(_ bundle: [UInt8], from device: Device) throws -> Message.Application {
+    func applyUpload(
+        _ bundle: [UInt8], isLong: Bool = false, from device: Device
+    ) throws -> Message.Application {
         if let done = summary(of: bundle, for: device) { return done }
         try requireOwn(bundle, device)
         let byteCount = try synchronizer.writer.read { db in
             try Int.fetchOne(
                 db, sql: "SELECT bytes FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
         }
-        let summary = try inbox.apply(bundle, on: terms(of: device))
+        let summary = try inbox.apply(bundle, on: terms(of: device, isLong: isLong))
         note(summary, of: bundle, byteCount: byteCount ?? 0, from: device)
         return Self.answer(summary, for: device)
     }

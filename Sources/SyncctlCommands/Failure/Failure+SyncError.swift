@@ -61,6 +61,11 @@ extension Failure {
                     "what a device may have is decided at the server: syncctl device scope <store> <device>",
                 ],
                 status: .remoteRefused)
+        case .tooMuchAtOnce:
+            self.init(
+                error.message,
+                hints: ["the server allows more with: syncctl serve <store> … --apply-seconds <seconds>"],
+                status: .remoteRefused)
         case .snapshotMissing:
             self.init(
                 error.message,

@@ -70,9 +70,18 @@ struct ServeCommand: ParsableCommand {
     @Flag(help: "Serve without TLS, to programs on this machine only.")
     var plaintextOnLoopback = false
 
+    @Option(
+        help: ArgumentHelp(
+            "How long the changes of one device may keep others from writing; it sends less at once then.",
+            valueName: "seconds"))
+    var applySeconds: Double = 2
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
+        guard applySeconds > 0, applySeconds <= 86_400 else {
+            throw ValidationError("--apply-seconds takes a number above 0, up to 86400")
+        }
         guard ServerAddress.split(listen) != nil else {
             throw ValidationError("--listen takes host:port, such as 0.0.0.0:7443")
         }
@@ -197,6 +206,7 @@ struct ServeCommand: ParsableCommand {
             throw Failure.usage("--listen takes host:port, such as 0.0.0.0:7443")
         }
         var options = HubServer.Options(host: host, port: port)
+        options.limits.applicationSeconds = applySeconds
         if let tlsCert, let tlsKey {
             for path in [tlsCert, tlsKey] where !FileManager.default.isReadableFile(atPath: path) {
                 throw Failure("\(path): there is no such file, or it can't be read")

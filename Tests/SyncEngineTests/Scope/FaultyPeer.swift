@@ -4,7 +4,7 @@ import SyncWire
 @testable import SyncEngine
 
 /// A replica that is cut off at some point of a synchronization, or written to meanwhile.
-final class FaultyPeer: SyncPeer {
+final class FaultyPeer: PacedPeer {
     /// Where something happens.
     enum Point: CaseIterable { case greeted, receiving, received, takingOut, remembering }
 
@@ -15,8 +15,19 @@ final class FaultyPeer: SyncPeer {
     private let meanwhile: (at: Point, write: () throws -> Void)?
     /// The frames of the last bundle that came.
     private(set) var frames: [[UInt8]] = []
+    /// The bundles that came.
+    private(set) var bundleCount = 0
+    /// How many changes it takes at once.
+    let changeCountMax: Int64
+    private(set) var isAskedForMoreTime = false
 
-    init(_ inner: StorePeer, cut: Point? = nil, meanwhile: (at: Point, write: () throws -> Void)? = nil) {
+    func askForMoreTime() { isAskedForMoreTime = true }
+
+    init(
+        _ inner: StorePeer, cut: Point? = nil, meanwhile: (at: Point, write: () throws -> Void)? = nil,
+        changeCountMax: Int64 = .max
+    ) {
+        self.changeCountMax = changeCountMax
         self.inner = inner
         self.cut = cut
         self.meanwhile = meanwhile
@@ -40,6 +51,7 @@ final class FaultyPeer: SyncPeer {
 
     func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {
         self.frames = []
+        bundleCount += 1
         try frames { self.frames.append(Array($0)) }
         let kept = cut == .receiving ? self.frames.dropLast() : self.frames[...]
         let summary = try inner.receive { sink in

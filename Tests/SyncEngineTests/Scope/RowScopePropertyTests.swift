@@ -42,6 +42,7 @@ import Testing
 
         init(seed: UInt64) throws {
             stores = try TestStores(seed: seed)
+            stores.clock.chainStride.withLock { $0 = 1 }
             random = Random(state: seed &* 7919)
             let first = try stores.createWithScopes("first.db")
             let second = try stores.clone(first, as: "second.db")
@@ -143,7 +144,8 @@ import Testing
             let local = FaultyPeer(
                 one.peer, cut: isLocal ? cut : nil, meanwhile: isLocal ? (point, write) : nil)
             let remote = FaultyPeer(
-                other.peer, cut: isLocal ? nil : cut, meanwhile: isLocal ? nil : (point, write))
+                other.peer, cut: isLocal ? nil : cut, meanwhile: isLocal ? nil : (point, write),
+                changeCountMax: Int64(1 + random.next(4)))
             do {
                 stores.clock.advance(milliseconds: 10)
                 _ = try SessionDriver(

@@ -125,13 +125,15 @@ extension HubResponder {
 
     private func upload(_ request: Request, _ store: HubStore, _ path: [String]) async throws -> Response {
         let signed: Signed
+        let isLong = request.uri.queryParameters["long"] == "true"
         switch (request.method, path.count) {
         case (.post, 1):
             signed = try await admit(request, store, upTo: Bytes.frame)
             let applies = request.uri.queryParameters["apply"] == "true"
             return try document(
                 try await onThread {
-                    try signed.store.beginUpload(signed.body, applies: applies, from: signed.device)
+                    try signed.store.beginUpload(
+                        signed.body, applies: applies, isLong: isLong, from: signed.device)
                 })
         case (.put, 2):
             signed = try await admit(request, store, upTo: Bytes.frame)
@@ -144,7 +146,9 @@ extension HubResponder {
             signed = try await admit(request, store, upTo: 0)
             let bundle = try Self.bundle(path[1])
             return try document(
-                try await onThread { try signed.store.applyUpload(bundle, from: signed.device) })
+                try await onThread {
+                    try signed.store.applyUpload(bundle, isLong: isLong, from: signed.device)
+                })
         default: throw RemoteError(.notFound, "there is nothing here")
         }
     }
