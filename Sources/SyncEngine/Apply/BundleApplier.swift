@@ -41,6 +41,8 @@ final class BundleApplier {
     /// Whether the header asks for a new identity that the bundle does not fit. Only its end shows
     /// whether it is what the sender wrote, so it is read that far.
     private var needsRenewal = false
+    /// Rows that it changes and does not begin, and that are not here.
+    private var missing = MissingRows()
     /// The header, once it was read.
     private(set) var header: BundleHeader?
 
@@ -294,10 +296,7 @@ final class BundleApplier {
                 local: version, incoming: change, peer: peer(part, change, beside: version, record.table),
                 known: wasKnown ?? part.known, isRepair: isRepair,
                 separate: counters?.shares(of: table.table.number) ?? [])
-        else {
-            throw SyncError(
-                .invalidBundle, "the bundle changes a row of \(table.table.name) that it does not begin")
-        }
+        else { return missing.add(table.table.name, key) }
         try uploads?.check(plan, beside: local?.version, table, key)
         // What somebody knows of a table that it holds in part says nothing of each row.
         if let local, change.isAlive != local.version.isAlive, !part.isRestricted, !isRepair,
@@ -367,6 +366,7 @@ final class BundleApplier {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
         guard !needsRenewal else { throw RenewalRequired() }
         try uploads?.finish()
+        try missing.requireNone()
         try rows?.finish(tables)
         if let deletions {
             try deletions.finish(tables, partOfTable)

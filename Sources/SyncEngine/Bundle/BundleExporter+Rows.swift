@@ -3,16 +3,16 @@ import SyncWire
 
 /// How the rows of a query get into a bundle.
 extension BundleExporter {
-    /// Writes the rows that a query finds, and of each what the peer does not know.
+    /// Writes the rows that a query finds, and of each what the peer does not know, or all.
     func writeRows(
-        _ sql: String, _ group: ExportedParts.Group, _ writer: inout BundleWriter,
+        _ sql: String, _ group: ExportedParts.Group, isWhole: Bool = false, _ writer: inout BundleWriter,
         _ progress: ((Int64) throws -> Void)?
     ) throws {
-        let feed = try db.makeStatement(sql: "\(sql) \(parts.condition(group))")
+        let feed = try db.makeStatement(sql: "\(sql) \(condition(group, isWhole: isWhole))")
         defer { feed.reset() }
         let cells = try db.makeStatement(sql: Self.cellsSQL)
         var known: [Int64: Int64] = [:]
-        for replica in metadata.replicas { known[replica.sid] = group.base[replica.id] }
+        for replica in metadata.replicas where !isWhole { known[replica.sid] = group.base[replica.id] }
         while try feed.step() {
             let row = feed.sqliteStatement
             let entry = FeedEntry(row)

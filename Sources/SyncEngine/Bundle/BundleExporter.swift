@@ -7,8 +7,10 @@ struct BundleExporter {
     let metadata: StoreMetadata
     let parts: ExportedParts
     private let facts: ReplicaFacts
-    /// The rows to send, all of each; nil for everything that the peer does not know.
-    private let chosen: [StateRows]?
+    /// Rows of which all is sent, and not only what the peer does not know.
+    private let chosen: [StateRows]
+    /// Whether the bundle repairs a divergence, and holds these rows only.
+    private let isRepair: Bool
     private let tables: [SyncedTable]
     private let replicas: [StoreMetadata.Replica]
     let replicaIndexes: [Int64: Int]
@@ -28,8 +30,8 @@ struct BundleExporter {
         let all = try StoreMetadata.require(db)
         let metadata = ownLast.map(all.upTo) ?? all
         try self.init(
-            db, metadata, ExportedParts(db, metadata, request), peer: request.reach, chosen: nil,
-            ownLast: ownLast)
+            db, metadata, ExportedParts(db, metadata, request), peer: request.reach,
+            chosen: request.wholeRows, ownLast: ownLast)
     }
 
     /// Prepares an export of all of some rows, which repairs a divergence.
@@ -38,22 +40,24 @@ struct BundleExporter {
     init(_ db: Database, repairing rows: [StateRows]) throws {
         let metadata = try StoreMetadata.require(db)
         try self.init(
-            db, metadata, ExportedParts(db, metadata, repairing: rows), peer: VersionVector(), chosen: rows)
+            db, metadata, ExportedParts(db, metadata, repairing: rows), peer: VersionVector(), chosen: rows,
+            isRepair: true)
     }
 
     private init(
         _ db: Database, _ metadata: StoreMetadata, _ parts: ExportedParts, peer: VersionVector,
-        chosen: [StateRows]?, ownLast: Int64? = nil
+        chosen: [StateRows], isRepair: Bool = false, ownLast: Int64? = nil
     ) throws {
         self.db = db
         self.ownLast = ownLast ?? .max
         self.chosen = chosen
+        self.isRepair = isRepair
         self.metadata = metadata
         self.parts = parts
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: peer)
         facts.floor = parts.whole.floor
         facts.parts = parts.facts
-        facts.isRepair = chosen != nil
+        facts.isRepair = isRepair
         facts.restrictions = parts.restrictions
         facts.partials = parts.partialNames.map { ReplicaFacts.Partial(names: [$0]) }
         self.facts = facts
@@ -91,8 +95,10 @@ struct BundleExporter {
                 "CREATE TEMP TABLE _sync_known (sid INTEGER PRIMARY KEY, oseq INTEGER NOT NULL, last INTEGER NOT NULL)"
         )
         defer { try? db.execute(sql: "DROP TABLE temp._sync_known") }
-        if let chosen { return try write(chosen, &writer) }
-        for group in parts.all {
+        try fillChosen()
+        defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_chosen") }
+        if isRepair { try writeRows(Self.chosenRowsSQL, parts.whole, isWhole: true, &writer, nil) }
+        for group in isRepair ? [] : parts.all {
             try fillKnown(group.base)
             let total = try progress == nil ? 0 : Int64(writer.rowCount) + rowCount(group)
             let report = progress.map { progress in
@@ -105,6 +111,8 @@ struct BundleExporter {
             }
             try writeRows(Self.newRowsSQL, group, &writer, report)
             if hasCells { try writeRows(Self.newCellsSQL, group, &writer, report) }
+            guard !chosen.isEmpty else { continue }
+            try writeRows(Self.chosenRowsSQL, group, isWhole: true, &writer, report)
         }
         // A page that was tampered with shows only now; the end must not be written then.
         try db.verifyReads()
@@ -126,14 +134,14 @@ struct BundleExporter {
             rows, &writer, onlyAdded: true, progress)
     }
 
-    /// Writes all of some rows.
-    private func write(_ chosen: [StateRows], _ writer: inout BundleWriter) throws -> TransferSummary {
+    /// The rows of which all is sent, as a table.
+    private func fillChosen() throws {
+        guard !chosen.isEmpty else { return }
         try db.execute(
             sql: "CREATE TEMP TABLE _sync_chosen (tbl INTEGER, pk, PRIMARY KEY (tbl, pk)) WITHOUT ROWID")
-        defer { try? db.execute(sql: "DROP TABLE temp._sync_chosen") }
         let insertion = try db.makeStatement(sql: "INSERT OR IGNORE INTO temp._sync_chosen VALUES (?, ?)")
         for rows in chosen {
-            guard let table = StateReader.find(rows.table, in: tables, name: \.name) else { continue }
+            guard let table = tables.named(rows.table, by: \.name) else { continue }
             for key in rows.keys {
                 insertion.reset()
                 _ = RawBinding.int64(insertion.sqliteStatement, 1, table.number)
@@ -144,10 +152,19 @@ struct BundleExporter {
             }
         }
         insertion.reset()
-        try writeRows(Self.chosenRowsSQL, parts.whole, &writer, nil)
-        try db.verifyReads()
-        try writer.finish()
-        return TransferSummary(rowCount: Int64(writer.rowCount), byteCount: Int64(writer.byteCount))
+    }
+
+    /// What selects the rows of a query.
+    ///
+    /// - parameter isWhole: Whether it finds the rows of which all is sent, which no other query finds then.
+    func condition(_ group: ExportedParts.Group, isWhole: Bool) -> String {
+        let condition = parts.condition(group)
+        let start = condition.isEmpty ? "WHERE" : "\(condition) AND"
+        if isWhole {
+            return isRepair ? condition : "\(start) (s.sid <> \(metadata.selfNumber) OR s.oseq <= \(ownLast))"
+        }
+        guard !chosen.isEmpty else { return condition }
+        return "\(start) NOT EXISTS (SELECT 1 FROM temp._sync_chosen AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)"
     }
 
     private static let chosenRowsSQL = """

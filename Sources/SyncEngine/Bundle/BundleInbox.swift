@@ -185,7 +185,7 @@ public struct BundleInbox: Sendable {
             // What was refused may be sent anew with other rows under the same header.
             let isUnusable =
                 error is WireError || code == .invalidBundle || code == .outsideScope
-                || code == .capacityExceeded || code == .tooMuchAtOnce
+                || code == .capacityExceeded || code == .tooMuchAtOnce || code == .rowsMissing
             if isUnusable { try forget(identifier) }
             throw error
         }

@@ -81,7 +81,7 @@ struct StateReader {
         guard try isFolded() else { throw SyncError.changedMeanwhile }
         let metadata = try StoreMetadata.require(db)
         let coverage = try Coverage.load(db, metadata)
-        let table = try Self.find(question.table, in: SyncedTable.loadAll(db), name: \.name)
+        let table = try SyncedTable.loadAll(db).named(question.table, by: \.name)
         var answer = StateAnswer(vector: table.map { coverage[$0.number].known } ?? metadata.vector)
         if question.buckets.isEmpty {
             answer.sums = Array(repeating: DigestSum(), count: StateHasher.bucketCount)
@@ -102,12 +102,6 @@ struct StateReader {
         }
         try db.verifyReads()
         return answer
-    }
-
-    /// What has one of some names.
-    static func find<Item>(_ names: [String], in items: [Item], name: (Item) -> String) -> Item? {
-        let names = Set(names.map { $0.identifierKey })
-        return items.first { names.contains(name($0).identifierKey) }
     }
 }
 
@@ -136,7 +130,7 @@ private struct RowHashes {
         var numbers: [Int: Int] = [:]
         var compared: [(Int, Int)] = []
         for (index, column) in question.columns.enumerated() {
-            guard let own = StateReader.find(column.names, in: table.columns, name: \.name) else { continue }
+            guard let own = table.columns.named(column.names, by: \.name) else { continue }
             numbers[own.number] = index + 1
             let ordinal = table.columns.firstIndex { $0.number == own.number }
             if let ordinal, column.includesValues { compared.append((ordinal, index + 1)) }

@@ -55,6 +55,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case capacityExceeded
         /// A bundle takes longer to apply than a server takes over one of this device, while others wait.
         case tooMuchAtOnce
+        /// A bundle changes rows that are not here, though what they began with counts as known.
+        case rowsMissing
         /// The replica was never heard of.
         case noSuchReplica
         /// Two replicas know the same and do not hold the same, and could not be made equal.
@@ -71,7 +73,7 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
     public let code: Code
     /// What happened.
     public let message: String
-    /// Where `code` is `outsideScope`: the rows that are not taken, of which some may be missing.
+    /// The rows that are not taken (`outsideScope`) or not here (`rowsMissing`); there may be more of them.
     package var rows: [StateRows] = []
 
     /// Makes an error.

@@ -128,3 +128,11 @@ struct SyncedTable {
         return SyncedTable(number: number, name: name, key: key, place: self.place, columns: columns)
     }
 }
+
+extension Sequence {
+    /// The first element that has one of some names.
+    func named(_ names: [String], by name: (Element) -> String) -> Element? {
+        let keys = Set(names.map { $0.identifierKey })
+        return first { keys.contains(name($0).identifierKey) }
+    }
+}

@@ -100,7 +100,7 @@ struct ExportedParts {
         let all = try SyncedTable.loadAll(db)
         let names = rows.map(\.table)
         tables = all.filter { table in
-            names.contains { StateReader.find($0, in: all, name: \.name)?.number == table.number }
+            names.contains { all.named($0, by: \.name)?.number == table.number }
         }
         let coverage = try Coverage.load(db, metadata)
         let vectors = Set(tables.map { coverage[$0.number].known })

@@ -63,6 +63,8 @@ public struct TransferRequest: Equatable, Sendable {
     public var leftOut: [[String]] = []
     /// Rows that it does not take from this replica: what was changed in them waits (see ``HeldBackRows``).
     package var heldBack: [StateRows] = []
+    /// Rows that it does not have, though what they began with counts as known there: it wants all of each.
+    package var wholeRows: [StateRows] = []
     /// About how many of the sender's own changes it wants at once; nil for all (see ``BundlePortion``).
     package var changeCountMax: Int64?
     /// Whether it takes a row without values that were written to it later.

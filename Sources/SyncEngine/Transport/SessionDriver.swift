@@ -109,6 +109,27 @@ struct SessionDriver {
         _ direction: SyncDirection, from source: any SyncPeer, to target: any SyncPeer,
         _ request: TransferRequest, after rowCount: Int64 = 0
     ) throws -> Passage {
+        var request = request
+        for _ in 0..<Self.askingCountMax {
+            do {
+                return try attempt(direction, from: source, to: target, request, after: rowCount)
+            } catch let error as SyncError where error.code == .rowsMissing {
+                // It may name more than it did before.
+                let wanted = Set(request.wholeRows).union(error.rows)
+                guard wanted.count > request.wholeRows.count else { throw error }
+                request.wholeRows = Array(wanted)
+            }
+        }
+        throw SyncError(.invalidBundle, "the receiver lacks other rows each time that it is asked")
+    }
+
+    /// How often a receiver may name rows that it lacks.
+    private static let askingCountMax = 100
+
+    private func attempt(
+        _ direction: SyncDirection, from source: any SyncPeer, to target: any SyncPeer,
+        _ request: TransferRequest, after rowCount: Int64
+    ) throws -> Passage {
         let report = progress.map { progress in
             { (completed: Int64, total: Int64) in
                 try progress(

@@ -268,6 +268,7 @@ components:
         tables: { type: array, items: { type: array, minItems: 1, items: { type: string } } }
         rows: { description: Tables of which some rows only are wanted., type: array, items: { $ref: "#/components/schemas/Rows" } }
         leftOut: { description: Tables of which the device holds some rows and wants nothing now., type: array, items: { type: array, minItems: 1, items: { type: string } } }
+        whole: { description: "Rows of which all is wanted, which are not here though their beginning counts as known: as the body of a request for repairs, in Base64.", type: string }
     Rows:
       description: >
         The table and the column by all of their names; the changes that the rows of the device take into account, its own ones, and

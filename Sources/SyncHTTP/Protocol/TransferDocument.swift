@@ -10,13 +10,15 @@ extension Message {
             let known: [String: Int64]
         }
 
-        private enum Key: String, CodingKey, CaseIterable { case vector, parts, tables, rows, leftOut }
+        private enum Key: String, CodingKey, CaseIterable { case vector, parts, tables, rows, leftOut, whole }
 
         let vector: [String: Int64]
         let parts: [Part]
         let tables: [[String]]?
         let rows: [Rows]
         let leftOut: [[String]]
+        /// The rows of which it wants all, as the body of a request for repairs, in Base64.
+        let whole: String?
 
         init(_ request: TransferRequest) {
             vector = Vector(request.base).vector
@@ -24,6 +26,7 @@ extension Message {
             tables = request.tables
             rows = request.rows.map(Rows.init)
             leftOut = request.leftOut
+            whole = request.wholeRows.isEmpty ? nil : ByteText.base64(StateRows.encode(request.wholeRows))
         }
 
         /// Something that is not known here may ask for less: then too much would be sent.
@@ -43,6 +46,7 @@ extension Message {
             tables = try container.decodeIfPresent([[String]].self, forKey: .tables)
             rows = try container.decodeIfPresent([Rows].self, forKey: .rows) ?? []
             leftOut = try container.decodeIfPresent([[String]].self, forKey: .leftOut) ?? []
+            whole = try container.decodeIfPresent(String.self, forKey: .whole)
         }
 
         func encode(to encoder: any Encoder) throws {
@@ -52,6 +56,7 @@ extension Message {
             try container.encodeIfPresent(tables, forKey: .tables)
             if !rows.isEmpty { try container.encode(rows, forKey: .rows) }
             if !leftOut.isEmpty { try container.encode(leftOut, forKey: .leftOut) }
+            try container.encodeIfPresent(whole, forKey: .whole)
         }
 
         func value() throws -> TransferRequest {
@@ -66,6 +71,12 @@ extension Message {
                 tables: tables)
             request.rows = try rows.map { try $0.value() }
             request.leftOut = leftOut
+            if let whole {
+                guard let bytes = ByteText.bytes(base64: whole) else {
+                    throw RemoteError(.malformed, "rows are written in Base64")
+                }
+                request.wholeRows = try bytes.withUnsafeBytes { try StateRows.decode($0) }
+            }
             return request
         }
     }

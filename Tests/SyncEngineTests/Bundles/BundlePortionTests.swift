@@ -127,6 +127,30 @@ import Testing
         #expect(try hub.state(["note"]) == phone.state(["note"]))
     }
 
+    /// A change that was replaced before it was sent counts as known. A friend that got it directly builds on it.
+    @Test func aRowThatAnotherReplicaBuildsOnIsAskedFor() throws {
+        let stores = try TestStores()
+        let (hub, phone) = try pair(stores)
+        let friend = try stores.clone(hub, as: "friend.db")
+        try insert(1...1, phone)
+        try phone.meet(friend)
+        try insert(2...6, phone)
+        try phone.execute("INSERT OR REPLACE INTO note (id, title) VALUES (?, 'again')", [itemKey(1)])
+        let cut = FaultyPeer(hub.peer, cut: .received, changeCountMax: 2)
+        #expect(throws: FaultyPeer.Cut.self) { try push(phone, to: cut) }
+        #expect(try hub.value("SELECT count(*) FROM note WHERE title IN ('t1', 'again')", as: Int.self) == 0)
+        try friend.execute("UPDATE note SET stars = 5 WHERE id = ?", [itemKey(1)])
+        // Both directions: the hub asks for the row, and so does a third replica that knows what the hub knew.
+        let third = try stores.clone(hub, as: "third.db")
+        try friend.meet(hub)
+        #expect(try hub.value("SELECT count(*) FROM note WHERE title = 't1' AND stars = 5", as: Int.self) == 1)
+        try third.meet(hub)
+        #expect(try third.state(["note"]) == hub.state(["note"]))
+        for _ in 0..<2 { for replica in [phone, friend, third] { try replica.meet(hub) } }
+        for replica in [phone, friend, third] { #expect(try replica.state(["note"]) == hub.state(["note"])) }
+        try expectHealthy([hub, phone, friend, third])
+    }
+
     @Test func aRemoteThatFindsItTooMuchGetsLess() throws {
         let stores = try TestStores()
         let (hub, phone) = try pair(stores)

@@ -62,7 +62,7 @@ struct ExportedRows {
     static func column(
         _ names: [String], of table: SyncedTable, _ aliases: NameAliases
     ) -> SyncedTable.Column? {
-        if let column = StateReader.find(names, in: table.columns, name: \.name) { return column }
+        if let column = table.columns.named(names, by: \.name) { return column }
         let numbers = names.compactMap { aliases.column(named: $0, in: table.number) }
         return table.columns.first { $0.number == numbers.first }
     }

@@ -128,7 +128,7 @@ struct FolderSession {
                 .encryptionMismatch,
             ]
             .contains(error.code)
-        case let error as SyncError: [.invalidBundle, .otherStore].contains(error.code)
+        case let error as SyncError: [.invalidBundle, .otherStore, .rowsMissing].contains(error.code)
         default: error is WireError
         }
     }

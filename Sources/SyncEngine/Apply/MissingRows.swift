@@ -1,0 +1,34 @@
+import SyncWire
+
+/// Rows of which a bundle brings a change, and not the write that began them, because its sender took that for known.
+///
+/// It can count as known without being here: a replica that sends its changes in portions, or holds rows back, claims
+/// all changes up to a number, and one that was replaced later comes with what replaced it. Another replica may have got
+/// it before, and build on it. The sender is asked for all of such rows then.
+struct MissingRows {
+    /// So many are named at once.
+    private static let namedCountMax = 1000
+
+    private var keys: [String: [StateRowKey]] = [:]
+    private var count = 0
+
+    /// Notes a row.
+    mutating func add(_ table: String, _ key: RowKey) {
+        count += 1
+        guard count <= Self.namedCountMax else { return }
+        keys[table, default: []].append(StateRowKey(bytes: Array(key.bytes), isText: key.isText))
+    }
+
+    /// - throws: ``SyncError`` of code `rowsMissing`, which names them.
+    func requireNone() throws {
+        guard let table = keys.keys.sorted().first else { return }
+        var error = SyncError(
+            .rowsMissing,
+            """
+            the bundle changes \(count) rows that are not here, such as one of table \(table), and does not say how they \
+            began; have one of everything made, or synchronize with the sender directly
+            """)
+        error.rows = keys.sorted { $0.key < $1.key }.map { StateRows(table: [$0.key], keys: $0.value) }
+        throw error
+    }
+}
