@@ -123,7 +123,7 @@ import Testing
         try expectFailure(12, "text.db", running: ["status", place.path("text.db")] + secret("a"))
         try place.folder.write("short", to: "short.db")
         try expectFailure(
-            16, "short.db", "too short", running: ["status", place.path("short.db")] + secret("a"))
+            12, "short.db", "text", running: ["status", place.path("short.db")] + secret("a"))
     }
 
     @Test func anEncryptedDatabaseThatIsNoStore() throws {

@@ -15,7 +15,7 @@ package enum DerivedKeyMemo {
     }
 
     private static let isOn = Atomic(false)
-    private static let keys = Mutex<[Input: SecretBytes]>([:])
+    private static let keys = Mutex<[Input: (key: SecretBytes, requestCount: Int)]>([:])
 
     /// Remembers keys from here on. Only for tests.
     package static func enable() { isOn.store(true, ordering: .relaxed) }
@@ -36,9 +36,21 @@ package enum DerivedKeyMemo {
     ) rethrows -> SecretBytes {
         guard isOn.load(ordering: .relaxed) else { return try derive() }
         let input = Input(function: function(), secret: secret.withUnsafeBytes { Array($0) }, salt: salt)
-        if let known = keys.withLock({ $0[input] }) { return known }
+        let known = keys.withLock { keys in
+            keys[input]?.requestCount += 1
+            return keys[input]?.key
+        }
+        if let known { return known }
         let key = try derive()
-        keys.withLock { $0[input] = key }
+        keys.withLock { $0[input] = (key, 1) }
         return key
+    }
+
+    /// How often keys of a passphrase were asked for, each of which is a derivation outside of tests.
+    package static func requestCount(of passphrase: borrowing Passphrase) -> Int {
+        let secret = passphrase.bytes.withUnsafeBytes { Array($0) }
+        return keys.withLock { keys in
+            keys.filter { $0.key.secret == secret }.values.reduce(0) { $0 + $1.requestCount }
+        }
     }
 }

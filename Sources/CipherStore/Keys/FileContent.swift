@@ -18,8 +18,13 @@ package enum FileContent: Equatable, Sendable {
     case plaintext
     /// An archive, or another file that is encrypted as one.
     case sealed
+    /// A text, such as a file of CSV: an encrypted database has bytes that no text has.
+    case text
     /// An encrypted database, anything else, or a file that can't be read.
     case other
+
+    /// So much of a file is looked at to find out whether it is a text: the smallest page of a database.
+    private static let textByteCount = 512
 
     /// Looks at the first bytes of a file.
     ///
@@ -39,14 +44,22 @@ package enum FileContent: Equatable, Sendable {
             self = .empty
             return
         }
-        let count = max(StoreFile.plaintextHeader.count, ArchiveHeader.magic.count)
-        let start = SQLiteHandle.leadingBytes(ofFile: path, count: count)
+        let start = SQLiteHandle.leadingBytes(ofFile: path, count: Self.textByteCount)
         if start.starts(with: StoreFile.plaintextHeader) {
             self = .plaintext
         } else if start.starts(with: ArchiveHeader.magic) {
             self = .sealed
         } else {
-            self = .other
+            self = Self.isText(start) ? .text : .other
+        }
+    }
+
+    /// Whether bytes are UTF-8 without controls. The last character may be cut off.
+    private static func isText(_ bytes: [UInt8]) -> Bool {
+        let controls = bytes.contains { ($0 < 0x20 && !(0x09...0x0D).contains($0)) || $0 == 0x7F }
+        guard !bytes.isEmpty, !controls else { return false }
+        return (0...min(3, bytes.count - 1)).contains {
+            String(validating: bytes.dropLast($0), as: UTF8.self) != nil
         }
     }
 }

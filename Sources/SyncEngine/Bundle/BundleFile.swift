@@ -88,9 +88,32 @@ public enum BundleFile {
             byteCount: file.byteCount, createdMilliseconds: file.createdMilliseconds)
     }
 
+    /// Whether a file begins as a bundle does, encrypted or not. Nothing else of it is looked at.
+    ///
+    /// - throws: ``StoreError``: `missing`, `empty`, `cannotRead`, `archiveDamaged`, `formatTooNew`.
+    package static func beginsAsOne(_ path: String) throws -> Bool {
+        if try SealedFileReader.isSealed(path) { return try SealedFileReader.kind(of: path) == kind }
+        let file = try SealedFileReader(path: path, kind: kind, opening: nil)
+        let start = try file.next() ?? Data()
+        // A file that was cut off inside of the first bytes still begins as one.
+        guard start.first == Frame.Kind.bundle.rawValue else { return false }
+        var assembler = FrameAssembler()
+        do {
+            let prefix = start.prefix(Frame.prefixByteCount)
+            try prefix.withUnsafeBytes { try assembler.append($0, onFrame: { _ in }) }
+            return true
+        } catch is WireError {
+            return false
+        }
+    }
+
     /// Reads what a bundle says of itself. Its rows are not looked at.
     static func header(_ path: String, _ access: Access) throws -> BundleHeader {
-        let file = try open(path, access)
+        try header(of: open(path, access))
+    }
+
+    /// The same of a file that is open, of which some was read then.
+    static func header(of file: SealedFileReader) throws -> BundleHeader {
         var reader = BundleReader()
         var assembler = FrameAssembler()
         while reader.header == nil, let piece = try file.next() {

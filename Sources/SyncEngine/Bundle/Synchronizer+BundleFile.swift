@@ -129,10 +129,11 @@ extension Synchronizer {
     public func applyBundle(
         at path: String, _ access: BundleFile.Access, progress: SyncProgressHandler? = nil
     ) throws -> BundleReport {
-        let header = try BundleFile.header(path, access)
-        return try BundleReception(peer: peer, header: header)
+        // Opened once: what a passphrase opens takes seconds to open.
+        let file = try BundleFile.open(path, access)
+        return try BundleReception(peer: peer, header: BundleFile.header(of: file))
             .run { sink in
-                let file = try BundleFile.open(path, access)
+                try file.rewind()
                 try BundleFile.forEachFrame(of: file, path: path, progress: progress, sink)
             }
     }

@@ -19,10 +19,11 @@ extension TableTracking {
         for name in names {
             let tracked = try SyncedTable.loadAll(db).filter(\.isTracked)
             guard let table = tracked.first(where: { $0.name.isSameIdentifier(as: name) }) else {
+                let names = tracked.map(\.name).joined(separator: ", ")
                 throw SyncError(
                     .noSuchTable,
-                    "table \(name) is not tracked; tracked are: \(tracked.map(\.name).joined(separator: ", "))"
-                )
+                    "table \(name) is not tracked; "
+                        + (names.isEmpty ? "no table is" : "tracked are: \(names)"))
             }
             guard partial[table.number] == nil else {
                 throw SyncError(

@@ -76,13 +76,18 @@ extension Synchronizer {
             peers: try peers(db), remotes: try SyncAttempts.load(db),
             logEntryCount: try count(db, "SELECT count(*) FROM _sync_log WHERE op <> 0"),
             conflictCount: try ConflictJournal.openCount(db, metadata),
-            parkedCount: try count(
-                db,
-                "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow WHERE why <> '\(Parking.droppedReason)')"
-            ),
+            parkedCount: try parkedRowCount(db),
             parked: try parked(db),
             schemaRemarks: try SchemaInspection(db: db).remarks()
                 + ConvertedColumn.loadAll(db).map { .init(table: $0.table, text: $0.text) })
+    }
+
+    /// The rows that wait for their table, column, parent or place.
+    static func parkedRowCount(_ db: Database) throws -> Int64 {
+        try count(
+            db,
+            "SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow WHERE why <> '\(Parking.droppedReason)')"
+        )
     }
 
     private static func count(_ db: Database, _ sql: String) throws -> Int64 {

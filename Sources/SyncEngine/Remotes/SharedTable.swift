@@ -93,7 +93,20 @@ extension Synchronizer {
     ///   definitions that do anything else, `otherStore` for a replica of another database. ``DatabaseError`` for a
     ///   definition that this SQLite can't carry out. No table is made then.
     public func createTables(from transport: any Transport) throws -> [String] {
-        try make(definitions(from: transport))
+        try makeTables(from: transport).names
+    }
+
+    /// The same, and how many rows that had waited found their place.
+    ///
+    /// - throws: As ``createTables(from:)``.
+    package func makeTables(
+        from transport: any Transport
+    ) throws -> (names: [String], shownRowCount: Int64) {
+        let definitions = try definitions(from: transport)
+        let waiting = try database.read { try Self.parkedRowCount($0) }
+        let names = try make(definitions)
+        guard !names.isEmpty else { return ([], 0) }
+        return (names, max(0, waiting - (try database.read { try Self.parkedRowCount($0) })))
     }
 
     /// How tables are made, as far as this store has them.

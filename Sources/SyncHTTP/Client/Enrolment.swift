@@ -108,8 +108,8 @@ struct Enrolment {
         try transfer.fetch(download) { piece, completed in
             do {
                 try file.write(contentsOf: piece)
-            } catch {
-                throw StoreError(.cannotWrite, "cannot write: \(error.localizedDescription)", path: path)
+            } catch let error as CocoaError {
+                throw StoreError(.cannotWrite, "cannot write: \(error.systemText)", path: path)
             }
             try progress?(completed, download.byteCount)
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// What is wrong with a command line, in the words and the form of all other failures.
 struct CommandLineUsage {
@@ -6,7 +7,7 @@ struct CommandLineUsage {
     let arguments: [String]
 
     /// The short names of options, which may stand behind one dash together.
-    private static let shortNames = Set("hqr")
+    private static let shortNames = Set("hqry")
 
     /// The words that may be options: what follows a `--` is none.
     private var words: ArraySlice<String> { arguments.prefix { $0 != "--" } }
@@ -95,8 +96,11 @@ struct CommandLineUsage {
     /// How a name is written that begins with a dash.
     private var dashHints: [String] {
         let names = words.filter { word in
-            word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2
-                && !word.dropFirst().allSatisfy(Self.shortNames.contains)
+            guard word.hasPrefix("-"), word.count > 1 else { return false }
+            // A number is one, and two dashes begin an option that is mistyped, unless there is a file of that name.
+            return word.hasPrefix("--") || Int(word) != nil
+                ? FileManager.default.fileExists(atPath: word)
+                : !word.dropFirst().allSatisfy(Self.shortNames.contains)
         }
         guard let name = names.first else { return [] }
         return [

@@ -188,7 +188,16 @@ struct InitCommand: ParsableCommand {
         let folder = try context.folder(FolderRemote.path(of: remote) ?? "", remotePassphrase)
         Interruption.listen()
         let progress = PageProgress(context)
-        try Synchronizer.join(folder, at: path, passphrase: passphrase, progress: progress.update)
+        do {
+            try Synchronizer.join(folder, at: path, passphrase: passphrase, progress: progress.update)
+        } catch let error as SyncError where error.code == .snapshotMissing {
+            let place = "dir:" + CommandWords.quoted(folder.path)
+            throw Failure(
+                error.message,
+                hints: [
+                    "a replica puts one there with: syncctl sync <its store> --remote \(place) --snapshot"
+                ])
+        }
         progress.finish()
         // The store is whole, whatever becomes of this.
         let queue = try context.open(path, KeySlotSecret(passphrase))
@@ -215,11 +224,13 @@ struct InitCommand: ParsableCommand {
             throw Failure.missing(path, hints: ["--from takes an archive, or a plain SQLite file"])
         }
         guard content == .plaintext else {
+            let file = CommandWords.path(path)
             throw Failure(
                 "\(path) is no plain SQLite file",
                 hints: [
-                    "a replica of an encrypted store is made with: --clone \(CommandWords.path(path))",
-                    "a CSV file is imported with: syncctl import",
+                    content == .text
+                        ? "rows of CSV or JSON Lines are imported with: syncctl import <store> \(file)"
+                        : "a replica of an encrypted store is made with: --clone \(file)"
                 ])
         }
     }

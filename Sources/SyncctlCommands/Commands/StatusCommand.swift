@@ -170,7 +170,8 @@ struct StatusCommand: ParsableCommand {
     private func remoteLines(_ status: SyncStatus, _ style: Style, _ now: Int64) -> [String] {
         var lines: [String] = []
         for remote in status.remotes {
-            if let error = remote.lastError {
+            // The hints of a command are for the moment of its failure.
+            if let error = remote.lastError?.components(separatedBy: "\nhint: ").first {
                 let age = HumanFormat.age(of: remote.lastAttemptMilliseconds, now: now)
                 lines.append(
                     "  \(style.yellow(remote.failureCount == 0 ? "refused" : "failed"))  \(PrintableText.escaped(remote.name)) (\(age)): \(PrintableText.escaped(error))"

@@ -13,9 +13,7 @@ extension Failure {
         let file = error.file.flatMap { $0.isEmpty || $0.hasPrefix(":") ? nil : $0 }
         let subject = file.map { "\($0): " } ?? ""
         if error.saysDiskIsFull {
-            self.init(
-                "\(subject)the disk is full; what was not finished was undone",
-                hints: ["free some space and try again"])
+            self = .full(file, "what was not finished was undone")
             return
         }
         let text = error.message ?? error.resultCode.description
@@ -31,6 +29,9 @@ extension Failure {
                 hints: Self.hints(forDamaged: file.map(CommandWords.path) ?? name), status: .integrityFailed)
         case .SQLITE_INTERRUPT: self = .cancelled
         case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_IOERR, .SQLITE_PERM:
+            self = Self.unusable(file, subject, text)
+        // The statement that copies a database says of each error of the copy that it failed.
+        case .SQLITE_ERROR where ResultCode.SQLITE_IOERR.description.hasSuffix("(\(text))"):
             self = Self.unusable(file, subject, text)
         default: self.init("\(subject)\(text) (SQLite error \(error.extendedResultCode.rawValue))")
         }
@@ -51,13 +52,9 @@ extension Failure {
         if let file, let obstacle = FileObstacle.find(file) {
             return Failure(obstacle.message(file), hints: [obstacle.hint])
         }
-        if let limit = ProcessHardening.fileSizeLimit() {
-            return Failure(
-                "\(subject)\(text); what was not finished was undone",
-                hints: [
-                    "no file may grow beyond \(HumanFormat.bytes(Int(clamping: limit))) here: see ulimit -f"
-                ])
-        }
-        return Failure("\(subject)\(text); what was not finished was undone")
+        let limit = FileSizeLimit.current
+        return Failure(
+            "\(subject)\(text); what was not finished was undone",
+            hints: limit.map { [$0.hint] } ?? [])
     }
 }

@@ -27,7 +27,7 @@ extension Failure {
             self = .usage(error.message)
         case let error as CocoaError:
             // Its description is a dump of its user info.
-            self.init(error.localizedDescription)
+            self.init((error.filePath.map { "\($0): " } ?? "") + error.systemText)
         default:
             self = NetworkSupport.access?.failure(explaining: error, store: store) ?? Failure("\(error)")
         }

@@ -39,7 +39,7 @@ extension Failure {
             self.init(
                 text, hints: [error.needsNewerLibrary ? "use a newer syncctl" : "install SQLCipher 4"],
                 status: .versionMismatch)
-        case .full: self.init(text, hints: ["free some space and try again"])
+        case .full: self = .full(error.path, "nothing was changed")
         case .exists: self.init(text, hints: ["choose another name, or remove the file"])
         case .keyringMissing, .keyringMismatch:
             self.init(
@@ -55,8 +55,9 @@ extension Failure {
         case .emptyPassphrase, .passphraseTooLong: self = .usage(text)
         case .cancelled: self.init(text, status: .cancelled)
         case .cannotRead, .cannotWrite:
-            let obstacle = error.path.flatMap(FileObstacle.find)
-            self.init(text, hints: obstacle.map { [$0.hint] } ?? [])
+            let obstacle = error.path.flatMap { FileObstacle.find($0, mayBeMissing: true) }
+            let limit = error.code == .cannotWrite ? FileSizeLimit.current : nil
+            self.init(text, hints: (obstacle?.hint ?? limit?.hint).map { [$0] } ?? [])
         default: self.init(text)
         }
     }

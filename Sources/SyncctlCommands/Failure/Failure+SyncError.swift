@@ -9,12 +9,12 @@ extension Failure {
         case .otherStore:
             self.init(
                 error.message,
-                hints: ["replicas of one database are made with: syncctl init <new> --clone <store>"],
+                hints: ["replicas of one database are made with: syncctl init <new> --clone \(name)"],
                 status: .remoteRefused)
         case .sameReplica:
             self.init(
                 error.message,
-                hints: ["a copy that can be synchronized is made with: syncctl init <new> --clone <store>"],
+                hints: ["a copy that can be synchronized is made with: syncctl init <new> --clone \(name)"],
                 status: .remoteRefused)
         case .retiredReplica:
             self.init(

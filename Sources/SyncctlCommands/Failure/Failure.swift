@@ -32,7 +32,8 @@ package struct Failure: Error, Equatable, Sendable {
 
     /// A failed system call, as `<message>: <the system's text>`.
     package static func system(_ message: String, code: Int32, hints: [String] = []) -> Failure {
-        Failure("\(message): \(systemText(code))", hints: hints)
+        let limit = code == EFBIG ? FileSizeLimit.current : nil
+        return Failure("\(message): \(systemText(code))", hints: hints + (limit.map { [$0.hint] } ?? []))
     }
 
     /// The system's text for an error number, in lower case like all other messages.

@@ -20,8 +20,9 @@ struct FileObstacle: Equatable {
 
     /// Looks for what stands against reading and writing a database.
     ///
+    /// - parameter mayBeMissing: Whether a file that is not there is none: it was to be made.
     /// - returns: nil when the system allows it.
-    static func find(_ path: String) -> FileObstacle? {
+    static func find(_ path: String, mayBeMissing: Bool = false) -> FileObstacle? {
         let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
         for (candidate, isFolder) in [
@@ -29,7 +30,7 @@ struct FileObstacle: Equatable {
         ] {
             let shown = candidate == file ? path : candidate
             // Only the database itself has to be there.
-            if candidate != file, access(candidate, F_OK) != 0, errno == ENOENT { continue }
+            if candidate != file || mayBeMissing, access(candidate, F_OK) != 0, errno == ENOENT { continue }
             if access(candidate, R_OK | W_OK | (isFolder ? X_OK : 0)) != 0 {
                 return FileObstacle(path: shown, code: errno, isFolder: isFolder)
             }

@@ -32,7 +32,9 @@ extension CommandContext {
             } catch let error as DatabaseError where error.isAboutWriting {
                 if error.saysDiskIsFull && makesFiles { throw error }
                 reason =
-                    error.saysDiskIsFull ? "the disk is full" : error.storeError?.message ?? error.message
+                    error.saysDiskIsFull
+                    ? FileSizeLimit.instead(ofFullDisk: path)?.text ?? "the disk is full"
+                    : error.storeError?.message ?? error.message
             }
         }
         var configuration = configuration

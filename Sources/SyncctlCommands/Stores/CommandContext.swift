@@ -82,7 +82,9 @@ package struct CommandContext {
         } catch let error as StoreError where error.code == .missing {
             throw Failure(
                 error.description,
-                hints: ["key files are made with: syncctl key add <store> --new-key-file <file>"])
+                hints: [
+                    "a key file is made with: syncctl key add \(CommandWords.path(store)) --new-key-file \(CommandWords.path(keyFile))"
+                ])
         }
     }
 

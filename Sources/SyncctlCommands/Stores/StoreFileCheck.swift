@@ -1,5 +1,6 @@
 import CipherStore
 import Foundation
+import SyncEngine
 
 /// Checks that need no passphrase, so that nobody is asked for one in vain.
 package enum StoreFileCheck {
@@ -29,13 +30,20 @@ package enum StoreFileCheck {
     /// Throws when there is no such file, or one of another kind that says so.
     package static func requireStore(_ path: String) throws {
         try requireExisting(path)
-        guard FileContent(ofFile: path) != .sealed else {
+        let file = CommandWords.path(path)
+        switch FileContent(ofFile: path) {
+        case .sealed:
             throw Failure.noKeyOpens(
                 "\(path): it is an archive or a bundle, and no store",
                 hints: [
-                    "make a store of an archive with: syncctl restore \(CommandWords.path(path)) <store>",
-                    "see what a bundle holds with: syncctl bundle show \(CommandWords.path(path))",
+                    "make a store of an archive with: syncctl restore \(file) <store>",
+                    "see what a bundle holds with: syncctl bundle show \(file)",
                 ])
+        case .text:
+            throw Failure.noKeyOpens(
+                "\(path): it is a text, and no store",
+                hints: ["rows of CSV or JSON Lines are imported with: syncctl import <store> \(file)"])
+        case .missing, .notRegular, .empty, .plaintext, .other: return
         }
     }
 
@@ -56,7 +64,7 @@ package enum StoreFileCheck {
                 hints: ["a shared folder is named so: --remote dir:\(CommandWords.quoted(path))"])
         case .empty: throw StoreError(.empty, "the file is empty, it holds no database", path: path)
         case .plaintext: throw StoreError(.plaintext, "the database is not encrypted", path: path)
-        case .sealed, .other: try requireStore(path)
+        case .sealed, .text, .other: try requireStore(path)
         }
     }
 
@@ -75,6 +83,9 @@ package enum StoreFileCheck {
                 path,
                 hints: ["archives are made with: syncctl export <store> --to <file>\(ArchiveName.suffix)"])
         }
+        guard FileContent(ofFile: path) != .text else {
+            throw Failure.noKeyOpens("\(path): it is a text, and no archive")
+        }
     }
 
     /// Throws when the folder of a new file is not there.
@@ -88,15 +99,27 @@ package enum StoreFileCheck {
         }
     }
 
-    /// Throws when there is no bundle file.
+    /// Throws when there is no bundle file, before anybody is asked for a passphrase.
     static func requireBundle(_ path: String) throws {
         guard FileManager.default.fileExists(atPath: path) else {
             throw Failure(
                 "\(path): there is no such file",
-                hints: ["bundles are made with: syncctl bundle create, requests with: syncctl bundle request"]
-            )
+                hints: [bundleHint])
         }
+        let begins: Bool
+        do {
+            begins = try BundleFile.beginsAsOne(path)
+        } catch let error as StoreError where [.archiveDamaged, .formatTooNew].contains(error.code) {
+            // Who opens it says more of that.
+            begins = true
+        } catch let error as StoreError where error.code == .empty {
+            begins = false
+        }
+        guard begins else { throw Failure("\(path): it is no bundle", hints: [bundleHint]) }
     }
+
+    private static let bundleHint =
+        "bundles are made with: syncctl bundle create, requests with: syncctl bundle request"
 
     /// Throws when a file is there already, before anybody is asked for a passphrase.
     static func requireFree(_ path: String) throws {

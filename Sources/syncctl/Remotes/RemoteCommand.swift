@@ -172,14 +172,24 @@ struct RemoteRemoveCommand: ParsableCommand {
             let book = try RemoteBook(synchronizer)
             let isNoted = try synchronizer.forget(remote: name)
             guard let remote = try book.remotes().first(where: { $0.name == name }) else {
-                // Throws the error for a name that nobody knows.
-                if !isNoted { _ = try book.remote(name) }
+                if !isNoted { try requireKnown(book) }
                 try context.print(ForgottenDocument(name: name), text: "forgot \(name)")
                 return .success
             }
             try book.remove(name)
             try context.print(RemoteDocument(remote), text: "removed \(name)")
             return .success
+        }
+    }
+
+    /// Throws for a name that the store knows nobody by.
+    private func requireKnown(_ book: RemoteBook) throws {
+        do {
+            _ = try book.remote(name)
+        } catch let error as RemoteError where error.code == .noSuchRemote {
+            throw Failure(
+                error.message,
+                hints: ["those that it knows: syncctl remote list \(CommandWords.path(options.store))"])
         }
     }
 }

@@ -1,3 +1,4 @@
+import CipherStore
 import Foundation
 import SyncEngine
 import SyncHTTP
@@ -77,16 +78,25 @@ struct SSHRemote {
     }
 
     private static func run(_ arguments: [String], _ ending: SSHEnding) throws -> PipeTransport.Pipe {
+        guard let program = ProgramSearch.find("ssh", in: getenv("PATH").map { String(cString: $0) }) else {
+            throw Failure(
+                "the program ssh is not on this machine, or in no folder of PATH",
+                hints: [
+                    "install it, on Debian and Ubuntu with: apt install openssh-client",
+                    "where it is elsewhere, add its folder to PATH",
+                ])
+        }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["ssh"] + arguments
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = output
         process.standardOutput = input
         do {
             try process.run()
         } catch {
-            throw Failure("ssh can't be run: \(error.localizedDescription)", hints: ["is ssh installed?"])
+            let reason = (error as? CocoaError)?.systemText ?? error.localizedDescription
+            throw Failure("\(program) can't be run: \(reason)")
         }
         return PipeTransport.Pipe(
             input: input.fileHandleForReading.fileDescriptor,

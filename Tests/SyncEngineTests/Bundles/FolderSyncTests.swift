@@ -39,6 +39,22 @@ import Testing
 
     private func path(_ file: String) -> String { folder.path + "/" + file }
 
+    @Test func aFileInThePlaceOfTheFolderIsSaid() throws {
+        let replica = try stores.create()
+        try Data("title".utf8).write(to: URL(fileURLWithPath: folder.path))
+        let error = #expect(throws: StoreError.self) { try sync(replica) }
+        #expect(error?.code == .cannotRead && error?.path == folder.path)
+        #expect(error?.message == "it is a file, and no folder")
+    }
+
+    @Test func whyTheFolderCannotBeMadeIsSaidInWordsOfTheSystem() throws {
+        let replica = try stores.create()
+        let missing = FolderTransport(
+            path: stores.path("none/shared"), passphrase: try Passphrase("folder"), cost: .minimum)
+        let error = #expect(throws: StoreError.self) { try replica.synchronizer.run(.both, missing) }
+        #expect(error?.message == "cannot make the folder: no such file or directory")
+    }
+
     private func subfolder(_ replica: TestReplica) throws -> String {
         try replica.synchronizer.status().replica.description
     }

@@ -30,6 +30,21 @@ import Testing
         #expect(try b.state(["note"]) == a.state(["note"]))
     }
 
+    @Test func rowsThatWaitedForATableAreCounted() throws {
+        let a = try stores.create(schema: "CREATE TABLE other (id BLOB PRIMARY KEY)", tables: [])
+        let b = try stores.clone(a, as: "b.db")
+        try a.queue.write { try $0.execute(sql: TestStores.schema) }
+        try a.synchronizer.track(["note"])
+        for number: UInt8 in 1...3 {
+            try a.execute("INSERT INTO note (id, title) VALUES (?, 'one')", [key(number)])
+        }
+        try b.sync(a)
+        let made = try b.synchronizer.makeTables(from: a.transport)
+        #expect(made.names == ["note"] && made.shownRowCount == 3)
+        let again = try b.synchronizer.makeTables(from: a.transport)
+        #expect(again.names.isEmpty && again.shownRowCount == 0)
+    }
+
     @Test func theDefinitionsAreThoseOfTrackedTables() throws {
         let a = try stores.create(tables: ["note"])
         let b = try stores.clone(a, as: "b.db")

@@ -180,13 +180,8 @@ import Testing
         #expect(status.output.contains("1 key is no UUID"), "\(status.output)")
     }
 
-    @Test func whatIsNoBundleIsCalledThat() throws {
+    @Test func rowsThatWereKnownBeforeAreTold() throws {
         try place.makeStore("a.db", "a", rows: 0..<3)
-        try place.folder.write("title\nBooks\n", to: "more.csv")
-        try expect(
-            16, "more.csv", "is no bundle",
-            running: ["bundle", "create", place.path("a.db"), "--known-by", place.path("more.csv")] + own("a")
-                + ["--plaintext", "--to", place.path("x.bundle")])
         try place.makeReplica("b.db", "b", of: "a.db", "a")
         try place.succeed(
             ["bundle", "create", place.path("a.db"), "--since-nothing", "--plaintext"] + own("a")

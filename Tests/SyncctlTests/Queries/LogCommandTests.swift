@@ -44,9 +44,22 @@ import Testing
         let key = try #require(try changes()[1]["key"] as? String)
         #expect(try changes("--row", key).count == 2)
         #expect(try changes("--row", key.uppercased(), "--limit", "1").count == 1)
-        #expect(try changes("--table", "PERSON").count == 5 && changes("--table", "nope").isEmpty)
+        #expect(try changes("--table", "PERSON").count == 5)
         #expect(try changes("--by", "here").count == 5 && changes("--by", "zzzz").isEmpty)
         #expect(try changes("--since", "1h").count == 5 && changes("--since", "2999-01-01").isEmpty)
+    }
+
+    @Test func aTableThatIsNotKnownIsNoTableWithoutChanges() throws {
+        let words = ["log", place.path("a.db"), "--passphrase-file", place.secret("a"), "--table"]
+        let unknown = try place.run(words + ["nope"])
+        #expect(unknown.status == 1 && unknown.errors.contains("no table nope is tracked"))
+        #expect(unknown.errors.contains("tracked are: person"), "\(unknown.errors)")
+        let filtered = try place.succeed(words + ["person", "--by", "zzzz"])
+        #expect(filtered.output == "no changes\n")
+        // One that is not tracked any more has its history.
+        try place.succeed(["untrack", place.path("a.db"), "person", "--passphrase-file", place.secret("a")])
+        #expect(try !place.succeed(words + ["person"]).output.contains("no changes"))
+        #expect(try place.succeed(words + ["person", "--by", "zzzz"]).output == "no changes\n")
     }
 
     @Test(arguments: ["yesterday", "2026-13-01", "2026-02-30", "7", "-1h", "2026-11-21T25:00"])

@@ -106,7 +106,7 @@ final class OutputDescriptor {
             if error.code == .fileWriteOutOfSpace {
                 throw StoreError(.full, "the disk is full; nothing was changed", path: path)
             }
-            throw StoreError(.cannotWrite, "cannot write: \(error.localizedDescription)", path: path)
+            throw StoreError(.cannotWrite, "cannot write: \(error.systemText)", path: path)
         }
     }
 }

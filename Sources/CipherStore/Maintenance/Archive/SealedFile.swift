@@ -122,6 +122,8 @@ public final class SealedFileReader {
     private let path: String
     private let handle: FileHandle
     private var cipher: ArchiveChunkCipher?
+    /// The cipher and the place of the first piece.
+    private let start: (cipher: ArchiveChunkCipher?, byteCount: Int)
 
     /// Whether a file says that it is a sealed one. This reads its first bytes.
     ///
@@ -129,6 +131,16 @@ public final class SealedFileReader {
     public static func isSealed(_ path: String) throws -> Bool {
         let start = try PlainFile.open(path).read(upToCount: ArchiveHeader.magic.count)
         return start.map { Array($0) } == ArchiveHeader.magic
+    }
+
+    /// What a sealed file says that it holds; nil for an archive. Nothing of that is authentic yet.
+    ///
+    /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`, `archiveDamaged`, `formatTooNew`.
+    package static func kind(of path: String) throws -> SealedFileKind? {
+        let start = try PlainFile.open(path).read(upToCount: ArchiveHeader.byteCountMax)
+        guard case .stream(let kind) = try ArchiveHeader.parse([UInt8](start ?? Data()), path: path).0.content
+        else { return nil }
+        return kind
     }
 
     /// Opens a file.
@@ -150,26 +162,40 @@ public final class SealedFileReader {
         guard let secret else {
             createdMilliseconds = nil
             completedByteCount = 0
+            start = (nil, 0)
             return
         }
-        let start = [UInt8](try handle.read(upToCount: ArchiveHeader.byteCountMax) ?? Data())
-        guard start.starts(with: ArchiveHeader.magic) else {
+        let head = [UInt8](try handle.read(upToCount: ArchiveHeader.byteCountMax) ?? Data())
+        guard head.starts(with: ArchiveHeader.magic) else {
             throw StoreError(.archiveDamaged, "the file is not an encrypted one of this program", path: path)
         }
-        let (header, count) = try ArchiveHeader.parse(start, path: path)
+        let (header, count) = try ArchiveHeader.parse(head, path: path)
         guard header.content == .stream(kind) else {
             throw StoreError(
                 .archiveDamaged, "the file holds something else than what was asked for", path: path)
         }
         let fileKey = try header.stanza.unlock(with: secret, limit: limit, path: path)
-        try ArchiveHeader.verify(Array(start.prefix(count)), fileKey: fileKey, path: path)
+        try ArchiveHeader.verify(Array(head.prefix(count)), fileKey: fileKey, path: path)
         cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
         createdMilliseconds = header.createdMilliseconds
         completedByteCount = count
+        start = (cipher, count)
         try handle.seek(toOffset: UInt64(count))
     }
 
     deinit { try? handle.close() }
+
+    /// Begins again with the first piece. Its key is known, so that costs no derivation.
+    ///
+    /// - throws: A ``StoreError`` of code `cannotRead`.
+    package func rewind() throws {
+        do {
+            try handle.seek(toOffset: UInt64(start.byteCount))
+        } catch {
+            throw StoreError(.cannotRead, "cannot read it from the start", path: path)
+        }
+        (cipher, completedByteCount, hasEnded) = (start.cipher, start.byteCount, false)
+    }
 
     /// Reads the next piece; nil after the last one.
     ///

@@ -42,13 +42,17 @@ struct FolderContents {
     init(_ folder: FolderTransport, store: StoreID?) throws {
         self.folder = folder
         let manager = FileManager.default
-        guard manager.fileExists(atPath: folder.path) else { return }
+        var isFolder: ObjCBool = false
+        guard manager.fileExists(atPath: folder.path, isDirectory: &isFolder) else { return }
+        guard isFolder.boolValue else {
+            throw StoreError(.cannotRead, "it is a file, and no folder", path: folder.path)
+        }
         let names: [String]
         do {
             names = try manager.contentsOfDirectory(atPath: folder.path).sorted()
         } catch let error as CocoaError {
             throw StoreError(
-                .cannotRead, "cannot read the folder: \(error.localizedDescription)", path: folder.path)
+                .cannotRead, "cannot read the folder: \(error.systemText)", path: folder.path)
         }
         let replicas = names.compactMap { Identifier128(hexadecimal: $0) }
         try readHeads(replicas, store)

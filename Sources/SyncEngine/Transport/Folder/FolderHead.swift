@@ -183,7 +183,7 @@ struct FolderPaths {
                 try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             } catch let error as CocoaError {
                 throw StoreError(
-                    .cannotWrite, "cannot make the folder: \(error.localizedDescription)", path: path)
+                    .cannotWrite, "cannot make the folder: \(error.systemText)", path: path)
             }
         }
     }

@@ -117,16 +117,19 @@ struct BundleShowCommand: ParsableCommand {
             }
             progress.finish()
             let document = BundleDocument(bundle, information)
-            try context.print(document, text: Self.text(document, context.terminal.outputStyle))
+            try context.print(document, text: Self.text(document, information, context.terminal.outputStyle))
             return .success
         }
     }
 
-    private static func text(_ bundle: BundleDocument, _ style: Style) -> String {
+    private static func text(
+        _ bundle: BundleDocument, _ information: BundleFile.Information, _ style: Style
+    ) -> String {
+        let time = information.createdMilliseconds.map { HumanFormat.timestamp($0, style: .second) }
         let what = bundle.request ? "request" : "bundle of \(HumanFormat.count(Int(bundle.rows), "row"))"
         var lines = [
             "\(style.bold(bundle.bundle))  \(what), \(HumanFormat.bytes(bundle.bytes)), \(bundle.encrypted ? "encrypted" : "not encrypted"), every byte checked",
-            "database \(bundle.database.prefix(4)), made by replica \(bundle.sender.prefix(4))\(bundle.created.map { " at \($0)" } ?? "")",
+            "database \(bundle.database.prefix(4)), made by replica \(bundle.sender.prefix(4))\(time.map { " at \($0)" } ?? "")",
         ]
         if !bundle.tables.isEmpty {
             var table = Table([.text("TABLE"), .number("ROWS"), .number("DELETED")], indent: 2)

@@ -128,7 +128,7 @@ func explainingBundle<Result>(_ path: String, _ body: () throws -> Result) throw
             "\(path): the bundle has \(error.message)", hints: ["use a newer syncctl"])
     } catch let error as WireError {
         throw Failure.damaged(
-            "\(path): it is no bundle, or a damaged one: \(error)", hints: ["use another copy of the file"])
+            "\(path): the bundle is damaged: \(error)", hints: ["use another copy of the file"])
     }
 }
 

@@ -64,6 +64,7 @@ struct BundleCreateCommand: ParsableCommand {
             try StoreFileCheck.requireStore(options.store)
             try StoreFileCheck.requireFolder(of: lock.to)
             try StoreFileCheck.requireFree(lock.to)
+            if let knownBy { try StoreFileCheck.requireBundle(knownBy) }
             let synchronizer = try Synchronizer(existing: context.openForReading(options, makesFiles: true))
             let protection = try context.protection(lock)
             let base = try base(synchronizer, context)
@@ -97,7 +98,9 @@ struct BundleCreateCommand: ParsableCommand {
         guard information.store == status.store else {
             throw Failure.refused(
                 "\(knownBy) belongs to another database",
-                hints: ["replicas of one database are made with: syncctl init <new> --clone <store>"])
+                hints: [
+                    "replicas of one database are made with: syncctl init <new> --clone \(CommandWords.path(options.store))"
+                ])
         }
         guard information.sender != status.replica else {
             throw Failure(
@@ -109,7 +112,6 @@ struct BundleCreateCommand: ParsableCommand {
 
     /// A request is opened with what locks the new bundle, or needs nothing.
     private func access(_ path: String, _ context: CommandContext) throws -> BundleFile.Access {
-        try StoreFileCheck.requireBundle(path)
         guard try SealedFileReader.isSealed(path) else { return .plaintext }
         guard let passphrase = try context.passphrase(lock.passphrase, for: path, isNew: false) else {
             throw Failure.usage("no passphrase for \(path)", hints: ["use --bundle-passphrase-file"])

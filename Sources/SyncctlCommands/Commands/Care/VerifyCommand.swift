@@ -96,7 +96,7 @@ struct VerifyCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let isArchive = ArchiveName.isExistingArchive(options.store)
             try isArchive
-                ? StoreFileCheck.requireArchive(options.store) : StoreFileCheck.requireExisting(options.store)
+                ? StoreFileCheck.requireArchive(options.store) : StoreFileCheck.requireStore(options.store)
             if let remote { return try compare(with: remote, context) }
             if isArchive { return try verifyArchive(context) }
             let secret = try context.storeSecret(options)

@@ -117,17 +117,26 @@ struct ImportCommand: ParsableCommand {
                 if track { try synchronizer.track([name], in: db) }
                 return dryRun ? .rollback : .commit
             }
-            let isTracked = try (track && dryRun) || synchronizer.status().tables.contains { $0.name == name }
+            let isTracked =
+                try (track && dryRun)
+                || synchronizer.status().tables.contains { $0.name.isSameIdentifier(as: name) }
             let report = ImportReport(
                 summary: summary, store: options.store, table: name, isTracked: isTracked, isUpdate: update,
                 isDryRun: dryRun)
             try context.print(report.document, text: report.text)
-            if !isTracked && !dryRun {
-                context.note(
-                    "next: syncctl track \(CommandWords.path(options.store)) \(CommandWords.operand(name))")
-            }
+            if !isTracked && !dryRun { context.note(try nextStep(name, queue)) }
             return .success
         }
+    }
+
+    /// How the table is tracked, or why it can't be.
+    private func nextStep(_ table: String, _ queue: DatabaseQueue) throws -> String {
+        let found = try queue.read { try StoreTable.load($0, tracked: [], named: table).first }
+        if let obstacle = found?.obstacle {
+            let name = PrintableText.escaped(table)
+            return "\(name) can't be tracked as it is: \(obstacle); see: syncctl help track"
+        }
+        return "next: syncctl track \(CommandWords.path(options.store)) \(CommandWords.operand(table))"
     }
 
     private func makeJob(_ name: String, _ context: CommandContext) throws -> TableImport {

@@ -80,6 +80,7 @@ struct LogCommand: ParsableCommand {
                 table: try table.map { try tableName($0, queue) }, key: row, replica: by,
                 sinceMilliseconds: try since?.milliseconds(now: now))
             let entries = try filter.entries(of: synchronizer, limit: limit)
+            if let table = filter.table, entries.isEmpty { try requireTable(table, synchronizer) }
             let shown = values || global.isJSON ? try HistoryValues.load(entries, from: queue) : nil
             try context.print(
                 Document(
@@ -103,6 +104,13 @@ struct LogCommand: ParsableCommand {
     private func tableName(_ name: String, _ queue: DatabaseQueue) throws -> String {
         let tables = try queue.read { try TextExport.tables($0) }
         return tables.first { $0.lowercased() == name.lowercased() } ?? name
+    }
+
+    /// Refuses a table that is not known, which would look like one without changes.
+    private func requireTable(_ name: String, _ synchronizer: Synchronizer) throws {
+        let history = HistoryFilter(table: name, key: nil, replica: nil, sinceMilliseconds: nil)
+        guard try history.entries(of: synchronizer, limit: 1).isEmpty else { return }
+        try synchronizer.requireTable(name)
     }
 
     private func text(

@@ -98,9 +98,11 @@ struct ParkedListCommand: ParsableCommand {
         if rows.isEmpty { return "no rows wait" }
         var output = Table([.text("TABLE"), .text("KEY"), .text("SINCE"), .text("REASON"), .text("")])
         for row in rows {
-            let since = row.sinceMilliseconds.map { $0 > 0 ? HumanFormat.timestamp($0, style: .second) : "" }
+            let since = row.sinceMilliseconds.flatMap {
+                $0 > 0 ? HumanFormat.timestamp($0, style: .second) : nil
+            }
             output.addRow([
-                .init(row.table), .init(row.keyText), .init(since ?? ""), .init(row.message, .yellow),
+                .init(row.table), .init(row.keyText), .init(since ?? "-"), .init(row.message, .yellow),
                 .init(row.otherText),
             ])
         }

@@ -105,12 +105,12 @@ struct CompletionInstallCommand: ParsableCommand {
             let shell = try CompletingShell.chosen(shell, context.environment)
             let path = try to ?? shell.path(of: RootCommand.name, context.environment)
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             do {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 try Data(shell.script().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
             } catch let error as CocoaError {
                 throw Failure(
-                    "cannot write \(path): \(error.localizedDescription)", hints: ["name a file with --to"])
+                    "cannot write \(path): \(error.systemText)", hints: ["name a file with --to"])
             }
             try context.print(
                 Document(shell: shell.rawValue, to: path), text: "installed \(path)  (\(shell.rawValue))")

@@ -39,7 +39,7 @@ struct ManualCommand: ParsableCommand {
                     try Data(page.text.utf8).write(to: url, options: .atomic)
                 }
             } catch let error as CocoaError {
-                throw Failure("cannot write to \(to): \(error.localizedDescription)")
+                throw Failure("cannot write to \(to): \(error.systemText)")
             }
             try context.print(
                 Document(to: to, pages: pages.map(\.name)),

@@ -61,7 +61,7 @@ struct CloneCommand: ParsableCommand {
             try context.print(
                 NewReplicaDocument(new, status),
                 text:
-                    "created \(new)  (replica of \(options.store), replica \(status.replica.shortDescription))"
+                    "created \(new)  (replica of \(options.store), AES-256, replica \(status.replica.shortDescription))"
             )
             return .success
         }
@@ -107,7 +107,9 @@ struct RestoreCommand: ParsableCommand {
             let status = try Synchronizer(queue).status()
             try context.print(
                 NewReplicaDocument(path, status),
-                text: "created \(path)  (made of \(backup), replica \(status.replica.shortDescription))")
+                text:
+                    "created \(path)  (made of \(backup), AES-256, replica \(status.replica.shortDescription))"
+            )
             return .success
         }
     }

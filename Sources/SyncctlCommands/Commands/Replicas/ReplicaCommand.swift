@@ -164,7 +164,7 @@ private enum ReplicaChoice {
     ) throws {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.open(options))
-            let found = try find(digits, in: synchronizer)
+            let found = try find(digits, in: synchronizer, of: options.store)
             try body(synchronizer, found)
             try context.print(
                 ReplicaDocument(store: options.store, replica: found.description),
@@ -173,9 +173,12 @@ private enum ReplicaChoice {
         }
     }
 
-    private static func find(_ digits: String, in synchronizer: Synchronizer) throws -> ReplicaID {
+    private static func find(
+        _ digits: String, in synchronizer: Synchronizer, of store: String
+    ) throws -> ReplicaID {
         guard !digits.isEmpty else {
-            throw Failure.usage("no replica is named", hints: ["see: syncctl replica list <store>"])
+            throw Failure.usage(
+                "no replica is named", hints: ["see: syncctl replica list \(CommandWords.path(store))"])
         }
         let replicas = try synchronizer.replicas().map(\.replica)
         let found = replicas.filter { $0.description.hasPrefix(digits.lowercased()) }

@@ -116,10 +116,7 @@ struct Exchange {
             ).print(context)
             return .success
         }
-        if makesTables {
-            let made = try ready.createTables()
-            if !made.isEmpty { context.note("made and tracked: \(made.joined(separator: ", "))") }
-        }
+        if makesTables { try ready.makeTables(context) }
         return try ready.run(repetition?.every == nil ? .once : .repeated, context)
     }
 
@@ -187,7 +184,7 @@ struct Exchange {
         } preview: {
             try synchronizer.preview(direction, with: transport)
         } createTables: {
-            try synchronizer.createTables(from: transport)
+            try synchronizer.makeTables(from: transport)
         }
     }
 
@@ -257,18 +254,6 @@ struct Exchange {
             .parts.joined(separator: ", ")
     }
 
-    /// What became of rows that the remote does not take.
-    private static func remark(_ refusal: SyncError) -> String {
-        let count = refusal.rows.reduce(0) { $0 + $1.keys.count }
-        let text = PrintableText.escaped(refusal.message)
-        guard count > 0 else {
-            return "what was changed here was not taken, and stays here to be sent: \(text)"
-        }
-        let rows = HumanFormat.count(count, "changed row")
-        let (was, stays) = count == 1 ? ("was", "stays") : ("were", "stay")
-        return "\(rows) \(was) not taken and \(stays) here to be sent, all else was sent: \(text)"
-    }
-
     private func remarks(
         _ report: SyncReport, _ chosen: ChosenRemote, _ context: CommandContext
     ) throws -> ExitStatus {
@@ -281,7 +266,7 @@ struct Exchange {
             context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
         }
         if let refusal = report.refusal {
-            context.note(Self.remark(refusal))
+            context.note(ExchangeText.remark(refusal))
             context.note(
                 "it goes when it was put back, or when this device may write that: syncctl device scope <store> <device>, there"
             )

@@ -28,8 +28,21 @@ package struct ExchangeText {
             : "\(HumanFormat.count(Int(count), "conflict")) resolved by last writer, the losing \(count == 1 ? "value" : "values") kept"
     }
 
+    /// What became of rows that the remote does not take.
+    static func remark(_ refusal: SyncError) -> String {
+        let count = refusal.rows.reduce(0) { $0 + $1.keys.count }
+        let text = PrintableText.escaped(refusal.message)
+        guard count > 0 else {
+            return "what was changed here was not taken, and stays here to be sent: \(text)"
+        }
+        let rows = HumanFormat.count(count, "changed row")
+        let (was, stays) = count == 1 ? ("was", "stays") : ("were", "stay")
+        return "\(rows) \(was) not taken and \(stays) here to be sent, all else was sent: \(text)"
+    }
+
     private static func count(_ transfer: SyncReport.Transfer?) -> String {
-        guard let transfer else { return "nothing new" }
+        // A bundle may have brought what is no row, such as what a replica knows.
+        guard let transfer, transfer.rowCount > 0 else { return "nothing new" }
         return HumanFormat.count(Int(transfer.rowCount), "row")
             + " (\(HumanFormat.bytes(Int(transfer.byteCount))))"
     }

@@ -18,18 +18,22 @@ enum FolderRemote {
     ///
     /// - parameter creationHint: How one is made, where a command can do that.
     static func requireFolder(_ path: String, creationHint: String? = nil) throws {
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
-            guard isFolder.boolValue else {
-                throw Failure(
-                    "\(path): it is a file, and no folder", hints: ["another store is named without dir:"])
-            }
-            return
-        }
+        try refuseFile(path)
+        guard !FileManager.default.fileExists(atPath: path) else { return }
         var hints = ["is the drive there?"]
         if let similar = similarFolder(path) { hints = ["did you mean: dir:\(CommandWords.quoted(similar))"] }
         throw Failure(
             "\(path): there is no such folder", hints: hints + (creationHint.map { [$0] } ?? []))
+    }
+
+    /// Throws when a file is there, in the place of which no folder can be made.
+    static func refuseFile(_ path: String) throws {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else {
+            return
+        }
+        throw Failure(
+            "\(path): it is a file, and no folder", hints: ["another store is named without dir:"])
     }
 
     /// A folder beside the one that is missing whose name is nearly the same.
@@ -100,6 +104,7 @@ struct FolderExchange {
     func prepare(_ store: ExchangedStore) throws -> PreparedExchange {
         let context = store.context
         try StoreFileCheck.requireFolder(of: folder)
+        try FolderRemote.refuseFile(folder)
         if !remote.create {
             try FolderRemote.requireFolder(
                 folder, creationHint: "to begin a shared folder there, add --create")
@@ -161,7 +166,7 @@ struct FolderExchange {
                 error.message,
                 hints: [
                     "each database needs a folder of its own",
-                    "replicas are made with: syncctl init <new> --join dir:<folder>",
+                    "replicas are made with: syncctl init <new> --join dir:\(CommandWords.quoted(folder))",
                 ])
         }
     }

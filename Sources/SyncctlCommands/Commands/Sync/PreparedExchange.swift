@@ -25,8 +25,21 @@ package struct PreparedExchange {
     /// Exchanges changes, and prints what was exchanged.
     package let exchange: (Output) throws -> ExitStatus
     let preview: () throws -> SyncPreview
-    /// Makes the tables that are missing here.
-    let createTables: () throws -> [String]
+    /// Makes the tables that are missing here, and says how many rows that had waited found their place.
+    let createTables: () throws -> (names: [String], shownRowCount: Int64)
+
+    /// Makes the tables that are missing here, and says so. Rows that wait for them may be many.
+    func makeTables(_ context: CommandContext) throws {
+        let line = ElapsedLine("tables", terminal: context.terminal)
+        defer { line.finish() }
+        let made = try createTables()
+        line.finish()
+        guard !made.names.isEmpty else { return }
+        context.note("made and tracked: \(made.names.map(PrintableText.escaped).joined(separator: ", "))")
+        guard made.shownRowCount > 0 else { return }
+        let rows = HumanFormat.count(Int(made.shownRowCount), "row")
+        context.note("\(rows) that waited found \(made.shownRowCount == 1 ? "its" : "their") place")
+    }
 
     /// Exchanges changes, and remembers the remote when that succeeded.
     package func run(_ output: Output, _ context: CommandContext) throws -> ExitStatus {

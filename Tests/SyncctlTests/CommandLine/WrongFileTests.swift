@@ -1,0 +1,106 @@
+import CipherStore
+import Foundation
+import Testing
+
+/// A file of another kind than the one that is expected is called what it is, and is no damage.
+@Suite struct WrongFileTests {
+    let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.makeStore("a.db", "a", rows: 0..<3)
+        try place.folder.write("title\nBooks\n", to: "note.csv")
+    }
+
+    private func own(_ name: String) -> [String] { ["--passphrase-file", place.secret(name)] }
+
+    private func expect(
+        _ status: Int32, _ words: String..., without: [String] = [], running arguments: [String],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let result = try place.run(arguments, sourceLocation: sourceLocation)
+        #expect(result.status == status, "\(result.errors)", sourceLocation: sourceLocation)
+        for word in words {
+            #expect(result.errors.contains(word), "\(result.errors)", sourceLocation: sourceLocation)
+        }
+        for word in without {
+            #expect(!result.errors.contains(word), "\(result.errors)", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test(arguments: [[], ["--create"], ["--create", "--snapshot"]])
+    func aFileIsNoSharedFolder(options: [String]) throws {
+        try expect(
+            1, "note.csv: it is a file, and no folder", without: ["Cocoa"],
+            running: ["sync", place.path("a.db"), "--remote", "dir:" + place.path("note.csv")] + options
+                + own("a") + ["--remote-passphrase-file", place.secret("c")])
+        // Nor is it noted as a remote that failed.
+        let status = try place.succeed(["status", place.path("a.db")] + own("a"))
+        #expect(!status.output.contains("note.csv"), "\(status.output)")
+    }
+
+    @Test func whatIsNoBundleIsCalledThatByEachCommand() throws {
+        try place.succeed(
+            ["export", place.path("a.db"), "--to", place.path("b.csa"), "--cost", "14"] + own("a")
+                + ["--to-passphrase-file", place.secret("c")])
+        try place.folder.write("", to: "empty")
+        for file in ["note.csv", "a.db", "b.csa", "empty"].map(place.path) {
+            for secret in [["--plaintext"], ["--bundle-passphrase-file", place.secret("c")]] {
+                let commands = [
+                    ["bundle", "show", file], ["bundle", "apply", place.path("a.db"), file] + own("a"),
+                    ["bundle", "create", place.path("a.db"), "--known-by", file, "--to", place.path("x")]
+                        + own("a"),
+                ]
+                for command in commands {
+                    try expect(
+                        1, "\(file): it is no bundle", "syncctl bundle create", running: command + secret)
+                }
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: place.path("x")))
+    }
+
+    @Test func aBundleThatWasCutOffIsADamagedOne() throws {
+        let bundle = place.path("x.bundle")
+        try place.succeed(
+            ["bundle", "create", place.path("a.db"), "--since-nothing", "--plaintext", "--to", bundle]
+                + own("a"))
+        let whole = try Data(contentsOf: URL(fileURLWithPath: bundle))
+        for count in [3, 40, whole.count - 1] {
+            try whole.prefix(count).write(to: URL(fileURLWithPath: bundle))
+            try expect(16, "is damaged", running: ["bundle", "show", bundle, "--plaintext"])
+        }
+    }
+
+    @Test func aTextIsNoStoreAndNoDamage() throws {
+        let text = place.path("note.csv")
+        let long = try place.folder.write(
+            String(repeating: "words, and äöü; no pages. ", count: 400), to: "long.txt")
+        for file in [text, long] {
+            for command in [
+                ["status", file], ["verify", file], ["export", file, "--to", place.path("x.db")],
+            ] {
+                try expect(
+                    12, "\(file): it is a text, and no store", "syncctl import", running: command + own("a"))
+            }
+            try expect(
+                12, "\(file): it is a text, and no store",
+                running: ["sync", place.path("a.db"), "--remote", file] + own("a"))
+            try expect(
+                12, "\(file): it is a text, and no store",
+                running: ["init", place.path("x.db"), "--clone", file] + own("a"))
+            try expect(
+                12, "\(file): it is a text, and no archive",
+                running: ["restore", file, place.path("x.db")] + own("a")
+                    + ["--archive-passphrase-file", place.secret("c")])
+        }
+        #expect(!FileManager.default.fileExists(atPath: place.path("x.db")))
+    }
+
+    @Test func aStoreOfWhichLittleIsLeftIsDamaged() throws {
+        let whole = try Data(contentsOf: URL(fileURLWithPath: place.path("a.db")))
+        // A byte that no text has, whatever the salt of the store is.
+        try (Data([0x81]) + whole.prefix(99)).write(to: URL(fileURLWithPath: place.path("cut.db")))
+        try expect(16, "cut.db", "too short", running: ["status", place.path("cut.db")] + own("a"))
+    }
+}
