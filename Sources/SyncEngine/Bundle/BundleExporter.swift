@@ -164,7 +164,9 @@ struct BundleExporter {
             return isRepair ? condition : "\(start) (s.sid <> \(metadata.selfNumber) OR s.oseq <= \(ownLast))"
         }
         guard !chosen.isEmpty else { return condition }
-        return "\(start) NOT EXISTS (SELECT 1 FROM temp._sync_chosen AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)"
+        return """
+            \(start) NOT EXISTS (SELECT 1 FROM temp._sync_chosen AS m WHERE m.tbl = s.tbl AND m.pk = s.pk)
+            """
     }
 
     private static let chosenRowsSQL = """

@@ -62,8 +62,7 @@ private struct PushCourse {
     }
 
     mutating func add(_ passage: Passage) {
-        guard sent != nil else { return sent = passage }
-        sent?.add(passage)
+        if sent == nil { sent = passage } else { sent?.add(passage) }
     }
 
     /// Goes on with what the remote does not know yet. One that has not got further is sent all of the rest.
