@@ -7,7 +7,7 @@ import SyncWire
 ///
 /// What is sent and received waits in a spool, so that no transaction is open while the network is
 /// waited for, and a transfer goes on where it broke.
-final class HTTPPeer: DefiningPeer, PacedPeer {
+final class HTTPPeer: DefiningPeer, AdaptingPeer, PacedPeer {
     private let connection: RemoteConnection
     private let folder: String
     private let options: HTTPTransport.Options

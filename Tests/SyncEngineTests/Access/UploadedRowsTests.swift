@@ -115,7 +115,7 @@ import Testing
             let error = try refusal(forgery, hub, bounds)
             #expect(error?.code == .outsideScope, "\(name): \(error as Any)")
             let words = error?.message ?? ""
-            let key = Synchronizer.keyText(itemKey(row.number).databaseValue)
+            let key = RowKeyText.text(itemKey(row.number).databaseValue)
             #expect(
                 words.contains("row \(key) of table item") || words.contains("another replica"), "\(name)")
             #expect(words.contains("table item"))

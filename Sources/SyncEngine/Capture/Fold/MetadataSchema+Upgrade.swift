@@ -1,0 +1,23 @@
+import CipherStore
+
+/// How the metadata of older programs come to the present version.
+extension MetadataSchema {
+    /// Brings the metadata of an older program to this version. Runs in the
+    /// caller's transaction.
+    ///
+    /// - throws: ``SyncError`` when a newer program made it.
+    static func upgrade(_ db: Database) throws {
+        guard let metadata = try StoreMetadata.load(db) else { return }
+        guard metadata.format < version else {
+            // Stores of this version from before it had these tables.
+            if try !db.tableExists("_sync_last") { try db.execute(sql: LastRows.schema) }
+            if try !db.tableExists("_sync_original") { try db.execute(sql: OriginalValues.schema) }
+            return
+        }
+        if metadata.format < 2 { try db.execute(sql: addedInVersion2) }
+        try db.execute(sql: addedInVersion3)
+        try ConstraintSchema.adoptParkedRows(db)
+        try db.execute(sql: "UPDATE _sync_state SET format = ?", arguments: [version])
+        try OutlivedCells(db: db).remove()
+    }
+}

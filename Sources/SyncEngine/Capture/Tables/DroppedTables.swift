@@ -1,0 +1,210 @@
+import CipherStore
+
+/// What is kept of a table or a column that the app drops.
+///
+/// Peers may still have it, and know from this replica's vector that it has their
+/// changes. So its values stay in the file, under the versions that they have: no
+/// peer gets a NULL or a delete for them, and a new peer gets them all.
+extension TableTracking {
+    /// Moves the rows of a table that is about to be dropped into a table of the library.
+    func keepRows(of table: SyncedTable) throws {
+        try db.execute(
+            sql: "UPDATE _sync_table SET tracked = ? WHERE tbl = ?",
+            arguments: [SyncedTable.Place.dropped.rawValue, table.number])
+        let kept = try SyncedTable.load(db, number: table.number)
+        let key = table.key.quotedDatabaseIdentifier
+        let columns = table.presentColumns.map(\.name.quotedDatabaseIdentifier)
+        let list = ([key] + columns).joined(separator: ", ")
+        // Without types, each value stays what it is. The key has its type, so that it is
+        // compared with that of another table by its index.
+        let type =
+            try db.columns(in: table.name, in: "main")
+            .first { $0.name.isSameIdentifier(as: table.key) }?.type ?? ""
+        let declarations =
+            ["\(key) \(type.isEmpty ? "" : type.quotedDatabaseIdentifier) PRIMARY KEY"] + columns
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS \(kept.qualifiedName);
+                CREATE TABLE \(kept.qualifiedName) (\(declarations.joined(separator: ", ")));
+                INSERT INTO \(kept.qualifiedName) (\(list))
+                SELECT \(list) FROM \(table.qualifiedName) WHERE \(TableDefinition.isUUID(key));
+                """)
+    }
+
+    /// Parks the values of a column that is about to be dropped, and takes the
+    /// column out of the triggers.
+    func keepValues(of column: SyncedTable.Column, in table: SyncedTable) throws {
+        try park(column, of: table)
+        try db.removeFromCaptureTriggers(column: column.name, table: table.name)
+    }
+
+    /// The SQL of a column's default; nil for NULL.
+    private func defaultText(of column: SyncedTable.Column, in table: SyncedTable) throws -> String? {
+        let name = column.name.identifierKey
+        let columns = try db.columns(in: table.storageName, in: "main")
+        let text = columns.first { $0.name.identifierKey == name }?.defaultValueSQL
+        return text?.uppercased() == "NULL" ? nil : text
+    }
+
+    /// Parks the values of a column, except a NULL that a row has had from its
+    /// beginning, when that is the default. What is parked already is newer than the table.
+    private func park(_ column: SyncedTable.Column, of table: SyncedTable) throws {
+        let name = column.name.quotedDatabaseIdentifier
+        // A value that is missing is the default, to whoever has the column.
+        let isMissing = try defaultText(of: column, in: table) == nil ? "t.\(name) IS NULL" : "0"
+        try db.execute(
+            sql: """
+                UPDATE _sync_shadow SET why = :why WHERE tbl = :table AND col = :column;
+                INSERT INTO _sync_shadow (tbl, pk, col, val, why)
+                SELECT :table, r.pk, :column, t.\(name), :why
+                FROM \(table.qualifiedName) AS t
+                JOIN _sync_row AS r ON r.tbl = :table AND r.pk = t.\(table.key.quotedDatabaseIdentifier) AND r.cl & 1
+                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
+                WHERE (NOT \(isMissing) OR c.r IS NOT NULL)
+                  AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = :table AND s.pk = r.pk AND s.col = :column)
+                ORDER BY r.pk;
+                """,
+            arguments: [
+                "table": table.number, "column": column.number, "why": KeptReason.dropped,
+            ])
+    }
+
+    // MARK: A table that is there again
+
+    /// What it means that a table lacks rows which the dropped one had.
+    enum MissingRows {
+        /// They were deleted: the table is a copy, made in the same transaction.
+        case deleted
+        /// They come back: peers have them still.
+        case restored
+    }
+
+    /// Goes on with a table that was rebuilt: another one got its rows and its name.
+    ///
+    /// - returns: False when there is none, or it has none of the rows and is
+    ///   another table of the same name.
+    func attachIfRebuilt(_ table: SyncedTable) throws -> Bool {
+        let names = [table.name] + (try NameAliases(db).names(ofTable: table.number))
+        let known = Set(
+            try SyncedTable.loadAll(db).filter { $0.number != table.number }.map { $0.name.identifierKey })
+        let name = try names.first { name in
+            guard !known.contains(name.identifierKey) else { return false }
+            return try db.tableExists(name, in: "main")
+        }
+        guard let name else { return false }
+        let definition = try TableDefinition.load(db, name)
+        let key = definition.key.quotedDatabaseIdentifier
+        let oldKey = table.key.quotedDatabaseIdentifier
+        let new = "main.\(definition.name.quotedDatabaseIdentifier)"
+        let isShared = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) AS k JOIN \(new) AS t ON t.\(key) = k.\(oldKey))
+                    OR NOT EXISTS(SELECT 1 FROM \(table.qualifiedName))
+                """)
+        if isShared == true {
+            try attach(table, definition, missingRows: .deleted)
+            return true
+        }
+        let isConverted = try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) AS k WHERE \(Self.digits("k.\(oldKey)")) IN
+                    (SELECT \(Self.digits("t.\(key)")) FROM \(new) AS t))
+                """)
+        guard isConverted != true else {
+            throw SyncError(
+                .unsuitableKey,
+                """
+                the keys of table \(name) have another type or case now; peers would take each row for another one. \
+                Copy the keys as they are
+                """)
+        }
+        return false
+    }
+
+    /// The digits of a UUID, whatever it is stored as.
+    private static func digits(_ key: String) -> String {
+        "CASE typeof(\(key)) WHEN 'blob' THEN lower(hex(\(key))) ELSE lower(replace(\(key), '-', '')) END"
+    }
+
+    /// Tracks a table again that was dropped.
+    ///
+    /// Only what differs from the rows that were kept counts as written.
+    func attach(_ kept: SyncedTable, _ definition: TableDefinition, missingRows: MissingRows) throws {
+        try Fold(db: db, environment: environment).run()
+        if missingRows == .deleted { try checkKey(of: kept, definition, nil) }
+        let columns = Set(definition.columns.map { $0.identifierKey })
+        for column in kept.presentColumns where !columns.contains(column.name.identifierKey) {
+            try park(column, of: kept)
+        }
+        try db.execute(
+            sql: "UPDATE _sync_table SET tracked = 1, key = ? WHERE tbl = ?",
+            arguments: [definition.key, kept.number])
+        try setName(definition.name, of: kept)
+        let added = try updateColumns(of: kept, definition)
+        let table = try SyncedTable.load(db, number: kept.number)
+        try createTriggers(table)
+        if try missingRows == .restored && isUntracked(kept) {
+            try merge(table, kept, columnsAdded: added)
+            try logValues(of: table, inColumns: added, definition)
+            return try db.execute(sql: "DROP TABLE \(kept.qualifiedName)")
+        }
+        try logRows(of: table, kept, missingRows)
+        let kind =
+            missingRows == .deleted ? CaptureTriggers.Operation.rewrite : CaptureTriggers.Operation.update
+        for column in table.presentColumns where !added.contains(column.name.identifierKey) {
+            try logDifferences(of: table, kept, column, kind)
+        }
+        try logValues(of: table, inColumns: added, definition)
+        try db.execute(
+            sql: "DROP TABLE \(kept.qualifiedName); DROP TABLE IF EXISTS \(kept.qualifiedBaseName)")
+    }
+
+    func logRows(of table: SyncedTable, _ kept: SyncedTable, _ missingRows: MissingRows) throws {
+        let key = table.key.quotedDatabaseIdentifier
+        let oldKey = kept.key.quotedDatabaseIdentifier
+        try log(
+            table, CaptureTriggers.Operation.insert, mask: 0,
+            where: "\(key) NOT IN (SELECT \(oldKey) FROM \(kept.qualifiedName))")
+        let missing = """
+            \(oldKey) NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
+            """
+        switch missingRows {
+        case .deleted:
+            try db.execute(
+                sql: """
+                    INSERT INTO _sync_log (tbl, op, pk, mask, ms)
+                    SELECT ?, ?, \(oldKey), 0, ? FROM \(kept.qualifiedName) WHERE \(missing)
+                    """,
+                arguments: [table.number, CaptureTriggers.Operation.delete, environment.milliseconds()])
+        case .restored:
+            let values = kept.presentColumns.map { ("\($0.number)", "k.\($0.name.quotedDatabaseIdentifier)") }
+            for (number, value) in values + [("\(Parking.wholeRow)", "NULL")] {
+                try db.execute(
+                    sql: """
+                        INSERT OR IGNORE INTO _sync_shadow (tbl, pk, col, val, why)
+                        SELECT ?, k.\(oldKey), \(number), \(value), 'no such table' FROM \(kept.qualifiedName) AS k
+                        WHERE k.\(missing)
+                        """, arguments: [table.number])
+            }
+        }
+    }
+
+    private func logDifferences(
+        of table: SyncedTable, _ kept: SyncedTable, _ column: SyncedTable.Column, _ kind: Int
+    ) throws {
+        guard let old = kept.columns.first(where: { $0.number == column.number }), old.isPresent else {
+            return
+        }
+        let name = "\(table.qualifiedName).\(column.name.quotedDatabaseIdentifier)"
+        try log(
+            table, kind, of: column,
+            where: """
+                EXISTS (
+                    SELECT 1 FROM \(kept.qualifiedName) AS k
+                    WHERE k.\(kept.key.quotedDatabaseIdentifier) = \(table.qualifiedName).\(table.key.quotedDatabaseIdentifier)
+                      AND \(Self.differs(name, "k.\(old.name.quotedDatabaseIdentifier)")))
+                """)
+    }
+}

@@ -1,0 +1,225 @@
+import CipherStore
+
+/// Bringing the metadata and the triggers up to the schema.
+extension TableTracking {
+    /// Brings names, columns and triggers up to the schema, after somebody changed it.
+    ///
+    /// It runs in the transaction of each change that goes through CipherStore,
+    /// and at the start of each synchronization for the changes of other programs.
+    ///
+    /// - parameter rebuilt: Tables that were dropped in the open transaction: one
+    ///   of the same name that has their rows stands in their place.
+    /// - returns: Whether anything had changed.
+    @discardableResult
+    func refresh(rebuilt: Set<Int64> = []) throws -> Bool {
+        try MetadataSchema.upgrade(db)
+        var hasChanged = false
+        for table in try SyncedTable.loadAll(db) where table.isTracked {
+            if try refresh(table) { hasChanged = true }
+        }
+        for table in try SyncedTable.loadAll(db)
+        where table.place == .dropped && rebuilt.contains(table.number) {
+            if try attachIfRebuilt(table) { hasChanged = true }
+        }
+        return hasChanged
+    }
+
+    private func refresh(_ table: SyncedTable) throws -> Bool {
+        let captured = try CapturedSchema.load(db, table: table.number)
+        guard let name = try captured?.table ?? (isTable(table.name) ? table.name : nil) else {
+            try forget(table)
+            return true
+        }
+        var table = table
+        let isRenamed = name != table.name
+        if isRenamed {
+            guard try rename(table, to: name) else { return true }
+            table = try SyncedTable.load(db, number: table.number)
+        }
+        let definition = try TableDefinition.load(db, name)
+        guard let captured else {
+            try recapture(table, definition)
+            return true
+        }
+        return try refreshColumns(of: table, definition, captured) || isRenamed
+    }
+
+    private func isTable(_ name: String) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql:
+                "SELECT EXISTS(SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND lower(name) = lower(?))",
+            arguments: [name]) == true
+    }
+
+    // MARK: Tables
+
+    /// Follows the new name of a table. Its history stays, and peers that still
+    /// use the old name mean this table.
+    ///
+    /// - returns: False when a peer's table has the name already: both have a
+    ///   history, so the renamed table goes on as that one.
+    private func rename(_ table: SyncedTable, to name: String) throws -> Bool {
+        let other = try SyncedTable.loadAll(db).first {
+            $0.number != table.number && $0.name.isSameIdentifier(as: name)
+        }
+        if let other {
+            let isUsed = try Bool.fetchOne(
+                db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_row WHERE tbl = ?)", arguments: [other.number])
+            guard isUsed == false, !other.hasRows else {
+                try dropTriggers(table)
+                try forget(table)
+                try begin([name])
+                return false
+            }
+            for metadata in ["_sync_table", "_sync_column", "_sync_alias"] {
+                try db.execute(sql: "DELETE FROM \(metadata) WHERE tbl = ?", arguments: [other.number])
+            }
+        }
+        try setName(name, of: table)
+        return true
+    }
+
+    /// Gives a table another name, and remembers the one it had.
+    func setName(_ name: String, of table: SyncedTable) throws {
+        try NameAliases.release(db, table: name)
+        try db.execute(
+            sql: "UPDATE _sync_table SET name = ? WHERE tbl = ?", arguments: [name, table.number])
+        guard name.identifierKey != table.name.identifierKey else { return }
+        try NameAliases.add(db, table.name, ofTable: table.number)
+    }
+
+    /// Stops the tracking of a table that is gone. Its rows stay known, and stay
+    /// with the peers.
+    private func forget(_ table: SyncedTable) throws {
+        try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table.number])
+        try db.execute(sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [table.number])
+    }
+
+    // MARK: Columns
+
+    private func refreshColumns(
+        of table: SyncedTable, _ definition: TableDefinition, _ captured: CapturedSchema
+    ) throws -> Bool {
+        let known = Dictionary(
+            table.presentColumns.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
+        let names = Set(definition.columns)
+        guard known != captured.columns || Set(known.values) != names || table.key != definition.key else {
+            if !captured.keepsLastRows { try createTriggers(table) }
+            return false
+        }
+        // The entries so far are of the columns as they were.
+        try Fold(db: db, environment: environment).run()
+        try checkKey(of: table, definition, captured)
+        let folded = Set(names.map { $0.identifierKey })
+        var renamed: [(column: SyncedTable.Column, name: String)] = []
+        for column in table.presentColumns {
+            guard let name = captured.columns[column.number], folded.contains(name.identifierKey) else {
+                try setPlace(.dropped, of: column, in: table)
+                continue
+            }
+            if name != column.name { renamed.append((column, name)) }
+        }
+        try rename(renamed, in: table)
+        var table = try SyncedTable.load(db, number: table.number)
+        let added = try updateColumns(of: table, definition)
+        table = try SyncedTable.load(db, number: table.number)
+        try createTriggers(table)
+        try logValues(of: table, inColumns: added, definition)
+        return true
+    }
+
+    /// Follows the new names of columns, which may be each other's old ones.
+    private func rename(_ renamed: [(column: SyncedTable.Column, name: String)], in table: SyncedTable) throws
+    {
+        guard !renamed.isEmpty else { return }
+        for (column, _) in renamed {
+            try db.execute(
+                sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
+                arguments: ["\u{1}\(column.number)", table.number, column.number])
+        }
+        let numbers = Set(renamed.map(\.column.number))
+        for (column, name) in renamed {
+            let other = table.columns.first {
+                $0.name.isSameIdentifier(as: name) && !numbers.contains($0.number)
+            }
+            // A peer renamed it before, and what it wrote since then is parked.
+            if let other {
+                try ColumnUnion(db: db, environment: environment)
+                    .unite(other, into: column, named: name, of: table)
+            }
+            try NameAliases.release(db, column: name, of: table.number)
+            try db.execute(
+                sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
+                arguments: [name, table.number, column.number])
+        }
+        for (column, name) in renamed where name.identifierKey != column.name.identifierKey {
+            try NameAliases.add(db, column.name, ofColumn: column.number, in: table.number)
+        }
+    }
+
+    /// Follows a new name of the key, and refuses another key.
+    func checkKey(
+        of table: SyncedTable, _ definition: TableDefinition, _ captured: CapturedSchema?
+    ) throws {
+        guard table.key != definition.key else { return }
+        let isRenamed =
+            captured.map { $0.key.isSameIdentifier(as: definition.key) }
+            ?? !definition.columns.contains { $0.isSameIdentifier(as: table.key) }
+        guard isRenamed else {
+            throw SyncError(
+                .unsuitableKey,
+                """
+                the primary key of table \(definition.name) was \(table.key) and is \(definition.key) now; the rows of a \
+                tracked table are known by their key, so make a new table with the other key and track that
+                """)
+        }
+        try db.execute(
+            sql: "UPDATE _sync_table SET key = ? WHERE tbl = ?", arguments: [definition.key, table.number])
+    }
+
+    // MARK: Triggers that are gone
+
+    /// Tracks a table again that another program dropped and made anew, or whose
+    /// triggers it dropped.
+    ///
+    /// Nobody knows whether the table is a copy with changes or another table of
+    /// the same name. One that has none of the rows counts as another: peers must
+    /// not lose theirs by it.
+    private func recapture(_ table: SyncedTable, _ definition: TableDefinition) throws {
+        try Fold(db: db, environment: environment).run()
+        try checkKey(of: table, definition, nil)
+        var table = try SyncedTable.load(db, number: table.number)
+        let key = table.key.quotedDatabaseIdentifier
+        let known = "SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1"
+        let isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS(\(known))") == true
+        let isShared = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) WHERE \(key) IN (\(known)))")
+        guard isEmpty || isShared == true else {
+            try dropTriggers(table)
+            return try forget(table)
+        }
+        let added = try updateColumns(of: table, definition)
+        table = try SyncedTable.load(db, number: table.number)
+        try createTriggers(table)
+        try reconcile(table)
+        try logValues(of: table, inColumns: added, definition)
+    }
+
+    /// Logs the rows that came or went while a table had no triggers.
+    private func reconcile(_ table: SyncedTable) throws {
+        let key = table.key.quotedDatabaseIdentifier
+        let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
+        try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
+                SELECT tbl, \(CaptureTriggers.Operation.delete), pk, 0, ? FROM _sync_row AS r
+                WHERE tbl = ? AND cl & 1
+                  AND pk NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
+                  AND NOT EXISTS (
+                    SELECT 1 FROM _sync_shadow AS s
+                    WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.why <> '\(KeptReason.dropped)')
+                """, arguments: [environment.milliseconds(), table.number])
+    }
+}

@@ -1,0 +1,158 @@
+import CipherStore
+import SyncWire
+
+/// Starts and maintains the tracking of tables.
+struct TableTracking {
+    let db: Database
+    let environment: SyncEnvironment
+
+    /// Logs the rows that are there, and creates the triggers.
+    func start(_ table: SyncedTable) throws {
+        let key = table.key.quotedDatabaseIdentifier
+        let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
+        try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
+        // A row that is known and has nothing parked was here when the table was
+        // tracked before; what was written to it since then had no trigger.
+        let wasHere = """
+            \(isKnown) AND NOT EXISTS (
+                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.pk = \(key))
+            """
+        for (group, columns) in Dictionary(grouping: table.presentColumns, by: Self.group) {
+            let operation = CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift
+            try log(table, operation, mask: columns.reduce(0) { $0 | Self.bit($1) }, where: wasHere)
+        }
+        try createTriggers(table)
+    }
+
+    private static func group(_ column: SyncedTable.Column) -> Int {
+        column.number / CaptureTriggers.columnsPerGroup
+    }
+
+    func journalDifferences(_ table: SyncedTable, _ column: SyncedTable.Column) throws {
+        let name = "t.\(column.name.quotedDatabaseIdentifier)"
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
+                SELECT :now, s.tbl, s.pk, s.col, \(name), 0, (SELECT self FROM _sync_state),
+                    coalesce(c.sid, r.sid), 'newer', r.cl, coalesce(c.hlc, r.hlc)
+                FROM _sync_shadow AS s
+                JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = s.pk
+                JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
+                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = s.col
+                WHERE s.tbl = :table AND s.col = :column
+                  AND \(Self.differs(name, "s.val"))
+                """,
+            arguments: ["now": environment.milliseconds(), "table": table.number, "column": column.number])
+    }
+
+    /// The SQL that compares two values as bytes and by type.
+    static func differs(_ left: String, _ right: String) -> String {
+        "(\(left) COLLATE BINARY IS NOT \(right) COLLATE BINARY OR typeof(\(left)) <> typeof(\(right)))"
+    }
+
+    private static func bit(_ column: SyncedTable.Column) -> Int64 {
+        1 << Int64(column.number % CaptureTriggers.columnsPerGroup)
+    }
+
+    /// Logs an operation for the rows that meet a condition.
+    func log(_ table: SyncedTable, _ operation: Int, mask: Int64, where condition: String) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
+                SELECT ?, ?, \(table.key.quotedDatabaseIdentifier), ?, ?
+                FROM \(table.qualifiedName) WHERE \(condition)
+                """, arguments: [table.number, operation, mask, environment.milliseconds()])
+    }
+
+    /// Logs a write of one column for the rows that meet a condition.
+    func log(
+        _ table: SyncedTable, _ kind: Int, of column: SyncedTable.Column, where condition: String
+    ) throws {
+        let operation = kind | Self.group(column) << CaptureTriggers.Operation.groupShift
+        try log(table, operation, mask: Self.bit(column), where: condition)
+    }
+
+    /// Creates the triggers of a table anew.
+    func createTriggers(_ table: SyncedTable) throws {
+        try dropTriggers(table)
+        for statement in CaptureTriggers(table: table).statements { try db.execute(sql: statement) }
+        try db.execute(sql: "PRAGMA recursive_triggers = ON")
+    }
+
+    func dropTriggers(_ table: SyncedTable) throws {
+        for name in try CaptureTriggers.names(db, table: table.number) {
+            try db.execute(sql: "DROP TRIGGER main.\(name.quotedDatabaseIdentifier)")
+        }
+    }
+
+    /// Brings the columns of the metadata up to a table, by names alone.
+    ///
+    /// - returns: The names of those that the table did not have.
+    @discardableResult
+    func updateColumns(of table: SyncedTable, _ definition: TableDefinition) throws -> Set<String> {
+        let aliases = try NameAliases(db)
+        let names = Set(definition.columns.map { $0.identifierKey })
+        for column in table.columns where column.isPresent && !names.contains(column.name.identifierKey) {
+            try setPlace(.dropped, of: column, in: table)
+        }
+        var added: Set<String> = []
+        var table = table
+        for name in definition.columns {
+            let folded = name.identifierKey
+            let alias = aliases.column(named: name, in: table.number)
+            if let column = table.columns.first(where: { $0.name.identifierKey == folded }) {
+                guard !column.isPresent else { continue }
+                try setPlace(.table, of: column, in: table)
+            } else if let column = table.columns.first(where: { $0.number == alias && !$0.isPresent }),
+                !names.contains(column.name.identifierKey)
+            {
+                // A column that peers have by another name, and that is here now.
+                try setName(name, of: column, in: table)
+                try setPlace(.table, of: column, in: table)
+            } else {
+                table = try table.addingColumns(db, [name], place: .table)
+            }
+            added.insert(folded)
+        }
+        return added
+    }
+
+    func setPlace(_ place: SyncedTable.Column.Place, of column: SyncedTable.Column, in table: SyncedTable)
+        throws
+    {
+        try db.execute(
+            sql: "UPDATE _sync_column SET present = ? WHERE tbl = ? AND col = ?",
+            arguments: [place.rawValue, table.number, column.number])
+    }
+
+    /// Gives a column another name, and remembers the one it had.
+    func setName(_ name: String, of column: SyncedTable.Column, in table: SyncedTable) throws {
+        try NameAliases.release(db, column: name, of: table.number)
+        try db.execute(
+            sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
+            arguments: [name, table.number, column.number])
+        guard name.identifierKey != column.name.identifierKey else { return }
+        try NameAliases.add(db, column.name, ofColumn: column.number, in: table.number)
+    }
+
+    /// Logs what was written to new columns before the triggers knew them.
+    ///
+    /// The default that ALTER gave each row is nobody's edit, and a parked value
+    /// still has to be written. Nobody knows when the others were written, and
+    /// mostly a migration filled the column, as it does on each replica: so an
+    /// edit by a user, wherever it was made, wins over them.
+    func logValues(
+        of table: SyncedTable, inColumns names: Set<String>, _ definition: TableDefinition
+    ) throws {
+        for column in table.presentColumns where names.contains(column.name.identifierKey) {
+            try log(
+                table, CaptureTriggers.Operation.rewrite, of: column,
+                where: """
+                    \(column.name.quotedDatabaseIdentifier) IS NOT (\(definition.defaults[column.name.identifierKey] ?? "NULL"))
+                    AND NOT EXISTS (
+                        SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.col = \(column.number)
+                          AND s.pk = \(table.key.quotedDatabaseIdentifier))
+                    """)
+        }
+    }
+}

@@ -1,0 +1,12 @@
+import CipherStore
+
+/// The sync metadata: tables, version 3, in the encrypted file that they describe.
+enum MetadataSchema {
+    /// The version that this code reads and writes.
+    static let version: Int64 = 3
+
+    /// Whether a name belongs to the metadata.
+    static func isReserved(_ name: String) -> Bool {
+        name.foldedIdentifier.hasPrefix("_sync_") || name.foldedIdentifier.hasPrefix("sqlite_")
+    }
+}

@@ -1,0 +1,183 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Synchronization
+
+/// Where two values were written without knowing of each other.
+public struct MergeContext: Sendable {
+    /// The table.
+    public let table: String
+    /// The row's key as the table holds it.
+    public let key: DatabaseValue
+    /// The column.
+    public let column: String
+    /// Who wrote the older value, and when.
+    public let lost: Conflict.Writer
+    /// Who wrote the newer value, and when.
+    public let won: Conflict.Writer
+}
+
+/// Makes one value of two that were written without knowing of each other.
+///
+/// The first is the older one, which would lose. The result must depend on nothing but
+/// the two values, and not on their order if it can: several replicas may merge the same
+/// values at the same time.
+public typealias MergeFunction =
+    @Sendable (
+        _ lost: DatabaseValue, _ won: DatabaseValue, _ context: MergeContext
+    ) throws -> DatabaseValue
+
+/// The functions of custom policies, by name.
+final class MergePolicies: Sendable {
+    private let functions = Mutex<[String: MergeFunction]>([:])
+
+    subscript(name: String) -> MergeFunction? {
+        get { functions.withLock { $0[name] } }
+        set { functions.withLock { $0[name] = newValue } }
+    }
+}
+
+/// Merges values by custom policies, while a bundle is applied.
+final class CustomMerges {
+    /// A value that is to be written when the bundle was applied.
+    private struct Pending {
+        let table: SyncedTable
+        let key: OwnedValue
+        let column: Int
+        let lostStamp: Stamp
+        let result: DatabaseValue
+        let won: OwnedValue
+    }
+
+    private let db: Database
+    private let now: Int64
+    private let own: ReplicaID
+    private let functions: [Int64: [Int: MergeFunction]]
+    private var pending: [Pending] = []
+
+    /// - returns: nil when no column has a custom policy whose function is there.
+    static func ifNeeded(
+        _ db: Database, _ policies: MergePolicies?, own: ReplicaID, now: Int64
+    ) throws -> CustomMerges? {
+        guard let policies else { return nil }
+        var functions: [Int64: [Int: MergeFunction]] = [:]
+        for entry in try PolicyStore.loadAll(db) {
+            guard case .custom(let name) = entry.policy.kind, let function = policies[name] else { continue }
+            functions[entry.table, default: [:]][entry.column] = function
+        }
+        return functions.isEmpty ? nil : CustomMerges(db, functions, own, now)
+    }
+
+    private init(_ db: Database, _ functions: [Int64: [Int: MergeFunction]], _ own: ReplicaID, _ now: Int64) {
+        self.db = db
+        self.functions = functions
+        self.own = own
+        self.now = now
+    }
+
+    /// Merges the conflicts of a row, which the journal has already.
+    func merge(_ plan: MergePlan, local: RowVersion?, _ table: SyncedTable, _ key: RowKey) throws {
+        guard let functions = functions[table.number] else { return }
+        for conflict in plan.conflicts where conflict.reason == .newer {
+            guard let function = functions[conflict.column],
+                let column = table.columns.first(where: { $0.number == conflict.column }),
+                let won = plan.writes[conflict.column] ?? local?.values[conflict.column]
+            else { continue }
+            let context = MergeContext(
+                table: table.name, key: key.value.databaseValue, column: column.name,
+                lost: writer(conflict.lostStamp), won: writer(conflict.winner))
+            let result: DatabaseValue
+            do {
+                result = try function(conflict.lost.databaseValue, won.databaseValue, context)
+            } catch {
+                try journalFailure(conflict, won, plan, table, key)
+                continue
+            }
+            pending.append(
+                Pending(
+                    table: table, key: OwnedValue(copying: key.value), column: conflict.column,
+                    lostStamp: conflict.lostStamp, result: result, won: OwnedValue(copying: won)))
+        }
+    }
+
+    private func writer(_ stamp: Stamp) -> Conflict.Writer {
+        Conflict.Writer(
+            replica: stamp.replica, isLocal: stamp.replica == own,
+            milliseconds: stamp.timestamp.rawValue >> 16)
+    }
+
+    private static let number = "(SELECT sid FROM _sync_replica WHERE rid = ?)"
+
+    /// Keeps both values.
+    private func journalFailure(
+        _ conflict: MergePlan.Conflict, _ won: WireValue, _ plan: MergePlan, _ table: SyncedTable,
+        _ key: RowKey
+    ) throws {
+        let failed = Conflict.Reason.mergeFailed.rawValue
+        try db.execute(
+            sql: """
+                UPDATE _sync_conflict SET why = ?
+                WHERE tbl = ? AND pk = ? AND col = ? AND hlc = ? AND sid = \(Self.number) AND resolved IS NULL
+                """,
+            arguments: [
+                failed, table.number, key.value.databaseValue, conflict.column,
+                conflict.lostStamp.timestamp.rawValue, conflict.lostStamp.replica.data,
+            ])
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
+                SELECT ?, ?, ?, ?, ?, ?, p.sid, p.sid, ?, ?, ? FROM _sync_replica AS p WHERE p.rid = ?
+                """,
+            arguments: [
+                now, table.number, key.value.databaseValue, conflict.column, won.databaseValue,
+                conflict.winner.timestamp.rawValue, failed, plan.lostLife, conflict.winner.timestamp.rawValue,
+                conflict.winner.replica.data,
+            ])
+    }
+
+    /// Writes the results as edits of this replica, when the triggers track again.
+    ///
+    /// - returns: How many conflicts were merged. A result whose row is not in its table
+    ///   or that a constraint refuses is not written, and its conflict stays open.
+    func finish() throws -> Int64 {
+        var count: Int64 = 0
+        var targets: [Int64: AppliedTable] = [:]
+        for item in pending {
+            let target =
+                try targets[item.table.number]
+                ?? AppliedTable(db, item.table, columns: item.table.columns)
+            targets[item.table.number] = target
+            let result = OwnedValue.make(item.result)
+            let key = RowKey(item.key.value)
+            guard let name = target.presentNames[item.column], try target.hasRow(key) else { continue }
+            if result.value.compare(item.won.value) != 0 {
+                guard try target.update(key, [(name: name, value: result.value)]) == nil else { continue }
+            }
+            try db.execute(
+                sql: """
+                    UPDATE _sync_conflict SET resolved = ?, how = ?
+                    WHERE tbl = ? AND pk = ? AND col = ? AND hlc = ? AND sid = \(Self.number) AND resolved IS NULL
+                    """,
+                arguments: [
+                    now, Conflict.Resolution.merged.rawValue, item.table.number,
+                    item.key.value.databaseValue, item.column, item.lostStamp.timestamp.rawValue,
+                    item.lostStamp.replica.data,
+                ])
+            count += Int64(db.changesCount)
+        }
+        return count
+    }
+}
+
+extension WireValue {
+    /// The value with memory of its own; text that is not well-formed is repaired.
+    var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let number): number.databaseValue
+        case .real(let number): number.databaseValue
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self).databaseValue
+        case .blob(let bytes): Data(bytes).databaseValue
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import CipherStore
+
+/// How long the journal keeps conflicts.
+///
+/// Open conflicts are kept for ever unless bounds are set for them. What a bound
+/// drops is counted, see ``Synchronizer/droppedConflictCount()``.
+public struct ConflictRetention: Equatable, Sendable {
+    /// The age in milliseconds after which a resolved conflict is dropped, counted
+    /// from its resolution; nil for no bound.
+    public var resolvedMilliseconds: Int64?
+    /// How many resolved conflicts are kept, the latest ones; nil for no bound.
+    public var resolvedCount: Int64?
+    /// The age in milliseconds after which an open conflict is dropped, counted from
+    /// when it was found; nil for no bound.
+    public var openMilliseconds: Int64?
+    /// How many open conflicts are kept, the latest ones; nil for no bound.
+    public var openCount: Int64?
+
+    /// Makes bounds. By default, conflicts are kept for 90 days after they were
+    /// resolved, 10,000 of them at most, and open ones for ever.
+    public init(
+        resolvedMilliseconds: Int64? = 90 * 24 * 3600 * 1000, resolvedCount: Int64? = 10_000,
+        openMilliseconds: Int64? = nil, openCount: Int64? = nil
+    ) {
+        self.resolvedMilliseconds = resolvedMilliseconds
+        self.resolvedCount = resolvedCount
+        self.openMilliseconds = openMilliseconds
+        self.openCount = openCount
+    }
+
+    private static let droppedName = "conflicts.dropped"
+
+    /// The bounds by the names of their settings; -1 stands for no bound.
+    private static var settings: [(name: String, bound: WritableKeyPath<ConflictRetention, Int64?>)] {
+        [
+            ("conflicts.resolved.ms", \.resolvedMilliseconds), ("conflicts.resolved.count", \.resolvedCount),
+            ("conflicts.open.ms", \.openMilliseconds), ("conflicts.open.count", \.openCount),
+        ]
+    }
+
+    /// Reads the bounds of a store.
+    static func load(_ db: Database) throws -> ConflictRetention {
+        var retention = ConflictRetention()
+        for setting in settings {
+            let value = try Int64.fetchOne(
+                db, sql: "SELECT value FROM _sync_setting WHERE name = ?", arguments: [setting.name])
+            if let value { retention[keyPath: setting.bound] = value < 0 ? nil : value }
+        }
+        return retention
+    }
+
+    /// Writes the bounds.
+    func store(_ db: Database) throws {
+        for setting in Self.settings {
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)",
+                arguments: [setting.name, max(-1, self[keyPath: setting.bound] ?? -1)])
+        }
+    }
+
+    /// How many open conflicts bounds have dropped so far.
+    static func droppedCount(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(
+            db, sql: "SELECT value FROM _sync_setting WHERE name = ?", arguments: [droppedName]) ?? 0
+    }
+
+    /// Drops what is beyond the bounds. The rest of a row goes with its last conflict.
+    func prune(_ db: Database, now: Int64) throws {
+        try prune(db, "resolved IS NOT NULL", time: "resolved", resolvedMilliseconds, resolvedCount, now)
+        let dropped = try prune(db, "resolved IS NULL", time: "at", openMilliseconds, openCount, now)
+        guard dropped > 0 else { return }
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)",
+            arguments: [Self.droppedName, try Self.droppedCount(db) + dropped])
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_conflict WHERE why = 'row' AND resolved IS NULL AND NOT EXISTS (
+                    SELECT 1 FROM _sync_conflict AS o WHERE o.tbl = _sync_conflict.tbl AND o.pk = _sync_conflict.pk
+                      AND o.life = _sync_conflict.life AND o.why <> 'row' AND o.resolved IS NULL)
+                """)
+    }
+
+    @discardableResult
+    private func prune(
+        _ db: Database, _ state: String, time: String, _ age: Int64?, _ count: Int64?, _ now: Int64
+    ) throws -> Int64 {
+        var dropped: Int64 = 0
+        if let age {
+            let (bound, overflow) = now.subtractingReportingOverflow(age)
+            try db.execute(
+                sql: "DELETE FROM _sync_conflict WHERE \(state) AND why <> 'row' AND \(time) < ?",
+                arguments: [overflow ? Int64.min : bound])
+            dropped += Int64(db.changesCount)
+            if state == "resolved IS NOT NULL" {
+                try db.execute(
+                    sql: "DELETE FROM _sync_conflict WHERE \(state) AND why = 'row' AND \(time) < ?",
+                    arguments: [overflow ? Int64.min : bound])
+            }
+        }
+        if let count {
+            try db.execute(
+                sql: """
+                    DELETE FROM _sync_conflict WHERE id IN (
+                        SELECT id FROM _sync_conflict WHERE \(state) AND why <> 'row'
+                        ORDER BY \(time) DESC, id DESC LIMIT -1 OFFSET ?)
+                    """, arguments: [count])
+            dropped += Int64(db.changesCount)
+        }
+        return dropped
+    }
+}

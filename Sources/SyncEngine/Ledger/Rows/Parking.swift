@@ -1,0 +1,231 @@
+import CipherStore
+import SyncWire
+
+/// Keeps values that won but can't be written: their table or column is not
+/// there, or a constraint stands against them.
+///
+/// Their versions are recorded like any other's, so they are forwarded to other
+/// peers, and ``Settlement`` tries them again whenever something was applied.
+final class Parking {
+    private let db: Database
+    private let insertion: Statement
+    private let replacement: Statement
+    private let selection: Statement
+
+    /// Whether anything is parked.
+    private(set) var isInUse: Bool
+
+    private var parkedRows: Set<[UInt8]> = []
+    private var shownRows: Set<[UInt8]> = []
+    private let now: Int64
+
+    /// How many rows were parked since this object was made.
+    var parkedRowCount: Int64 { Int64(parkedRows.count) }
+
+    /// How many rows that waited have their place since then.
+    var shownRowCount: Int64 { Int64(shownRows.count) }
+
+    /// - parameter now: The time that rows are hidden at, in Unix milliseconds.
+    init(_ db: Database, now: Int64) throws {
+        self.db = db
+        self.now = now
+        // REPLACE costs a statement journal, so it is kept for rows that have parked values already.
+        insertion = try db.makeStatement(
+            sql: "INSERT OR FAIL INTO _sync_shadow (tbl, pk, col, val, why) VALUES (?, ?, ?, ?, ?)")
+        replacement = try db.makeStatement(
+            sql: "INSERT OR REPLACE INTO _sync_shadow (tbl, pk, col, val, why) VALUES (?, ?, ?, ?, ?)")
+        selection = try db.makeStatement(sql: "SELECT col, val FROM _sync_shadow WHERE tbl = ? AND pk = ?")
+        isInUse = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") ?? false
+    }
+
+    private static func identity(_ table: Int64, _ key: RowKey) -> [UInt8] {
+        withUnsafeBytes(of: table) { Array($0) } + Array(key.bytes)
+    }
+
+    /// The column number under which a row without columns is parked.
+    static let wholeRow = -1
+
+    /// Parks values of a row.
+    func park(_ table: Int64, _ key: RowKey, _ values: [Int: WireValue], why: String) throws {
+        isInUse = true
+        let identity = Self.identity(table, key)
+        // A row that had waited, was written and waits again is no other one.
+        if why != KeptReason.dropped, shownRows.remove(identity) == nil { parkedRows.insert(identity) }
+        let entries = values.isEmpty ? [Self.wholeRow: WireValue.null] : values
+        let statement = try hasValues(table, key) ? replacement : insertion
+        let raw = statement.sqliteStatement
+        for (column, value) in entries.sorted(by: { $0.key < $1.key }) {
+            statement.reset()
+            _ = RawBinding.int64(raw, 1, table)
+            key.value.bind(raw, 2)
+            _ = RawBinding.int64(raw, 3, Int64(column))
+            value.bind(raw, 4)
+            _ = RawBinding.string(raw, 5, why)
+            while try statement.step() {}
+            statement.reset()
+        }
+    }
+
+    private func hasValues(_ table: Int64, _ key: RowKey) throws -> Bool {
+        let raw = selection.sqliteStatement
+        selection.reset()
+        defer { selection.reset() }
+        _ = RawBinding.int64(raw, 1, table)
+        key.value.bind(raw, 2)
+        return try selection.step()
+    }
+
+    /// The parked values of a row.
+    func values(_ table: Int64, _ key: RowKey) throws -> [Int: OwnedValue] {
+        let raw = selection.sqliteStatement
+        selection.reset()
+        defer { selection.reset() }
+        _ = RawBinding.int64(raw, 1, table)
+        key.value.bind(raw, 2)
+        var values: [Int: OwnedValue] = [:]
+        while try selection.step() {
+            let column = Int(RawColumn.int64(raw, 0))
+            if column != Self.wholeRow { values[column] = OwnedValue(copying: WireValue(raw, 1)) }
+        }
+        return values
+    }
+
+    /// Forgets the parked values of a row, or of some of its columns.
+    func remove(_ table: Int64, _ key: RowKey, columns: [Int]? = nil) throws {
+        guard isInUse else { return }
+        parkedRows.remove(Self.identity(table, key))
+        try delist(table, key)
+        let filter = columns.map { numbers in
+            " AND col IN (\((numbers + [Self.wholeRow]).map(String.init).joined(separator: ", ")))"
+        }
+        let statement = try db.cachedStatement(
+            sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ?" + (filter ?? ""))
+        statement.reset()
+        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+        key.value.bind(statement.sqliteStatement, 2)
+        while try statement.step() {}
+        statement.reset()
+    }
+
+    /// Forgets the parked values of some columns. A row that waits goes on waiting.
+    func forget(_ table: Int64, _ key: RowKey, _ columns: Set<Int>) throws {
+        guard isInUse else { return }
+        let numbers = columns.sorted().map(String.init).joined(separator: ", ")
+        for sql in [
+            "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ? AND col IN (\(numbers))",
+            """
+            INSERT INTO _sync_shadow (tbl, pk, col, val, why)
+            SELECT tbl, pk, \(Self.wholeRow), NULL, reason FROM _sync_hidden AS h
+            WHERE tbl = ?1 AND pk = ?2 AND NOT EXISTS (
+                SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = h.tbl AND s.pk = h.pk)
+            """,
+        ] {
+            let statement = try db.cachedStatement(sql: sql)
+            statement.reset()
+            _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+            key.value.bind(statement.sqliteStatement, 2)
+            while try statement.step() {}
+            statement.reset()
+        }
+    }
+
+    // MARK: Hidden rows
+
+    /// Hides a row whole: its values wait, and the user's table does not hold it.
+    ///
+    /// A row is never half of an old version and half of a new one. What waits
+    /// for a column is left as it is.
+    ///
+    /// - parameters:
+    ///     - newValues: Values that could not be written, for columns that the table has.
+    ///     - failure: What stands against the row.
+    func hide(
+        _ table: AppliedTable, _ key: RowKey, _ newValues: [Int: WireValue] = [:],
+        because failure: ConstraintFailure
+    ) throws {
+        let number = table.table.number
+        try table.reader.load(key: key, hasParkedValues: isInUse)
+        let isInTable = table.reader.hasRow
+        var owned: [Int: OwnedValue] = [:]
+        for (ordinal, column) in table.table.columns.enumerated()
+        where column.isPresent && table.reader.hasValue(ordinal) {
+            owned[column.number] = OwnedValue(copying: table.reader.value(ordinal))
+        }
+        table.reader.finish()
+        let values = owned.mapValues(\.value).merging(newValues) { _, new in new }
+        try withExtendedLifetime(owned) { try park(number, key, values, why: failure.message) }
+        try enlist(number, key, failure)
+        if isInTable { try table.delete(key) }
+    }
+
+    /// Notes what stands against a row that is hidden already.
+    func setReason(_ table: Int64, _ key: RowKey, _ failure: ConstraintFailure) throws {
+        let statement = try db.cachedStatement(
+            sql: "UPDATE _sync_shadow SET why = ?3 WHERE tbl = ?1 AND pk = ?2 AND why IS NOT ?3 AND "
+                + Self.waitsForConstraint)
+        statement.reset()
+        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+        key.value.bind(statement.sqliteStatement, 2)
+        _ = RawBinding.string(statement.sqliteStatement, 3, failure.message)
+        while try statement.step() {}
+        statement.reset()
+        try enlist(table, key, failure)
+    }
+
+    /// Values that wait for a constraint, and not for a column.
+    private static let waitsForConstraint = """
+        (col = \(wholeRow) OR EXISTS (
+            SELECT 1 FROM _sync_column AS c
+            WHERE c.tbl = _sync_shadow.tbl AND c.col = _sync_shadow.col AND c.present = 1))
+        """
+
+    /// Forgets what waited of a row that is in its table now.
+    func show(_ table: Int64, _ key: RowKey, columns: [Int]) throws {
+        try remove(table, key, columns: columns)
+        shownRows.insert(Self.identity(table, key))
+    }
+
+    /// Lists a hidden row. It keeps the time at which it was hidden first.
+    private func enlist(_ table: Int64, _ key: RowKey, _ failure: ConstraintFailure) throws {
+        let statement = try db.cachedStatement(
+            sql: """
+                INSERT OR REPLACE INTO _sync_hidden (tbl, pk, reason, since, other_tbl, other_pk)
+                SELECT ?1, ?2, ?3, coalesce((SELECT since FROM _sync_hidden WHERE tbl = ?1 AND pk = ?2), ?4), ?5, ?6
+                """)
+        let raw = statement.sqliteStatement
+        statement.reset()
+        _ = RawBinding.int64(raw, 1, table)
+        key.value.bind(raw, 2)
+        _ = RawBinding.string(raw, 3, failure.reason.rawValue)
+        _ = RawBinding.int64(raw, 4, now)
+        if let other = failure.other {
+            _ = RawBinding.int64(raw, 5, other.table)
+            other.key.value.bind(raw, 6)
+        } else {
+            _ = RawBinding.null(raw, 5)
+            _ = RawBinding.null(raw, 6)
+        }
+        while try statement.step() {}
+        statement.reset()
+    }
+
+    private func delist(_ table: Int64, _ key: RowKey) throws {
+        let statement = try db.cachedStatement(sql: "DELETE FROM _sync_hidden WHERE tbl = ? AND pk = ?")
+        statement.reset()
+        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
+        key.value.bind(statement.sqliteStatement, 2)
+        while try statement.step() {}
+        statement.reset()
+    }
+}
+
+extension RowKey {
+    /// A key that was read as a value.
+    init(_ value: WireValue) {
+        switch value {
+        case .text(let bytes): self.init(bytes: bytes, isText: true)
+        case .blob(let bytes): self.init(bytes: bytes, isText: false)
+        default: self.init(bytes: UnsafeRawBufferPointer(start: nil, count: 0), isText: false)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import CipherStore
+import SyncWire
+
+/// Synchronizes through a folder that files go through: on a stick, or kept equal on several
+/// machines by Syncthing, Dropbox or a network mount.
+///
+/// ```swift
+/// let folder = FolderTransport(path: "/media/stick/notes", passphrase: passphrase)
+/// let report = try synchronizer.run(.both, folder)
+/// ```
+///
+/// Each replica has a subfolder, and writes only there: encrypted bundles, which never change, and
+/// a head that lists them. Nothing of it is trusted: a file that is not complete, not authentic, of
+/// another database or gone makes a synchronization incomplete, and never wrong. After a synchronization, a
+/// new replica can learn from the folder all that this one knows. `Schemas/folder/v1.md` describes the
+/// files.
+public struct FolderTransport: Sendable {
+    /// When the bundles of a folder are replaced by a fresh one of everything.
+    public struct Compaction: Sendable {
+        /// The number of bundles beside the one of everything.
+        public var bundleCountMax = 64
+        /// Their size in bytes, unless that of the bundle of everything is larger.
+        public var byteCountMax = 1 << 20
+
+        /// Makes the default: 64 bundles, or more bytes than 1 MiB and than the bundle of everything.
+        public init() {}
+    }
+
+    /// The folder.
+    public let path: String
+    /// When bundles are replaced.
+    public var compaction = Compaction()
+
+    let passphrase: SharedPassphrase
+
+    /// Makes a transport.
+    ///
+    /// - parameters:
+    ///     - path: The folder. It is made by the first synchronization, in a folder that is there.
+    ///     - passphrase: What encrypts all files of the folder; the same for all replicas.
+    ///     - cost: What trying a passphrase costs. It is paid once for each transport.
+    public init(path: String, passphrase: borrowing Passphrase, cost: ScryptCost = .standard) {
+        self.path = path
+        self.passphrase = SharedPassphrase(passphrase, cost: cost)
+    }
+
+    /// A name for status lines, as `syncctl` spells it.
+    public var name: String { "dir:\(path)" }
+
+    var access: BundleFile.Access { .sealed(ArchiveSecret(passphrase)) }
+
+    func lock(_ store: StoreID) -> ArchiveLock { ArchiveLock(passphrase, group: store.bytes) }
+}
+
+/// What a synchronization through a folder did.
+public struct FolderReport: Equatable, Sendable {
+    /// This replica.
+    public internal(set) var local: ReplicaID
+    /// What came from the folder, or nil when nothing did.
+    public internal(set) var pulled: SyncReport.Transfer?
+    /// What was put into the folder, or nil when nothing was missing there.
+    public internal(set) var pushed: SyncReport.Transfer?
+    /// The replicas that have written into the folder.
+    public internal(set) var replicas: [ReplicaID] = []
+    /// Whether the bundles of this replica were replaced by a fresh one of everything.
+    public internal(set) var isCompacted = false
+    /// Files that could not be used, and why. They are tried again the next time.
+    public internal(set) var remarks: [String] = []
+    /// The replica id that this store had, when it turned out to be a copy, or a restored one, and got a new one.
+    public internal(set) var renewedReplica: ReplicaID?
+    /// Why the contact could not be noted for the status, although the changes were exchanged; nil when it was.
+    public internal(set) var unrecordedReason: String?
+}

@@ -1,0 +1,106 @@
+import SyncWire
+
+/// A remote that others use too, and that takes no more at once than lets it serve them in between.
+package protocol PacedPeer: SyncPeer {
+    /// About how many changes one bundle should bring at most.
+    var changeCountMax: Int64 { get }
+
+    /// Asks it to take longer over a bundle than it would for others, which it may refuse.
+    func askForMoreTime()
+}
+
+/// How changes go to a remote: in one bundle, or in several, each of which is one of the store as it would be without
+/// the later changes of this replica.
+extension SessionDriver {
+    /// Sends what the remote takes. Of both directions, what came is here, which must not read as a failure; what did
+    /// not go, goes another time.
+    func push(
+        _ request: TransferRequest, _ direction: SyncDirection
+    ) throws -> (transfer: SyncReport.Transfer?, refusal: SyncError?) {
+        var course = PushCourse(request, to: local is StorePeer ? remote as? any PacedPeer : nil)
+        while true {
+            do {
+                let passage = try transfer(
+                    .push, from: local, to: remote, course.request, after: course.sent?.sent.rowCount ?? 0)
+                course.add(passage)
+                guard passage.sent.isPart else { return (course.sent?.report, course.refusal) }
+                course.goOn(try remote.greet())
+            } catch let error as SyncError where error.code == .outsideScope {
+                let isNew = course.holdBack(error)
+                if isNew, local is StorePeer { continue }
+                var refusal = course.refusal ?? error
+                refusal.rows = []
+                if direction != .both { throw refusal }
+                return (course.sent?.report, refusal)
+            } catch let error as SyncError where error.code == .tooMuchAtOnce {
+                guard course.slowDown() else { throw error }
+            }
+        }
+    }
+}
+
+/// How far a push has come.
+private struct PushCourse {
+    private(set) var request: TransferRequest
+    /// What has gone.
+    private(set) var sent: Passage?
+    /// Why rows are held back.
+    private(set) var refusal: SyncError?
+    private let remote: (any PacedPeer)?
+    private var held: Set<StateRows> = []
+    private var refusalCount = 0
+    private var reductionCount = 0
+
+    // A server names up to 1,000 rows at once, and one that makes them up would have everything sent for ever.
+    private static let refusalCountMax = 100
+    private static let reductionCountMax = 4
+
+    init(_ request: TransferRequest, to remote: (any PacedPeer)?) {
+        self.request = request
+        self.remote = remote
+        self.request.changeCountMax = remote?.changeCountMax
+    }
+
+    mutating func add(_ passage: Passage) {
+        if sent == nil { sent = passage } else { sent?.add(passage) }
+    }
+
+    /// Goes on with what the remote does not know yet. One that has not got further is sent all of the rest.
+    mutating func goOn(_ greeting: Greeting) {
+        let before = request
+        request.base = greeting.vector
+        request.parts = greeting.facts.parts
+        if request == before { request.changeCountMax = nil }
+    }
+
+    /// Leaves out the rows that the remote names.
+    ///
+    /// - returns: Whether it named any that were not left out yet.
+    mutating func holdBack(_ error: SyncError) -> Bool {
+        refusalCount += 1
+        let named = Set(
+            error.rows.flatMap { rows in rows.keys.map { StateRows(table: rows.table, keys: [$0]) } })
+        let isNew = !named.isSubset(of: held)
+        held.formUnion(named)
+        request.heldBack = Array(held)
+        var first = refusal ?? error
+        first.rows = request.heldBack
+        refusal = first
+        return isNew && refusalCount < Self.refusalCountMax
+    }
+
+    /// Sends less at once, and asks for more time when even little takes too long.
+    ///
+    /// - returns: Whether that can help.
+    mutating func slowDown() -> Bool {
+        guard let remote, reductionCount <= Self.reductionCountMax else { return false }
+        reductionCount += 1
+        if reductionCount > Self.reductionCountMax {
+            remote.askForMoreTime()
+        } else {
+            request.changeCountMax = max(1, (request.changeCountMax ?? remote.changeCountMax) / 8)
+            request.dividesRows = true
+        }
+        return true
+    }
+}

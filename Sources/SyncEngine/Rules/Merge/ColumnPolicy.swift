@@ -1,0 +1,86 @@
+import CipherStore
+import SyncWire
+
+/// What becomes of two values that were written to a column without knowing of
+/// each other.
+///
+/// ```swift
+/// let synchronizer = try Synchronizer(
+///     pool, tables: ["note"],
+///     policies: [.counter("note", "stars"), .custom("note", "body", merge: "lines")])
+/// ```
+///
+/// A policy is part of the database: it is declared on one replica, and travels to
+/// the others with the changes.
+public struct ColumnPolicy: Equatable, Sendable {
+    /// The kinds of policy. New kinds may be added.
+    public enum Kind: Equatable, Sendable {
+        /// The later write stands, and the other one goes to the journal.
+        case lastWriter
+        /// The column counts: what each replica added is summed up. Sums wrap around
+        /// at the ends of 64 bits.
+        ///
+        /// It is about integers. Where the column holds something else, the last writer
+        /// wins, and nothing is added to it until it is an integer again.
+        case counter
+        /// A function makes one value of both, see ``Synchronizer/register(mergePolicy:_:)``.
+        /// Replicas that don't have it go on as with `lastWriter`.
+        case custom(name: String)
+    }
+
+    /// The table.
+    public let table: String
+    /// The column.
+    public let column: String
+    /// What becomes of concurrent values.
+    public let kind: Kind
+
+    /// Makes a policy of a column.
+    public init(table: String, column: String, kind: Kind) {
+        self.table = table
+        self.column = column
+        self.kind = kind
+    }
+
+    /// The later write stands, which is so for every column without a policy.
+    public static func lastWriter(_ table: String, _ column: String) -> ColumnPolicy {
+        ColumnPolicy(table: table, column: column, kind: .lastWriter)
+    }
+
+    /// The column counts. That can't be taken back: what replicas have added is kept
+    /// apart from then on.
+    public static func counter(_ table: String, _ column: String) -> ColumnPolicy {
+        ColumnPolicy(table: table, column: column, kind: .counter)
+    }
+
+    /// A function that is registered under a name makes one value of both.
+    public static func custom(_ table: String, _ column: String, merge name: String) -> ColumnPolicy {
+        ColumnPolicy(table: table, column: column, kind: .custom(name: name))
+    }
+}
+
+extension ColumnPolicy.Kind {
+    /// The word for it in `_sync_policy` and on the wire.
+    var word: String {
+        switch self {
+        case .lastWriter: "last writer"
+        case .counter: "counter"
+        case .custom: "custom"
+        }
+    }
+
+    /// The name of the function, empty for other kinds.
+    var functionName: String {
+        if case .custom(let name) = self { name } else { "" }
+    }
+
+    /// - returns: nil for a kind that this program does not know.
+    init?(word: String, functionName: String) {
+        switch word {
+        case "last writer": self = .lastWriter
+        case "counter": self = .counter
+        case "custom": self = .custom(name: functionName)
+        default: return nil
+        }
+    }
+}

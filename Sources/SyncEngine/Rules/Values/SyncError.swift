@@ -1,0 +1,100 @@
+import SyncWire
+
+/// A failure of tracking or synchronization.
+public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The kinds of failure. New kinds may be added.
+    public enum Code: String, Sendable {
+        /// The database has no sync metadata.
+        case notSynchronized
+        /// The metadata was made by a newer program.
+        case metadataTooNew
+        /// The metadata contradicts itself.
+        case damagedMetadata
+        /// There is no such table.
+        case noSuchTable
+        /// The table's key is not a UUID, so its rows can't be matched.
+        case unsuitableKey
+        /// Keys can't be turned into UUIDs; the message lists what stands against it.
+        case keysNotConvertible
+        /// The table is of a kind that can't be tracked.
+        case unsuitableTable
+        /// The remote belongs to another database.
+        case otherStore
+        /// The remote is this file itself, or can't be told from it.
+        case sameReplica
+        /// The remote sent something that can't be right.
+        case invalidBundle
+        /// A bundle shows that this file or the sender's is a copy of another one.
+        case forkedReplica
+        /// Somebody retired the replica.
+        case retiredReplica
+        /// Deletions that are not known here were forgotten everywhere else: only a bundle of
+        /// everything can be applied.
+        case resyncRequired
+        /// The column can't have the policy.
+        case unsuitablePolicy
+        /// There is no such conflict in the journal.
+        case noSuchConflict
+        /// The conflict was resolved before.
+        case conflictResolved
+        /// The lost value can't be written: its table, column or place is not there.
+        case unrestorable
+        /// A deleted row can't be inserted again as a whole: some of its values are not known here.
+        case incompleteRow
+        /// A bundle builds on changes that are not here.
+        case missingChanges
+        /// A folder holds no snapshot that a new replica could begin with.
+        case snapshotMissing
+        /// The way to the remote can't bring some tables only, or what is known of some tables only.
+        case scopeUnsupported
+        /// Rows can't be chosen so: by this column, by these values, or beside another choice.
+        case unsuitableScope
+        /// The remote exchanges other tables with this device than it asks for or brings.
+        case outsideScope
+        /// More replicas, tables or columns would be known here than a store keeps.
+        case capacityExceeded
+        /// A bundle takes longer to apply than a server takes over one of this device, while others wait.
+        case tooMuchAtOnce
+        /// A bundle changes rows that are not here, though what they began with counts as known.
+        case rowsMissing
+        /// The replica was never heard of.
+        case noSuchReplica
+        /// Two replicas know the same and do not hold the same, and could not be made equal.
+        case diverged
+        /// The remote can't be compared.
+        case notComparable
+        /// A replica was written to while it was compared with another one.
+        case changedMeanwhile
+        /// The synchronization was cancelled; nothing was applied.
+        case cancelled
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What happened.
+    public let message: String
+    /// The rows that are not taken (`outsideScope`) or not here (`rowsMissing`); there may be more of them.
+    package var rows: [StateRows] = []
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// What happened.
+    public var description: String { message }
+}
+
+extension SyncError {
+    /// A replica was written to while it was compared.
+    static let changedMeanwhile = SyncError(
+        .changedMeanwhile, "a replica was written to while it was compared with the other one; try again")
+
+    /// A remote that has nothing to do with this store.
+    static let otherStoreRemote = SyncError(.otherStore, "the remote is a replica of another database")
+    /// A remote that can't be told from this store.
+    static let sameReplicaRemote = SyncError(
+        .sameReplica,
+        "the remote has the same identity: it is this file itself, or a copy that can't be told from it")
+}

@@ -1,0 +1,115 @@
+import CipherStore
+import SyncWire
+
+/// How the tracking of tables begins, and what that brings into them.
+extension TableTracking {
+    /// Tracks tables. Tables that are tracked already are left as they are.
+    ///
+    /// Rows that are there count as inserted now. Runs in the caller's transaction.
+    func track(_ names: [String]) throws {
+        try refresh()
+        try begin(names)
+    }
+
+    func begin(_ names: [String]) throws {
+        let known = try SyncedTable.loadAll(db)
+        for name in names {
+            let definition = try TableDefinition.load(db, name)
+            if let table = try known.first(where: { $0.name.isSameIdentifier(as: name) })
+                ?? dropped(known, alias: name)
+            {
+                if !table.isTracked { try adopt(table, definition) }
+            } else {
+                try definition.checkKeys(db)
+                try definition.checkTriggers(db)
+                let table = try SyncedTable.register(
+                    db, name: definition.name, key: definition.key, columns: definition.columns,
+                    isTracked: true)
+                try start(table)
+            }
+        }
+    }
+
+    /// A table that is not here, and that had a name, or has it at a peer.
+    private func dropped(_ known: [SyncedTable], alias name: String) throws -> SyncedTable? {
+        let number = try NameAliases(db).table(named: name)
+        return known.first { $0.number == number && !$0.isTracked }
+    }
+
+    /// Tracks a table whose rows came from a peer before the table was there,
+    /// or which was dropped and is there again.
+    private func adopt(_ table: SyncedTable, _ definition: TableDefinition) throws {
+        try definition.checkKeys(db)
+        try definition.checkTriggers(db)
+        if table.place == .dropped {
+            try attach(table, definition, missingRows: .restored)
+            return try unpark()
+        }
+        try db.execute(
+            sql: "UPDATE _sync_table SET tracked = 1, name = ?, key = ? WHERE tbl = ?",
+            arguments: [definition.name, definition.key, table.number])
+        try NameAliases.release(db, table: definition.name)
+        try updateColumns(of: table, definition)
+        let table = try SyncedTable.load(db, number: table.number)
+        try start(table)
+        // Nobody knows when the values here were written, and the peer's have
+        // their times: the peer's win, and those that differ go to the journal.
+        for column in table.presentColumns { try journalDifferences(table, column) }
+        try Fold(db: db, environment: environment).run()
+        try unpark()
+    }
+
+    /// Writes what was parked, now that there may be a place for it.
+    func unpark() throws {
+        guard try Parking(db, now: environment.milliseconds()).isInUse else { return }
+        try settle(isFull: true)
+    }
+
+    /// Settles what the tables show, outside of the application of a bundle.
+    ///
+    /// - parameter isFull: Whether to try all rows that wait.
+    /// - returns: How many rows found their place.
+    @discardableResult
+    func settle(isFull: Bool) throws -> Int64 {
+        let parking = try Parking(db, now: environment.milliseconds())
+        try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+        let triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
+        let settlement = try Settlement(db, environment, parking)
+        try settlement.run(isFull: isFull)
+        try triggers.restore()
+        try settlement.finish()
+        try db.execute(sql: "UPDATE _sync_state SET applying = 0")
+        return parking.shownRowCount
+    }
+
+    /// Ends the tracking of tables.
+    ///
+    /// - throws: ``SyncError``: `noSuchTable` for one that is not tracked; `unsuitableScope` for one of which some rows
+    ///   only are held.
+    func untrack(_ names: [String]) throws {
+        try refresh()
+        // What was written until now is sent still.
+        try Fold(db: db, environment: environment).run()
+        let partial = try PartialTable.loadAll(db, StoreMetadata.require(db))
+        for name in names {
+            let tracked = try SyncedTable.loadAll(db).filter(\.isTracked)
+            guard let table = tracked.first(where: { $0.name.isSameIdentifier(as: name) }) else {
+                let names = tracked.map(\.name).joined(separator: ", ")
+                throw SyncError(
+                    .noSuchTable,
+                    "table \(name) is not tracked; "
+                        + (names.isEmpty ? "no table is" : "tracked are: \(names)"))
+            }
+            guard partial[table.number] == nil else {
+                throw SyncError(
+                    .unsuitableScope,
+                    "some rows only of table \(table.name) are held here; choose all of its rows again first")
+            }
+            try keepRows(of: table)
+            try copyKept(of: SyncedTable.load(db, number: table.number))
+            try dropTriggers(table)
+        }
+        // Rows that a constraint of the table kept out have their place among those that are kept.
+        try unpark()
+    }
+}

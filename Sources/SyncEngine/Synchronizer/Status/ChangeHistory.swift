@@ -1,0 +1,97 @@
+import CipherStore
+import Foundation
+import SyncWire
+
+/// A change in the history of a store.
+public struct HistoryEntry: Sendable {
+    /// The kinds of change.
+    public enum Operation: String, Sendable {
+        /// A row was inserted.
+        case insert
+        /// Columns of a row were written.
+        case update
+        /// A row was deleted.
+        case delete
+    }
+
+    /// When, in milliseconds of Unix time, by the writer's clock.
+    public let milliseconds: Int64
+    /// Who wrote it.
+    public let replica: ReplicaID
+    /// Whether it was written here.
+    public let isLocal: Bool
+    /// The kind of change.
+    public let operation: Operation
+    /// The table.
+    public let table: String
+    /// The row's key, as UUID text.
+    public let key: String
+    /// The columns that were written by an update.
+    public let columns: [String]
+}
+
+extension Synchronizer {
+    /// Reads the latest changes, newest first: all local ones that the log
+    /// keeps, and the last of each row and column that came from others.
+    ///
+    /// - parameter limit: How many at most.
+    public func history(limit: Int) throws -> [HistoryEntry] {
+        try database.read { db in
+            let metadata = try StoreMetadata.require(db)
+            let tables = Dictionary(
+                uniqueKeysWithValues: try SyncedTable.loadAll(db).map { ($0.number, $0) })
+            let replicas = Dictionary(
+                metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
+            let rows = try Row.fetchAll(
+                db, sql: Self.historySQL, arguments: ["self": metadata.selfNumber, "limit": limit])
+            return try rows.compactMap { row in
+                guard let table = tables[try row.decode(atIndex: 2)] else { return nil }
+                let replica: Int64 = try row.decode(atIndex: 1)
+                let mask = try row.decodeIfPresent(Int64.self, atIndex: 5)
+                return HistoryEntry(
+                    milliseconds: try row.decode(atIndex: 0),
+                    replica: replicas[replica] ?? Identifier128(high: 0, low: 0),
+                    isLocal: replica == metadata.selfNumber, operation: try operation(row),
+                    table: table.name, key: try keyText(row), columns: try columns(row, table, mask))
+            }
+        }
+    }
+
+    private static let historySQL = """
+        SELECT * FROM (
+            SELECT ms, :self AS sid, tbl, pk, op, mask, NULL AS col, seq FROM _sync_log WHERE op <> 0
+            UNION ALL
+            SELECT hlc >> 16, sid, tbl, pk, CASE WHEN cl & 1 THEN 1 ELSE 3 END, NULL, NULL, oseq
+            FROM _sync_row WHERE sid <> :self
+            UNION ALL
+            SELECT c.hlc >> 16, c.sid, r.tbl, r.pk, 2, NULL, c.col, c.oseq
+            FROM _sync_cell AS c JOIN _sync_row AS r ON r.r = c.r WHERE c.sid <> :self
+        ) ORDER BY ms DESC, seq DESC LIMIT :limit
+        """
+
+    private func operation(_ row: Row) throws -> HistoryEntry.Operation {
+        switch try row.decode(Int.self, atIndex: 4) & 0xF {
+        case CaptureTriggers.Operation.insert: .insert
+        case CaptureTriggers.Operation.delete: .delete
+        default: .update
+        }
+    }
+
+    private func keyText(_ row: Row) throws -> String {
+        RowKeyText.text(try row.decode(DatabaseValue.self, atIndex: 3))
+    }
+
+    private func columns(_ row: Row, _ table: SyncedTable, _ mask: Int64?) throws -> [String] {
+        if let number = try row.decodeIfPresent(Int.self, atIndex: 6) {
+            return table.columns.filter { $0.number == number }.map(\.name)
+        }
+        let operation = try row.decode(Int.self, atIndex: 4)
+        let updates = [CaptureTriggers.Operation.update, CaptureTriggers.Operation.rewrite]
+        guard let mask, updates.contains(operation & 0xF) else { return [] }
+        let group = operation >> CaptureTriggers.Operation.groupShift
+        return table.columns.filter { column in
+            column.number / CaptureTriggers.columnsPerGroup == group
+                && mask >> Int64(column.number % CaptureTriggers.columnsPerGroup) & 1 == 1
+        }.map(\.name)
+    }
+}

@@ -1,0 +1,135 @@
+import CipherStore
+import Dispatch
+import SyncWire
+
+/// Tracks the tables of a store and synchronizes it with others.
+///
+/// ```swift
+/// let synchronizer = try Synchronizer(dbQueue, tables: ["note", "tag"])
+/// let report = try await synchronizer.sync(with: StoreTransport(path: "stick/notes.db", configuration: other))
+/// print(report.pulled?.rowCount ?? 0, "rows came")
+/// ```
+///
+/// Tracking is done by triggers in the file, so it goes on whoever writes to it.
+public final class Synchronizer: Sendable {
+    let database: any DatabaseWriter
+    let environment: SyncEnvironment
+    let mergePolicies = MergePolicies()
+
+    /// Prepares a database for synchronization. The first time, it becomes a
+    /// new store with a replica id of its own.
+    ///
+    /// - parameters:
+    ///     - database: An encrypted database.
+    ///     - tables: Tables to track, which have one UUID column as their key.
+    ///     - policies: What becomes of concurrent values of columns; the later write
+    ///       stands in all others. See ``setPolicies(_:)``.
+    ///     - environment: Where time and randomness come from.
+    /// - throws: ``SyncError``, for a table that can't be tracked; ``DatabaseError``.
+    public init(
+        _ database: any DatabaseWriter, tables: [String] = [], policies: [ColumnPolicy] = [],
+        environment: SyncEnvironment = .system
+    ) throws {
+        self.database = database
+        self.environment = environment
+        try database.write { db in
+            if try StoreMetadata.load(db) == nil {
+                try MetadataSchema.create(
+                    db, store: environment.identifier(), replica: environment.identifier())
+            }
+            db.use(schemaTracker: TrackedSchema(environment: environment))
+            try db.withoutReportingSchemaChanges {
+                let tracking = TableTracking(db: db, environment: environment)
+                try MetadataSchema.upgrade(db)
+                try StoreFence(db: db, environment: environment).check()
+                try tracking.refresh()
+                try tracking.track(tables)
+            }
+            try setPolicies(policies, in: db)
+        }
+    }
+
+    /// Opens a store that is prepared already.
+    ///
+    /// - throws: ``SyncError`` of code `notSynchronized` when it is not.
+    public init(existing database: any DatabaseWriter, environment: SyncEnvironment = .system) throws {
+        self.database = database
+        self.environment = environment
+        // A read, so that a store can be looked at while another process writes to it.
+        _ = try database.read { try StoreMetadata.require($0) }
+    }
+
+    /// Tracks tables. Rows that are there already count as inserted now.
+    ///
+    /// - parameter policies: What becomes of concurrent values, see ``setPolicies(_:)``.
+    /// - throws: ``SyncError`` for a table that can't be tracked, or a policy that a column
+    ///   can't have; no table is tracked then.
+    public func track(_ tables: [String], policies: [ColumnPolicy] = []) throws {
+        try database.write { db in
+            try TableTracking(db: db, environment: environment).track(tables)
+            try setPolicies(policies, in: db)
+        }
+    }
+
+    /// Tracks tables in the transaction that is open, so that a table can be
+    /// made, filled and tracked as one step.
+    ///
+    /// - throws: As ``track(_:)``.
+    public func track(_ tables: [String], in db: Database) throws {
+        try TableTracking(db: db, environment: environment).track(tables)
+    }
+
+    /// Brings changes here from a remote, and sends ours to it.
+    ///
+    /// - throws: ``SyncError``, ``DatabaseError``, ``StoreError``, ``WireError``. Each
+    ///   direction is applied as a whole or not at all.
+    public func sync(with transport: any Transport) async throws -> SyncReport {
+        try await detached(.both, transport)
+    }
+
+    /// Brings changes here from a remote.
+    ///
+    /// - throws: As ``sync(with:)``.
+    public func pull(from transport: any Transport) async throws -> SyncReport {
+        try await detached(.pull, transport)
+    }
+
+    /// Sends our changes to a remote.
+    ///
+    /// - throws: As ``sync(with:)``.
+    public func push(to transport: any Transport) async throws -> SyncReport {
+        try await detached(.push, transport)
+    }
+
+    /// This store, as one side of a synchronization.
+    var peer: StorePeer { StorePeer(database, environment, closes: false, policies: mergePolicies) }
+
+    /// The work blocks its thread, so it has one of its own.
+    private func detached(_ direction: SyncDirection, _ transport: any Transport) async throws -> SyncReport {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try self.run(direction, transport) })
+            }
+        }
+    }
+
+    /// Synchronizes and waits for the result.
+    ///
+    /// - parameter progress: Called with the direction, the rows that were sent
+    ///   and their number. An error that it throws cancels.
+    /// - throws: As ``sync(with:)``, or the error of `progress`.
+    public func run(
+        _ direction: SyncDirection, _ transport: any Transport,
+        progress: ((SyncProgress) throws -> Void)? = nil
+    ) throws -> SyncReport {
+        try SyncObservation(synchronizer: self, direction: direction, remote: transport.name).run {
+            let remote = try transport.connect(environment)
+            defer { remote.close() }
+            let direction = try (remote as? any AdaptingPeer)?.adapt(self, direction) ?? direction
+            let tables = try database.read { try ScopeStore(db: $0).tableNames(of: transport.name) }
+            return try SessionDriver(
+                local: peer, remote: remote, remoteName: transport.name, tables: tables, progress: progress
+            ).run(direction)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import CipherStore
+import SyncWire
+
+extension Synchronizer {
+    /// Drops what nobody needs any more: deletions that every replica knows, history beyond its
+    /// bound, and free pages.
+    ///
+    /// ```swift
+    /// let report = try synchronizer.compact()
+    /// print(report.forgottenDeletionCount, "deletions forgotten")
+    /// ```
+    ///
+    /// A replica that was away for longer than the lease is retired. It loses nothing: when it
+    /// comes back, it gets a new identity, what was deleted meanwhile goes, and what it wrote
+    /// stays.
+    ///
+    /// - parameters:
+    ///     - options: What may be dropped.
+    ///     - isDryRun: Whether everything is undone again.
+    /// - returns: What was dropped, or would be.
+    /// - throws: ``SyncError``, ``DatabaseError``. Nothing is dropped then, unless the file only
+    ///   could not be made smaller.
+    @discardableResult
+    public func compact(
+        _ options: CompactionOptions = CompactionOptions(), isDryRun: Bool = false
+    ) throws -> CompactionReport {
+        // Local edits may have made room for rows that wait, and are about to become history.
+        if !isDryRun { try database.settle(environment, isFull: false) }
+        return try database.writeWithoutTransaction { db in
+            var report = CompactionReport()
+            try db.inTransaction(.immediate) {
+                try TableTracking(db: db, environment: environment).refresh()
+                let repair = try MetadataRepair(db: db, environment: environment).run()
+                report = try Compaction(db: db, environment: environment, options: options).run()
+                report.repair = repair
+                return isDryRun ? .rollback : .commit
+            }
+            report.byteCountBefore = try Self.byteCount(db)
+            if !isDryRun && options.reclaimsSpace { try Self.reclaim(db) }
+            report.byteCountAfter = try Self.byteCount(db)
+            return report
+        }
+    }
+
+    private static func byteCount(_ db: Database) throws -> Int64 {
+        let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        return pages * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+    }
+
+    /// Gives free pages back when there are many of them.
+    private static func reclaim(_ db: Database) throws {
+        let free = try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+        let all = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        guard free * 20 > all else { return }
+        let isIncremental = try Int64.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2
+        try db.execute(sql: isIncremental ? "PRAGMA incremental_vacuum" : "VACUUM")
+    }
+}

@@ -1,0 +1,36 @@
+import CipherStore
+import SyncWire
+
+extension Synchronizer {
+    /// Declares policies of columns, in place of those that they have.
+    ///
+    /// Rows that are there count from what they hold. Concurrent declarations of one
+    /// column: a counter stands above all others, of these the latest stands.
+    ///
+    /// - throws: ``SyncError`` when the table is not tracked, has no such column, or when
+    ///   the column is a counter already and would become something else; no policy is
+    ///   changed then. `DatabaseError`.
+    public func setPolicies(_ policies: [ColumnPolicy]) throws {
+        try database.write { try setPolicies(policies, in: $0) }
+    }
+
+    /// Declares policies in the transaction that is open, see ``setPolicies(_:)``.
+    public func setPolicies(_ policies: [ColumnPolicy], in db: Database) throws {
+        guard !policies.isEmpty else { return }
+        try db.inSavepoint {
+            try db.withoutReportingSchemaChanges { try MetadataSchema.upgrade(db) }
+            try Fold(db: db, environment: environment).run()
+            let store = PolicyStore(db: db, environment: environment)
+            for policy in policies { try store.declare(policy) }
+            return .commit
+        }
+    }
+
+    /// The policies that were declared, here or on another replica.
+    ///
+    /// - throws: ``SyncError``, `DatabaseError`.
+    public func policies() throws -> [ColumnPolicy] {
+        try upgradeIfNeeded()
+        return try database.read { try PolicyStore.loadAll($0).map(\.policy) }
+    }
+}
