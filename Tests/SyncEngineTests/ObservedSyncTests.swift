@@ -32,4 +32,29 @@ import Testing
             #expect(value == expected)
         }
     }
+
+    /// SQLite does not report rows of tables without rowids, so the engine does.
+    @Test(arguments: ["", "WITHOUT ROWID"])
+    func aRowThatFindsItsPlaceIsObserved(options: String) async throws {
+        let stores = try TestStores()
+        let schema = """
+            CREATE TABLE list (id BLOB NOT NULL PRIMARY KEY, name TEXT);
+            CREATE TABLE item (id BLOB NOT NULL PRIMARY KEY, list BLOB REFERENCES list (id), title TEXT) \(options);
+            """
+        let first = try stores.create(schema: schema, tables: ["list", "item"])
+        let second = try stores.clone(first, as: "b.db")
+        try await first.queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA foreign_keys = OFF") }
+        try first.execute("INSERT INTO item VALUES (?, ?, 'Milk')", [itemKey(1), itemKey(9)])
+        try second.sync(first, .pull)
+        #expect(try second.synchronizer.status().parkedCount == 1)
+        let titles = ValueObservation.tracking { db in
+            try String.fetchAll(db, sql: "SELECT title FROM item ORDER BY id")
+        }
+        var iterator = titles.removeDuplicates().values(in: second.queue).makeAsyncIterator()
+        #expect(try await iterator.next() == [])
+        // The parent comes from a program of its own, and nothing from a remote.
+        try second.execute("INSERT INTO list VALUES (?, 'Shop')", [itemKey(9)])
+        try second.synchronizer.retryParkedRows()
+        #expect(try await iterator.next() == ["Milk"])
+    }
 }

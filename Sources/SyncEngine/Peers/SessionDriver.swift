@@ -56,21 +56,29 @@ struct SessionDriver {
                     pushed: pushed)
                 report.divergence = divergence
                 report.refusal = refusal
-                // Where rows were held back, the remote does not know all that was here.
-                let isSent = pushed != nil && refusal == nil
-                report.waitingTables = try takeOutRows(session.rows, greetings, pushed: isSent)
                 report.renewedReplicas = newReplicas(renewed, greetings)
-                do {
-                    try remember(
-                        greetings, pulled: pulled != nil, pushed: isSent,
-                        hasWaitingTables: !report.waitingTables.isEmpty)
-                } catch {
-                    // The changes are committed on both sides: that must not read as a failure.
-                    report.unrecordedReason = "\(error)"
-                }
-                return report
+                return try finish(report, session.rows, greetings)
             }
         }
+    }
+
+    /// Takes out rows that the remote has now, and has each side note what the other knows.
+    private func finish(
+        _ result: SyncReport, _ rows: RowExchange?, _ greetings: (local: Greeting, remote: Greeting)
+    ) throws -> SyncReport {
+        var report = result
+        // Where rows were held back, the remote does not know all that was here.
+        let isSent = report.pushed != nil && report.refusal == nil
+        report.waitingTables = try takeOutRows(rows, greetings, pushed: isSent)
+        do {
+            try remember(
+                greetings, pulled: report.pulled != nil, pushed: isSent,
+                hasWaitingTables: !report.waitingTables.isEmpty)
+        } catch {
+            // The changes are committed on both sides: that must not read as a failure.
+            report.unrecordedReason = "\(error)"
+        }
+        return report
     }
 
     /// Gives a side a new identity, unless what it said of itself was out of date.

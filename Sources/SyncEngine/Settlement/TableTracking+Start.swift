@@ -72,13 +72,11 @@ extension TableTracking {
     @discardableResult
     func settle(isFull: Bool) throws -> Int64 {
         let parking = try Parking(db, now: environment.milliseconds())
-        try db.execute(sql: "UPDATE _sync_state SET applying = 1")
-        let triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
+        let muting = try Muting(db)
         let settlement = try Settlement(db, environment, parking)
         try settlement.run(isFull: isFull)
-        try triggers.restore()
-        try settlement.finish()
-        try db.execute(sql: "UPDATE _sync_state SET applying = 0")
+        try muting.end(
+            hasChanges: parking.shownRowCount + parking.parkedRowCount > 0, mark: settlement.finish)
         return parking.shownRowCount
     }
 

@@ -1,3 +1,5 @@
+import SyncEngine
+
 /// What the server's page shows of a store. Times are milliseconds of Unix time.
 struct ConsoleDocument: Encodable, Sendable {
     struct Store: Encodable, Sendable {
@@ -49,6 +51,10 @@ struct ConsoleDocument: Encodable, Sendable {
         let oldest: Int64?
         /// Whether there may be fewer, because the replica holds a part of the database.
         let atMost: Bool
+
+        init(_ lag: ReplicaLags.Lag) {
+            (changes, oldest, atMost) = (lag.changeCount, lag.oldestMilliseconds, lag.isAtMost)
+        }
     }
 
     struct Remote: Encodable, Sendable {

@@ -37,7 +37,7 @@ final class ConsoleReader: Sendable {
         let now = store.now
         return try synchronizer.writer.read { db in
             var lags = try ReplicaLags(db)
-            let contacts = try Self.contacts(db)
+            let contacts = try ServedState.contacts(db)
             let names = Self.names(registered, contacts)
             let devices = try registered.prefix(Self.deviceCountMax).map { device in
                 let replica = device.revokedMilliseconds == nil ? device.replica : nil
@@ -49,7 +49,8 @@ final class ConsoleReader: Sendable {
                     synced: device.replica.flatMap { contacts[$0]?.at }, revoked: device.revokedMilliseconds,
                     streams: streams[device.id] ?? 0,
                     lag: try replica.map {
-                        try lags.lag(of: $0, tables: device.tables, taken: taken[device.id])
+                        ConsoleDocument.Lag(
+                            try lags.lag(of: $0, tables: device.tables, taken: taken[device.id]))
                     })
             }
             let known = Set(registered.compactMap(\.replica))
@@ -58,7 +59,7 @@ final class ConsoleReader: Sendable {
             let peers = try others.map {
                 ConsoleDocument.Peer(
                     replica: $0.key.shortDescription, name: $0.value.name, synced: $0.value.at,
-                    lag: try lags.lag(of: $0.key))
+                    lag: ConsoleDocument.Lag(try lags.lag(of: $0.key)))
             }
             return ConsoleDocument(
                 now: now,
@@ -79,9 +80,7 @@ final class ConsoleReader: Sendable {
     private func tables(_ db: Database) throws -> [ConsoleDocument.Table] {
         let start = ContinuousClock.now
         if let known = counts.withLock({ start < $0.due ? $0.tables : nil }) { return known }
-        let names = try String.fetchAll(
-            db, sql: "SELECT name FROM _sync_table WHERE tracked = 1 ORDER BY name")
-        let tables = try names.map { name in
+        let tables = try ServedState.tableNames(db).map { name in
             ConsoleDocument.Table(
                 name: name,
                 rows: try Int64.fetchOne(
@@ -93,17 +92,6 @@ final class ConsoleReader: Sendable {
     }
 
     private typealias Contact = (name: String, at: Int64)
-
-    /// The replicas that the store was synchronized with.
-    private static func contacts(_ db: Database) throws -> [ReplicaID: Contact] {
-        var contacts: [ReplicaID: Contact] = [:]
-        for row in try Row.fetchAll(db, sql: "SELECT rid, name, at FROM _sync_peer") {
-            let bytes: Data = try row.decode(atIndex: 0)
-            guard let replica = bytes.withUnsafeBytes({ ReplicaID(bytes: $0) }) else { continue }
-            contacts[replica] = (try row.decode(atIndex: 1), try row.decode(atIndex: 2))
-        }
-        return contacts
-    }
 
     /// What people call replicas.
     private static func names(
@@ -117,15 +105,10 @@ final class ConsoleReader: Sendable {
     }
 
     private static func remotes(_ db: Database) throws -> [ConsoleDocument.Remote] {
-        try Row.fetchAll(
-            db,
-            sql: "SELECT name, at, done, failures, error FROM _sync_attempt ORDER BY at DESC LIMIT ?",
-            arguments: [itemCountMax]
-        ).map {
+        try ServedState.attempts(db, limit: itemCountMax).map {
             ConsoleDocument.Remote(
-                name: try $0.decode(atIndex: 0), tried: try $0.decode(atIndex: 1),
-                succeeded: try $0.decodeIfPresent(atIndex: 2), failures: try $0.decode(atIndex: 3),
-                error: try $0.decodeIfPresent(String.self, atIndex: 4).map { String($0.prefix(300)) })
+                name: $0.name, tried: $0.triedMilliseconds, succeeded: $0.succeededMilliseconds,
+                failures: $0.failureCount, error: $0.error.map { String($0.prefix(300)) })
         }
     }
 
@@ -148,16 +131,9 @@ final class ConsoleReader: Sendable {
 
     private static func parked(_ db: Database, _ rows: [ParkedRow]) throws -> ConsoleDocument.Parked {
         // Fewer than the bound are all.
-        let count =
-            rows.count < itemCountMax
-            ? Int64(rows.count)
-            : try Int64.fetchOne(
-                db,
-                sql: """
-                    SELECT count(*) FROM (SELECT DISTINCT tbl, pk FROM _sync_shadow WHERE why <> 'dropped here')
-                    """)
+        let count = try rows.count < itemCountMax ? Int64(rows.count) : ServedState.parkedRowCount(db)
         return ConsoleDocument.Parked(
-            count: count ?? 0,
+            count: count,
             items: rows.map {
                 ConsoleDocument.Parked.Item(
                     table: $0.table, key: $0.keyText, reason: $0.reason.rawValue, message: $0.message,

@@ -93,9 +93,7 @@ public struct ConsoleRegister: Sendable {
             let count = try Int.fetchOne(
                 db, sql: "SELECT count(*) FROM _sync_console WHERE expires > ?", arguments: [now])
             try db.execute(sql: "DELETE FROM _sync_console")
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)",
-                arguments: [Self.generationName, try Self.generation(db) + 1])
+            try SyncSetting.set(db, Self.generationName, try Self.generation(db) + 1)
             return count ?? 0
         }
     }
@@ -123,7 +121,6 @@ public struct ConsoleRegister: Sendable {
     func generation() throws -> Int64 { try synchronizer.writer.read { try Self.generation($0) } }
 
     private static func generation(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(
-            db, sql: "SELECT value FROM _sync_setting WHERE name = ?", arguments: [generationName]) ?? 0
+        try SyncSetting.integer(db, generationName) ?? 0
     }
 }

@@ -148,11 +148,7 @@ extension HubStore {
 
     private func requireOwn(_ bundle: [UInt8], _ device: Device) throws {
         try Self.requireWriting(device)
-        let sender = try synchronizer.writer.read { db in
-            try Data.fetchOne(
-                db, sql: "SELECT sender FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
-        }
-        guard let sender, let replica = device.replica, Array(sender) == replica.bytes else {
+        guard let replica = device.replica, try inbox.entry(bundle)?.sender == replica else {
             throw RemoteError(.notFound, "there is no such upload, or it waited too long")
         }
     }
@@ -163,10 +159,7 @@ extension HubStore {
     ) throws -> Message.Application {
         if let done = summary(of: bundle, for: device) { return done }
         try requireOwn(bundle, device)
-        let byteCount = try synchronizer.writer.read { db in
-            try Int.fetchOne(
-                db, sql: "SELECT bytes FROM main._sync_inbox WHERE bundle = ?", arguments: [Data(bundle)])
-        }
+        let byteCount = try inbox.entry(bundle)?.byteCount
         let summary = try inbox.apply(bundle, on: terms(of: device, isLong: isLong))
         note(summary, of: bundle, byteCount: byteCount ?? 0, from: device)
         return Self.answer(summary, for: device)

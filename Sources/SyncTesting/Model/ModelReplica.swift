@@ -133,45 +133,23 @@ struct ModelReplica {
                         known: writersKnown(key, row.base))
                     continue
                 }
-                var values = rows[key] ?? [:]
-                // Columns that are not here are not written by whoever replaces a row.
-                if let row, row.isAlive {
-                    for (name, cell) in row.cells where columns[key.table]?.contains(name) != true {
-                        values[name] = cell.value
-                    }
-                }
+                let values = Self.values(rows[key] ?? [:], beside: row, columns[key.table] ?? [])
                 add(
                     key, life, max(timestamp(entry), replaced), entry.sequence,
                     isAlive ? .row(values) : .deletion)
                 continue
             }
-            var writes: [String: Entry] = [:]
-            for entry in entries {
-                for name in entry.operation.columns { writes[name] = entry }
-            }
-            for (name, entry) in writes.sorted(by: { $0.key < $1.key }) {
+            for (name, entry) in Self.columns(entries) {
+                let isCounter = counters[key.table]?.contains(name) == true
+                guard
+                    let (stamp, content) = content(
+                        entry, name, row, rows[key]?[name] ?? .null, isCounter: isCounter, increment)
+                else { continue }
+                let replaced = max(row.base.timestamp.rawValue, stamp?.timestamp.rawValue ?? 0) + 1
                 let isRewrite = entry.operation == .rewrite(entry.operation.columns)
-                func time(replacing stamp: Stamp?) -> Int64 {
-                    let replaced = max(row.base.timestamp.rawValue, stamp?.timestamp.rawValue ?? 0) + 1
-                    return isRewrite ? replaced : max(timestamp(entry), replaced)
-                }
-                var value = rows[key]?[name] ?? .null
-                if counters[key.table]?.contains(name) == true, case .integer(let shown) = value {
-                    let added = shown &- row.count(name)
-                    if !isRewrite, case .integer(let base)? = row.cells[name]?.value {
-                        guard added != base else { continue }
-                        let share = "\(name)+\(id)"
-                        add(
-                            key, row.life, time(replacing: row.shares[share]?.stamp), entry.sequence,
-                            .count(name, share: share, [increment(added &- base)]))
-                        continue
-                    }
-                    // What replaces no number is written, not added.
-                    value = .integer(added)
-                }
                 add(
-                    key, row.life, time(replacing: row.cells[name]?.stamp), entry.sequence,
-                    .column(name, value))
+                    key, row.life, isRewrite ? replaced : max(timestamp(entry), replaced), entry.sequence,
+                    content)
             }
         }
         let newest = pending.map(\.milliseconds).max() ?? 0
@@ -182,6 +160,43 @@ struct ModelReplica {
         vector[id] = folded
         pending = []
         return changes
+    }
+
+    /// The values of a row that is written as a whole. Columns that are not here are not written by whoever replaces it.
+    private static func values(
+        _ values: [String: ModelValue], beside row: MergedState.Row?, _ columns: Set<String>
+    ) -> [String: ModelValue] {
+        guard let row, row.isAlive else { return values }
+        let others = row.cells.filter { !columns.contains($0.key) }.mapValues(\.value)
+        return values.merging(others) { $1 }
+    }
+
+    /// The columns that entries of a row write, with the last entry of each.
+    private static func columns(_ entries: [Entry]) -> [(String, Entry)] {
+        var writes: [String: Entry] = [:]
+        for entry in entries {
+            for name in entry.operation.columns { writes[name] = entry }
+        }
+        return writes.sorted { $0.key < $1.key }
+    }
+
+    /// What a write of a column is, and the stamp that it replaces; nil when it changes nothing.
+    private func content(
+        _ entry: Entry, _ name: String, _ row: MergedState.Row, _ value: ModelValue, isCounter: Bool,
+        _ increment: (Int64) -> MergedState.Change.Increment
+    ) -> (replaced: Stamp?, content: MergedState.Change.Content)? {
+        guard isCounter, case .integer(let shown) = value else {
+            return (row.cells[name]?.stamp, .column(name, value))
+        }
+        let added = shown &- row.count(name)
+        let isRewrite = entry.operation == .rewrite(entry.operation.columns)
+        guard !isRewrite, case .integer(let base)? = row.cells[name]?.value else {
+            // What replaces no number is written, not added.
+            return (row.cells[name]?.stamp, .column(name, .integer(added)))
+        }
+        guard added != base else { return nil }
+        let share = "\(name)+\(id)"
+        return (row.shares[share]?.stamp, .count(name, share: share, [increment(added &- base)]))
     }
 
     /// Goes on under another identity.

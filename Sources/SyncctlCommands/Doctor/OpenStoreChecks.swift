@@ -1,4 +1,5 @@
 import CipherStore
+import SyncEngine
 
 /// What can be wrong with a store that is open.
 struct OpenStoreChecks {
@@ -34,8 +35,7 @@ struct OpenStoreChecks {
     }
 
     private func clockFinding(_ db: Database) throws -> Finding? {
-        guard try db.tableExists("_sync_state"),
-            let clock = try Int64.fetchOne(db, sql: "SELECT clock >> 16 FROM _sync_state"),
+        guard let clock = try ServedState.clockMilliseconds(db),
             clock > nowMilliseconds + Self.clockTolerance
         else { return nil }
         return .warning(

@@ -5,104 +5,87 @@ extension Failure {
     ///
     /// - parameter name: The store of the command, as hints name it.
     init(_ error: SyncError, store name: String) {
-        switch error.code {
+        let isUndone = error.code == .unrestorable || error.code == .incompleteRow
+        self.init(
+            isUndone ? "\(error.message); nothing was changed" : error.message,
+            hints: Self.hints(error.code, store: name), status: Self.status(error.code))
+    }
+
+    private static func status(_ code: SyncError.Code) -> ExitStatus {
+        switch code {
+        case .otherStore,
+            .sameReplica,
+            .retiredReplica,
+            .forkedReplica,
+            .resyncRequired,
+            .scopeUnsupported,
+            .outsideScope,
+            .tooMuchAtOnce:
+            .remoteRefused
+        case .notSynchronized, .metadataTooNew: .versionMismatch
+        case .damagedMetadata, .diverged: .integrityFailed
+        case .changedMeanwhile: .storeBusy
+        case .cancelled: .cancelled
+        default: .failure
+        }
+    }
+
+    /// What to do about a failure, one step each.
+    private static func hints(_ code: SyncError.Code, store name: String) -> [String] {
+        switch code {
         case .otherStore:
-            self.init(
-                error.message,
-                hints: ["replicas of one database are made with: syncctl init <new> --clone \(name)"],
-                status: .remoteRefused)
+            ["replicas of one database are made with: syncctl init <new> --clone \(name)"]
         case .sameReplica:
-            self.init(
-                error.message,
-                hints: ["a copy that can be synchronized is made with: syncctl init <new> --clone \(name)"],
-                status: .remoteRefused)
+            ["a copy that can be synchronized is made with: syncctl init <new> --clone \(name)"]
         case .retiredReplica:
-            self.init(
-                error.message,
-                hints: ["give it a new identity with: syncctl replica renew \(name); nothing is lost"],
-                status: .remoteRefused)
+            ["give it a new identity with: syncctl replica renew \(name); nothing is lost"]
         case .forkedReplica:
-            self.init(
-                error.message, hints: ["or let both meet with: syncctl sync \(name)"], status: .remoteRefused)
+            ["or let both meet with: syncctl sync \(name)"]
         case .resyncRequired:
-            self.init(
-                error.message,
-                hints: ["meet a replica with: syncctl sync \(name), or apply a bundle of everything"],
-                status: .remoteRefused)
+            ["meet a replica with: syncctl sync \(name), or apply a bundle of everything"]
         case .noSuchReplica:
-            self.init(error.message, hints: ["see: syncctl replica list \(name)"])
+            ["see: syncctl replica list \(name)"]
         case .notSynchronized:
-            self.init(
-                error.message,
-                hints: ["stores are made with: syncctl init, replicas with: syncctl init --clone"],
-                status: .versionMismatch)
+            ["stores are made with: syncctl init, replicas with: syncctl init --clone"]
         case .metadataTooNew:
-            self.init(error.message, hints: ["use a newer syncctl"], status: .versionMismatch)
-        case .damagedMetadata: self.init(error.message, status: .integrityFailed)
+            ["use a newer syncctl"]
         case .missingChanges:
-            self.init(
-                error.message,
-                hints: [
-                    "say what is known here: syncctl bundle request \(name) --to <file>",
-                    "the sender then makes one that fits: syncctl bundle create <its store> --known-by <file>, or one of everything with --since-nothing",
-                ])
+            [
+                "say what is known here: syncctl bundle request \(name) --to <file>",
+                "the sender then makes one that fits: syncctl bundle create <its store> --known-by <file>, or one of everything with --since-nothing",
+            ]
         case .scopeUnsupported:
-            self.init(
-                error.message,
-                hints: [
-                    "bring all tables and rows here with: syncctl sync \(name) --remote <remote> --all-tables --all-rows"
-                ],
-                status: .remoteRefused)
+            [
+                "bring all tables and rows here with: syncctl sync \(name) --remote <remote> --all-tables --all-rows"
+            ]
         case .outsideScope:
-            self.init(
-                error.message,
-                hints: [
-                    "choose what it may have: syncctl sync \(name) --tables <table>,… or --rows <table>.<column>=<value>,…",
-                    "what a device may have is decided at the server: syncctl device scope <store> <device>",
-                ],
-                status: .remoteRefused)
+            [
+                "choose what it may have: syncctl sync \(name) --tables <table>,… or --rows <table>.<column>=<value>,…",
+                "what a device may have is decided at the server: syncctl device scope <store> <device>",
+            ]
         case .tooMuchAtOnce:
-            self.init(
-                error.message,
-                hints: ["the server allows more with: syncctl serve <store> … --apply-seconds <seconds>"],
-                status: .remoteRefused)
+            ["the server allows more with: syncctl serve <store> … --apply-seconds <seconds>"]
         case .snapshotMissing:
-            self.init(
-                error.message,
-                hints: [
-                    "a replica puts one there with: syncctl sync <store> --remote dir:<folder> --snapshot"
-                ])
+            ["a replica puts one there with: syncctl sync <store> --remote dir:<folder> --snapshot"]
         case .unsuitableKey:
-            self.init(
-                error.message,
-                hints: [
-                    "a suitable table: CREATE TABLE t (id BLOB PRIMARY KEY, …) with 16-byte keys",
-                    "integer and other keys are turned into UUIDs with: syncctl track \(name) <table> --convert-keys",
-                ])
+            [
+                "a suitable table: CREATE TABLE t (id BLOB PRIMARY KEY, …) with 16-byte keys",
+                "integer and other keys are turned into UUIDs with: syncctl track \(name) <table> --convert-keys",
+            ]
         case .keysNotConvertible:
-            self.init(error.message, hints: ["what would change is shown by --dry-run; see docs/keys.md"])
+            ["what would change is shown by --dry-run; see docs/keys.md"]
         case .noSuchConflict, .conflictResolved:
-            self.init(
-                error.message, hints: ["conflicts are shown by: syncctl conflicts list \(name) --resolved"])
+            ["conflicts are shown by: syncctl conflicts list \(name) --resolved"]
         case .unrestorable:
-            self.init(
-                "\(error.message); nothing was changed",
-                hints: [
-                    "the value stays in the journal, and is shown by: syncctl conflicts show \(name) <id>"
-                ])
+            ["the value stays in the journal, and is shown by: syncctl conflicts show \(name) <id>"]
         case .incompleteRow:
-            self.init(
-                "\(error.message); nothing was changed",
-                hints: [
-                    "see there: syncctl conflicts list <its store>",
-                    "what is known of it, with defaults in the other columns: add --partial",
-                ])
+            [
+                "see there: syncctl conflicts list <its store>",
+                "what is known of it, with defaults in the other columns: add --partial",
+            ]
         case .notComparable:
-            self.init(error.message, hints: ["synchronize them with: syncctl sync \(name) --remote <remote>"])
-        case .diverged: self.init(error.message, status: .integrityFailed)
-        case .changedMeanwhile: self.init(error.message, status: .storeBusy)
-        case .cancelled: self.init(error.message, status: .cancelled)
-        default: self.init(error.message)
+            ["synchronize them with: syncctl sync \(name) --remote <remote>"]
+        default: []
         }
     }
 }

@@ -87,39 +87,14 @@ struct AppliedParts {
                 }
                 if let partial = before.partials[tables[index]] {
                     try admission.refuseLate(unless: partial.known.covers(part.target))
-                    let applied = try AppliedRows.Part(db, header, part, name, partial, before)
+                    rows.append(try AppliedRows.Part(db, header, part, name, partial, before))
                     parts[index] = AppliedPart(
                         header, restricted: part, known: partial.known, isResync: partial.wantsEverything)
-                    rows.append(applied)
                     continue
                 }
-                guard !header.facts.restrictions.contains(where: { $0.table == name }) else {
-                    throw SyncError(
-                        .changedMeanwhile,
-                        "the choice of rows of table \(name) was changed meanwhile; synchronize again")
-                }
                 let known = before[tables[index]].known
-                guard known.covers(part.base) else {
-                    if isRenewed { throw RenewalRequired() }
-                    throw SyncError(
-                        .invalidBundle,
-                        "the bundle builds on changes of table \(name) that are not here; synchronize again")
-                }
-                try admission.refuseLate(unless: known.covers(part.target))
-                let isResync = !known.covers(part.floor)
-                guard !isResync || part.base.sequences.isEmpty, part.target.covers(part.floor) else {
-                    throw SyncError(
-                        .resyncRequired,
-                        """
-                        deletions in table \(name) that are not known here were forgotten; it needs a bundle of \
-                        everything
-                        """)
-                }
-                let coverage = try Coverage.load(db, StoreMetadata.require(db))
-                try Tombstones(db: db).raiseFloor(ofTable: tables[index], to: part.floor, coverage)
-                let floor = try Coverage.load(db, StoreMetadata.require(db))[tables[index]].floor
-                parts[index] = AppliedPart(
-                    header, target: part.target, floor: floor, known: known, isResync: isResync)
+                parts[index] = try Self.part(
+                    part, named: name, tables[index], known: known, db, admission, isRenewed: isRenewed)
                 raised.append((tables[index], Coverage.Part(known: part.target, floor: part.floor)))
             }
         }
@@ -140,6 +115,41 @@ struct AppliedParts {
             return part
         }
         self.raised = raised
+    }
+
+    /// What a bundle says of a table with a vector of its own.
+    ///
+    /// - parameter known: What is known of it here.
+    private static func part(
+        _ part: ReplicaFacts.Part, named name: String, _ table: Int64, known: VersionVector, _ db: Database,
+        _ admission: BundleAdmission, isRenewed: Bool
+    ) throws -> AppliedPart {
+        guard !admission.header.facts.restrictions.contains(where: { $0.table == name }) else {
+            throw SyncError(
+                .changedMeanwhile,
+                "the choice of rows of table \(name) was changed meanwhile; synchronize again")
+        }
+        guard known.covers(part.base) else {
+            if isRenewed { throw RenewalRequired() }
+            throw SyncError(
+                .invalidBundle,
+                "the bundle builds on changes of table \(name) that are not here; synchronize again")
+        }
+        try admission.refuseLate(unless: known.covers(part.target))
+        let isResync = !known.covers(part.floor)
+        guard !isResync || part.base.sequences.isEmpty, part.target.covers(part.floor) else {
+            throw SyncError(
+                .resyncRequired,
+                """
+                deletions in table \(name) that are not known here were forgotten; it needs a bundle of \
+                everything
+                """)
+        }
+        let coverage = try Coverage.load(db, StoreMetadata.require(db))
+        try Tombstones(db: db).raiseFloor(ofTable: table, to: part.floor, coverage)
+        let floor = try Coverage.load(db, StoreMetadata.require(db))[table].floor
+        return AppliedPart(
+            admission.header, target: part.target, floor: floor, known: known, isResync: isResync)
     }
 
     /// Checks that a bundle whose vector says nothing of some tables, which it leaves out, was made for a

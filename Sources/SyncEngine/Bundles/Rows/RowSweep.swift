@@ -51,8 +51,7 @@ struct RowSweep {
         let metadata = try StoreMetadata.require(db)
         let partials = try PartialTable.loadAll(db, metadata)
         let sequence = try SettlementMark.lastSequence(db)
-        try db.execute(sql: "UPDATE _sync_state SET applying = 1")
-        let triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
+        let muting = try Muting(db)
         let versions = try VersionTable(db)
         versions.replicas = Dictionary(
             metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
@@ -74,11 +73,8 @@ struct RowSweep {
             try partial.catchUp(db)
         }
         try settlement.run(isFull: false)
-        try triggers.restore()
-        try settlement.finish()
         try digests.flush()
-        try db.execute(sql: "UPDATE _sync_state SET applying = 0")
-        if count > 0 { try BundleApplier.notifyUntoldChanges(db) }
+        try muting.end(hasChanges: count > 0, mark: settlement.finish)
     }
 
     private func takeOut(

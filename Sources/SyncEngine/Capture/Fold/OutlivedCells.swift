@@ -22,15 +22,13 @@ struct OutlivedCells {
                 """)
         guard !rows.isEmpty else { return }
         let tables = try SyncedTable.loadAll(db)
-        let triggers = try UserTriggers.suspend(db, tables: tables)
-        try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+        let muting = try Muting(db)
         for row in rows {
             let number: Int64 = try row.decode(atIndex: 0)
             guard let table = tables.first(where: { $0.number == number }) else { continue }
             try remove(row: try row.decode(atIndex: 1), column: try row.decode(atIndex: 2), table)
         }
-        try db.execute(sql: "UPDATE _sync_state SET applying = 0")
-        try triggers.restore()
+        try muting.end(hasChanges: true)
     }
 
     private func remove(row: Int64, column: Int, _ table: SyncedTable) throws {

@@ -68,23 +68,7 @@ enum ReplicaIdentity {
         for fork in forks {
             let sid = try register.number(of: fork.replica, at: now)
             try shares.move(fork, number: sid)
-            for table in ["_sync_row", "_sync_cell"] {
-                try db.execute(
-                    sql:
-                        "UPDATE \(table) SET sid = ?, oseq = ?, hlc = min(hlc + 1, ?) WHERE sid = ? AND oseq > ?",
-                    arguments: [new, number, AdmissionLimits.timestampMax, sid, fork.common])
-            }
-            for table in ["_sync_replica", "_sync_floor"] {
-                try db.execute(
-                    sql: "UPDATE \(table) SET oseq = min(oseq, ?) WHERE sid = ?",
-                    arguments: [fork.common, sid])
-            }
-            try db.execute(
-                sql: "UPDATE _sync_coverage SET oseq = min(oseq, ?1), floor = min(floor, ?1) WHERE sid = ?2",
-                arguments: [fork.common, sid])
-            try PartialTable.forget(db, changesOf: sid, after: fork.common)
-            try db.execute(
-                sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
+            try move(db, fork, of: sid, to: new, as: number)
         }
         // A column that was written after the whole row stays so. Shares have nothing to do with that.
         try db.execute(
@@ -112,6 +96,29 @@ enum ReplicaIdentity {
         try beginLog(db, after: number)
         // An id that another file may use as well is still waited for.
         if !forks.contains(where: { $0.replica == old }) { try register.retire(old, at: now, .renewed) }
+    }
+
+    /// Moves the changes of a replica beyond the last common one to a new id.
+    private static func move(
+        _ db: Database, _ fork: Fork, of sid: Int64, to new: Int64, as number: Int64
+    ) throws {
+        for table in ["_sync_row", "_sync_cell"] {
+            try db.execute(
+                sql:
+                    "UPDATE \(table) SET sid = ?, oseq = ?, hlc = min(hlc + 1, ?) WHERE sid = ? AND oseq > ?",
+                arguments: [new, number, AdmissionLimits.timestampMax, sid, fork.common])
+        }
+        for table in ["_sync_replica", "_sync_floor"] {
+            try db.execute(
+                sql: "UPDATE \(table) SET oseq = min(oseq, ?) WHERE sid = ?",
+                arguments: [fork.common, sid])
+        }
+        try db.execute(
+            sql: "UPDATE _sync_coverage SET oseq = min(oseq, ?1), floor = min(floor, ?1) WHERE sid = ?2",
+            arguments: [fork.common, sid])
+        try PartialTable.forget(db, changesOf: sid, after: fork.common)
+        try db.execute(
+            sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
     }
 
     @discardableResult

@@ -1,12 +1,21 @@
 import CipherStore
 import Foundation
-import SyncEngine
 import SyncWire
 
 /// How far other replicas are behind this one: from what they acknowledged, and without a look at the rows.
 ///
 /// What it looks up is bounded: beyond that, no oldest change is told, and no number of changes of some tables.
-struct ReplicaLags {
+package struct ReplicaLags {
+    /// How far a replica is behind.
+    package struct Lag: Equatable {
+        /// The changes that it lacks.
+        package let changeCount: Int64
+        /// When the first of them was made, in milliseconds of Unix time, as far as that is known.
+        package let oldestMilliseconds: Int64?
+        /// Whether some of these changes may be of tables that it does not exchange.
+        package let isAtMost: Bool
+    }
+
     private struct Unfolded {
         let table: Int64
         let count: Int64
@@ -32,7 +41,7 @@ struct ReplicaLags {
     private var lookupCountLeft = 4000
 
     /// Reads what is known. The value is used while the database is read.
-    init(_ db: Database) throws {
+    package init(_ db: Database) throws {
         var numbers: [ReplicaID: Int64] = [:]
         var reach: [Int64: Int64] = [:]
         let replicas = """
@@ -113,17 +122,16 @@ struct ReplicaLags {
     }
 
     /// Whether nobody waits for a replica.
-    func isRetired(_ replica: ReplicaID) -> Bool { numbers[replica].map(retired.contains) ?? false }
+    package func isRetired(_ replica: ReplicaID) -> Bool { numbers[replica].map(retired.contains) ?? false }
 
     /// How far a replica is behind.
     ///
     /// - parameters:
     ///     - names: The tables that it exchanges; nil for all.
-    ///     - taken: What it took besides of what it exchanges, see ``HubStore/noteOffer(_:to:)``; nil when it exchanges
-    ///       everything.
-    mutating func lag(
+    ///     - taken: What it took besides, of what it exchanges; nil when it exchanges everything.
+    package mutating func lag(
         of replica: ReplicaID, tables names: [String]? = nil, taken: VersionVector? = nil
-    ) throws -> ConsoleDocument.Lag {
+    ) throws -> Lag {
         let sid = numbers[replica]
         var known = sid.flatMap { self.known[$0] } ?? [:]
         for (origin, sequence) in taken?.sequences ?? [:] {
@@ -151,8 +159,8 @@ struct ReplicaLags {
                 times += [try oldest(origin, after: since)].compactMap { $0 }
             }
         }
-        return ConsoleDocument.Lag(
-            changes: count, oldest: times.min(),
-            atMost: count > 0 && !isFiltered && (own != nil || taken != nil))
+        return Lag(
+            changeCount: count, oldestMilliseconds: times.min(),
+            isAtMost: count > 0 && !isFiltered && (own != nil || taken != nil))
     }
 }

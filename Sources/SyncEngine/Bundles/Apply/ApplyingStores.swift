@@ -1,0 +1,29 @@
+import CipherStore
+import SyncWire
+
+/// What the application of any bundle writes to and looks at, before anything is known of the bundle.
+struct ApplyingStores {
+    let db: Database
+    let environment: SyncEnvironment
+    /// What the sender may bring.
+    let terms: UploadTerms
+    let access: DeviceAccess?
+    let uploads: UploadedRows?
+    let versions: VersionTable
+    let journal: ConflictJournal
+    let parking: Parking
+    let lastRows: LastRows
+
+    /// Opens them in the transaction of the application. The log is folded.
+    init(_ db: Database, _ environment: SyncEnvironment, _ terms: UploadTerms) throws {
+        self.db = db
+        self.environment = environment
+        self.terms = terms
+        access = try terms.bounds.map { try DeviceAccess(db, $0) }
+        uploads = try access.map { try UploadedRows(db, $0) }
+        versions = try VersionTable(db)
+        journal = try ConflictJournal(db, at: environment.milliseconds())
+        parking = try Parking(db, now: environment.milliseconds())
+        lastRows = LastRows(db)
+    }
+}
