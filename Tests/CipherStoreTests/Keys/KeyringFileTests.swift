@@ -86,7 +86,7 @@ import Testing
     @Test func aNewerFormatIsRefusedByName() throws {
         let store = try KeyringStore()
         var bytes = try store.keyring.content()
-        bytes[8] = 2
+        bytes[8] = 3
         let error = #expect(throws: StoreError.self) { try KeyringFile(parsing: bytes, path: "x") }
         #expect(error?.code == .formatTooNew)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CipherStore
 
-/// The files of `Schemas/keyring/vectors.json`.
+/// The files of `Schemas/keyring/vectors.json` and `vectors-v2.json`.
 @Suite(.anyEngine) struct KeyringVectorTests {
     struct Vectors: Codable {
         struct Opening: Codable {
@@ -31,11 +31,13 @@ import Testing
         let refused: [Refused]
     }
 
-    static let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../../Schemas/keyring/vectors.json")
+    static let names = ["vectors.json", "vectors-v2.json"]
 
-    static func vectors() throws -> Vectors {
-        try JSONDecoder().decode(Vectors.self, from: Data(contentsOf: url))
+    static func vectors(_ name: String = "vectors.json") throws -> Vectors {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Schemas/keyring")
+        return try JSONDecoder().decode(
+            Vectors.self, from: Data(contentsOf: folder.appendingPathComponent(name)))
     }
 
     static func bytes(_ hexadecimal: String) -> [UInt8] {
@@ -62,8 +64,8 @@ import Testing
         }
     }
 
-    @Test func eachFileOpensWithItsSecrets() throws {
-        for file in try Self.vectors().files {
+    @Test(arguments: names) func eachFileOpensWithItsSecrets(name: String) throws {
+        for file in try Self.vectors(name).files {
             let content = Self.bytes(file.content)
             for opening in file.openings {
                 let opened = try UnlockedKeyring(
@@ -76,8 +78,8 @@ import Testing
         }
     }
 
-    @Test func eachRefusedFileIsRefusedForItsReason() throws {
-        for file in try Self.vectors().refused {
+    @Test(arguments: names) func eachRefusedFileIsRefusedForItsReason(name: String) throws {
+        for file in try Self.vectors(name).refused {
             let content = Self.bytes(file.content)
             let error = #expect(throws: StoreError.self, "\(file.name)") {
                 guard let passphrase = file.passphrase else {
@@ -89,5 +91,41 @@ import Testing
             }
             #expect(error?.code.rawValue == file.error, "\(file.name)")
         }
+    }
+
+    /// A program that does not know a kind of slot keeps it, and says when that can't be.
+    @Test func slotsOfUnknownKindsAreKeptUntilTheyAreRemoved() throws {
+        let file = try #require(
+            try Self.vectors("vectors-v2.json").files.first { $0.name.contains("unknown kinds") })
+        let opening = try #require(file.openings.first { $0.kind == "key-file" })
+        var opened = try UnlockedKeyring(
+            bytes: Self.bytes(file.content), secret: Self.secret(opening), limit: .minimum, path: file.name)
+        #expect(opened.file.unknownSlots.map(\.kindNumber) == [9, 255])
+        let unknown = opened.file.unknownSlots
+        let added = try opened.add(.text("another"), label: "", cost: .minimum, now: Date())
+        let bytes = try opened.encodedNext(path: file.name)
+        var again = try UnlockedKeyring(
+            bytes: bytes, secret: .text("another"), limit: .minimum, path: file.name)
+        #expect(again.slotID == added.id && again.file.unknownSlots == unknown)
+        try again.remove(unknown[0].id)
+        #expect(
+            try KeyringFile(parsing: again.encodedNext(path: file.name), path: "").unknownSlots.count == 1)
+        // All 32 places count.
+        #expect(again.file.slotCount == opened.file.slotCount - 1)
+        let error = #expect(throws: StoreError.self) {
+            try UnlockedKeyring(bytes: bytes, secret: .text("wrong"), limit: .minimum, path: file.name)
+        }
+        #expect(error?.code == .wrongPassphrase && error?.message.contains("newer programs") == true)
+    }
+
+    /// Programs that know version 1 only go on reading what they made.
+    @Test func aFileStaysOfItsVersion() throws {
+        let file = try #require(try Self.vectors().files.first)
+        let opening = try #require(file.openings.first)
+        var opened = try UnlockedKeyring(
+            bytes: Self.bytes(file.content), secret: Self.secret(opening), limit: .minimum, path: file.name)
+        try opened.add(.text("another"), label: "", cost: .minimum, now: Date())
+        #expect(try KeyringFile(parsing: opened.encodedNext(path: ""), path: "").version == 1)
+        #expect(UnlockedKeyring(creating: try .random(), settings: .default).file.version == 2)
     }
 }

@@ -214,7 +214,9 @@ struct HostileClient {
         request.headers[name] = value
     }
 
-    private mutating func send(_ request: Request, _ words: inout HostileWords) async throws -> Answer {
+    private mutating func send(
+        _ request: Request, _ words: inout HostileWords, isRepeated: Bool = false
+    ) async throws -> Answer {
         number += words.random.oneIn(100) ? 1000 : 1
         let isAbsolute =
             ["/console", "/v1", "/v2", "/health", "/ready", "/metrics", "/openapi", "//", "/%", "/a/"]
@@ -243,6 +245,9 @@ struct HostileClient {
             return Answer(
                 request: text, status: status,
                 detail: status < 400 ? "" : String(decoding: body.prefix(400), as: UTF8.self))
+        } catch let error as HTTPClientError where error == .remoteConnectionClosed && !isRepeated {
+            // A connection that refused a long body is closed a second later, and may be used again until then.
+            return try await send(request, &words, isRepeated: true)
         } catch {
             let isLong = request.body.count > 1 << 20
             let isCutOff =

@@ -49,7 +49,7 @@ import Testing
     @Test func aKeyring() throws {
         try StoreRekey.makeKeyring(
             path: place.path("a.db"), from: Passphrase(Workplace.passphrase("a")), cost: .minimum)
-        try change("a.db.keys", after: KeyringFile.magic, to: 2)
+        try change("a.db.keys", after: KeyringFile.magic, to: 3)
         try expectNewer(["status", place.path("a.db"), "--passphrase-file", place.secret("a")])
     }
 }

@@ -113,3 +113,20 @@ struct SealedDataKey: Equatable, Sendable {
     /// The encrypted key and its tag.
     let box: [UInt8]
 }
+
+/// A slot of a kind that this program does not know: a newer one made it.
+///
+/// It is kept as it is. It does not open here, and takes no part in a rotation.
+public struct UnknownKeySlot: Equatable, Sendable, Identifiable {
+    /// The name of the slot.
+    public let id: KeySlot.ID
+
+    /// The number of its kind.
+    public let kindNumber: UInt8
+
+    /// All of its bytes.
+    let bytes: [UInt8]
+
+    /// The name and the kind.
+    static let byteCountMin = KeySlot.ID.byteCount + 1
+}

@@ -44,6 +44,9 @@ public struct Keyring: Sendable {
         /// The slots, in the order in which they were made.
         public let slots: [KeySlot]
 
+        /// Slots of kinds that only newer programs know. They are kept, and can be removed.
+        public let unknownSlots: [UnknownKeySlot]
+
         /// Grows with each change of the keyring.
         public let generation: UInt64
 
@@ -58,7 +61,8 @@ public struct Keyring: Sendable {
     public func information() throws -> Information {
         let file = try KeyringFile(parsing: content(), path: path)
         return Information(
-            slots: file.slots, generation: file.generation, isRotating: file.pendingSalt != nil)
+            slots: file.slots, unknownSlots: file.unknownSlots, generation: file.generation,
+            isRotating: file.pendingSalt != nil)
     }
 
     /// Checks that a secret opens the keyring, and that nobody else has changed it.
@@ -147,7 +151,7 @@ public struct Keyring: Sendable {
         var keyring = opened
         try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
         let old = keyring.file.slots.first { $0.id == id }
-        let isFull = keyring.file.slots.count >= KeyringFile.slotCountMax
+        let isFull = keyring.file.slotCount >= KeyringFile.slotCountMax
         let slot = try keyring.add(
             secret, label: old?.label ?? "", cost: cost ?? old?.cost ?? .standard, now: Date(),
             replacing: isFull ? old?.id : nil)

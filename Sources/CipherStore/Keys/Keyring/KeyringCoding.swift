@@ -27,6 +27,14 @@ struct KeyringWriter {
         append(slot.salt)
     }
 
+    mutating func append(_ slot: KeySlot) {
+        append(describing: slot)
+        append(slot.commitment)
+        append(slot.active)
+        append(UInt8(slot.pending == nil ? 0 : 1))
+        if let pending = slot.pending { append(pending) }
+    }
+
     mutating func append(_ key: SealedDataKey) {
         append(key.nonce)
         append(key.box)
@@ -96,7 +104,33 @@ struct KeyringReader {
         return CipherSettings(format: format, pageSize: 1 << shift)
     }
 
-    mutating func takeSlot(hasPending: Bool) throws -> KeySlot {
+    /// A slot, of a kind that is known or not.
+    enum Slot {
+        case known(KeySlot)
+        case unknown(UnknownKeySlot)
+    }
+
+    /// A slot of version 2, after its length.
+    mutating func takeSizedSlot(hasPending: Bool) throws -> Slot {
+        let count = Int(try takeUInt16())
+        guard count >= UnknownKeySlot.byteCountMin else {
+            throw damaged("a slot of \(count) bytes has no kind")
+        }
+        let bytes = try take(count)
+        var reader = KeyringReader(bytes, makeError: makeError)
+        let id = KeySlot.ID(bytes: try reader.take(KeySlot.ID.byteCount))
+        let number = try reader.takeByte()
+        guard KeySlot.Kind(rawValue: number) != nil else {
+            return .unknown(UnknownKeySlot(id: id, kindNumber: number, bytes: bytes))
+        }
+        reader = KeyringReader(bytes, makeError: makeError)
+        let slot = try reader.takeSlot(hasPending: hasPending)
+        guard reader.remainingByteCount == 0 else { throw damaged("a slot has bytes that mean nothing") }
+        return slot
+    }
+
+    /// A slot of version 1, which has no length.
+    mutating func takeSlot(hasPending: Bool) throws -> Slot {
         let id = KeySlot.ID(bytes: try take(KeySlot.ID.byteCount))
         let number = try takeByte()
         guard let kind = KeySlot.Kind(rawValue: number) else {
@@ -110,9 +144,10 @@ struct KeyringReader {
         let active = try takeSealedKey()
         let pending = try takeFlag() ? try takeSealedKey() : nil
         guard hasPending || pending == nil else { throw damaged("a slot has a key that no rotation makes") }
-        return KeySlot(
-            id: id, kind: kind, label: label, createdMilliseconds: created, cost: cost, salt: salt,
-            commitment: commitment, active: active, pending: pending)
+        return .known(
+            KeySlot(
+                id: id, kind: kind, label: label, createdMilliseconds: created, cost: cost, salt: salt,
+                commitment: commitment, active: active, pending: pending))
     }
 
     mutating func takeSealedKey() throws -> SealedDataKey {

@@ -1,19 +1,24 @@
 import Crypto
 import Foundation
 
-/// The content of a keyring's file, as `Schemas/keyring/v1.md` describes it.
+/// The content of a keyring's file, as `Schemas/keyring/v2.md` and `v1.md` describe it. A file stays of the version that
+/// it has.
 ///
 /// There is one way to write each content: a file that is read and written
 /// again has the same bytes.
 struct KeyringFile: Equatable {
     static let magic = Array("CSKEYRNG".utf8)
-    static let version: UInt16 = 1
+    /// The first version has no lengths of slots, so that it can hold no slot of an unknown kind.
+    static let versions: ClosedRange<UInt16> = 1...2
     static let slotCountMax = 32
     /// More than 32 slots of the largest size take.
     static let byteCountMax = 16_384
     static let storeIDByteCount = 16
     static let checksumByteCount = 16
     static let macByteCount = 32
+
+    /// The version of the file.
+    let version: UInt16
 
     /// The random name of the store; a copy of the file has the same one.
     let storeID: [UInt8]
@@ -31,6 +36,12 @@ struct KeyringFile: Equatable {
     var pendingSalt: [UInt8]?
 
     var slots: [KeySlot]
+
+    /// Slots of kinds that only newer programs know.
+    var unknownSlots: [UnknownKeySlot] = []
+
+    /// All slots.
+    var slotCount: Int { slots.count + unknownSlots.count }
 
     /// What a slot commits to: whose slot it is, and all that it says about itself.
     ///
@@ -56,20 +67,23 @@ struct KeyringFile: Equatable {
     private var encodedContent: [UInt8] {
         var writer = KeyringWriter()
         writer.append(Self.magic)
-        writer.append(Self.version)
+        writer.append(version)
         writer.append(settings)
         writer.append(storeID)
         writer.append(generation)
         writer.append(activeSalt)
         writer.append(UInt8(pendingSalt == nil ? 0 : 1))
         writer.append(pendingSalt ?? [])
-        writer.append(UInt8(slots.count))
+        writer.append(UInt8(slotCount))
         for slot in slots {
-            writer.append(describing: slot)
-            writer.append(slot.commitment)
-            writer.append(slot.active)
-            writer.append(UInt8(slot.pending == nil ? 0 : 1))
-            if let pending = slot.pending { writer.append(pending) }
+            var slotWriter = KeyringWriter()
+            slotWriter.append(slot)
+            if version > 1 { writer.append(UInt16(slotWriter.bytes.count)) }
+            writer.append(slotWriter.bytes)
+        }
+        for slot in unknownSlots {
+            writer.append(UInt16(slot.bytes.count))
+            writer.append(slot.bytes)
         }
         return writer.bytes + Self.checksum(of: writer.bytes)
     }
@@ -101,10 +115,11 @@ struct KeyringFile: Equatable {
         guard try reader.take(Self.magic.count) == Self.magic else {
             throw reader.damaged("it is no keyring")
         }
-        let version = try reader.takeUInt16()
-        guard version == Self.version else {
+        version = try reader.takeUInt16()
+        guard Self.versions.contains(version) else {
             throw StoreError(
-                .formatTooNew, "the keyring has format \(version); this program knows \(Self.version)",
+                .formatTooNew,
+                "the keyring has format \(version); this program knows up to \(Self.versions.upperBound)",
                 path: path, needsNewerLibrary: true)
         }
         let content = bytes.dropLast(Self.macByteCount + Self.checksumByteCount)
@@ -122,8 +137,18 @@ struct KeyringFile: Equatable {
         let count = Int(try reader.takeByte())
         guard (1...Self.slotCountMax).contains(count) else { throw reader.damaged("it has \(count) slots") }
         let hasPending = pendingSalt != nil
-        slots = try (0..<count).map { _ in try reader.takeSlot(hasPending: hasPending) }
-        guard Set(slots.map(\.id)).count == count else { throw reader.damaged("two slots have one name") }
+        slots = []
+        for _ in 0..<count {
+            switch try version > 1
+                ? reader.takeSizedSlot(hasPending: hasPending) : reader.takeSlot(hasPending: hasPending)
+            {
+            case .known(let slot): slots.append(slot)
+            case .unknown(let slot): unknownSlots.append(slot)
+            }
+        }
+        guard Set(slots.map(\.id) + unknownSlots.map(\.id)).count == count else {
+            throw reader.damaged("two slots have one name")
+        }
         guard reader.remainingByteCount == Self.checksumByteCount + Self.macByteCount else {
             throw reader.damaged("it has bytes that mean nothing")
         }
@@ -134,6 +159,7 @@ struct KeyringFile: Equatable {
         self.storeID = storeID
         self.settings = settings
         self.activeSalt = activeSalt
+        version = Self.versions.upperBound
         generation = 1
         slots = []
     }

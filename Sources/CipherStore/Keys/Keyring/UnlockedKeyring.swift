@@ -108,7 +108,7 @@ struct UnlockedKeyring {
         replacing replaced: KeySlot.ID? = nil
     ) throws -> KeySlot {
         let others = file.slots.filter { $0.id != replaced }
-        guard others.count < KeyringFile.slotCountMax else {
+        guard others.count + file.unknownSlots.count < KeyringFile.slotCountMax else {
             throw StoreError(
                 .tooManySlots, "a keyring has at most \(KeyringFile.slotCountMax) slots; remove one first")
         }
@@ -138,6 +138,9 @@ struct UnlockedKeyring {
     /// - throws: A ``StoreError``: `noSuchSlot`, `lastSlot`, and `slotInUse` for the slot that was
     ///   opened: whoever removes a slot has shown that another one works.
     mutating func remove(_ id: KeySlot.ID) throws {
+        if file.unknownSlots.contains(where: { $0.id == id }) {
+            return file.unknownSlots.removeAll { $0.id == id }
+        }
         guard file.slots.contains(where: { $0.id == id }) else {
             throw StoreError(.noSuchSlot, "there is no slot \(id)")
         }
@@ -193,6 +196,8 @@ struct UnlockedKeyring {
             slot.pending = nil
             return slot
         }
+        // Nobody here could seal the new key for them.
+        file.unknownSlots = []
         file.activeSalt = salt
         file.pendingSalt = nil
         active = pending
@@ -264,8 +269,12 @@ extension KeyringFile {
                 "a passphrase of the keyring needs \(costly.memoryByteCount >> 20) MiB of memory to try, more than allowed",
                 path: path)
         }
+        let others =
+            unknownSlots.isEmpty
+            ? "" : "; \(unknownSlots.count) of its slots are of kinds that only newer programs know"
         throw StoreError(
-            .wrongPassphrase, "no slot of the keyring opens with this \(secret.kind.noun)", path: path)
+            .wrongPassphrase, "no slot of the keyring opens with this \(secret.kind.noun)\(others)",
+            path: path)
     }
 }
 

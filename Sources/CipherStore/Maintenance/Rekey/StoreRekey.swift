@@ -88,7 +88,10 @@ public enum StoreRekey {
                 let keys = try opened.slotKeys(
                     of: Array(secrets.dropFirst()), limit: keyring.limit, path: keyring.path)
                 let ending = opened.file.slots.filter { keys[$0.id] == nil }
-                guard ending.isEmpty || endsOtherSlots else { throw Self.otherSlots(ending, path: path) }
+                let unknown = opened.file.unknownSlots
+                guard ending.isEmpty && unknown.isEmpty || endsOtherSlots else {
+                    throw Self.otherSlots(ending, unknown, path: path)
+                }
                 let next = try DataKey.random()
                 let settings = opened.file.settings
                 let source = try Database.openExisting(
@@ -123,8 +126,12 @@ public enum StoreRekey {
         try access.replace(with: settled.encodedNext(path: keyring.path))
     }
 
-    private static func otherSlots(_ slots: [KeySlot], path: String) -> StoreError {
-        let names = slots.map { $0.label.isEmpty ? "\($0.id)" : "\($0.id) (\($0.label))" }
+    private static func otherSlots(
+        _ slots: [KeySlot], _ unknown: [UnknownKeySlot], path: String
+    ) -> StoreError {
+        let names =
+            slots.map { $0.label.isEmpty ? "\($0.id)" : "\($0.id) (\($0.label))" }
+            + unknown.map { "\($0.id) (of a newer program)" }
         return StoreError(
             .otherSlots,
             "slots would end that were not opened: \(names.joined(separator: ", ")); give what opens them, or end them",

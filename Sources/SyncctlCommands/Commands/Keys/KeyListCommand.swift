@@ -19,6 +19,7 @@ struct KeyListCommand: ParsableCommand {
         let generation: UInt64
         let rotating: Bool
         let slots: [SlotDocument]
+        let unknownSlots: [String]?
     }
 
     func run() throws {
@@ -26,7 +27,9 @@ struct KeyListCommand: ParsableCommand {
             let information = try context.keyring(of: store).information()
             let document = Document(
                 store: store, generation: information.generation, rotating: information.isRotating,
-                slots: information.slots.map { SlotDocument($0) })
+                slots: information.slots.map { SlotDocument($0) },
+                unknownSlots: information.unknownSlots.isEmpty
+                    ? nil : information.unknownSlots.map(\.id.description))
             try context.print(document, text: text(information, context))
             if information.slots.count == 1 {
                 context.note("one slot only: if it is lost, so is the data; add one with: syncctl key add")
@@ -46,6 +49,12 @@ struct KeyListCommand: ParsableCommand {
                 Table.Cell(HumanFormat.timestamp(slot.createdMilliseconds, style: .minute)),
                 Table.Cell(slot.cost.map { HumanFormat.bytes($0.memoryByteCount) } ?? "-"),
                 Table.Cell(slot.label),
+            ])
+        }
+        for slot in information.unknownSlots {
+            table.addRow([
+                Table.Cell(slot.id.description), Table.Cell("of a newer program"), Table.Cell("-"),
+                Table.Cell("-"), Table.Cell(""),
             ])
         }
         return table.text(style: context.terminal.outputStyle)

@@ -24,25 +24,27 @@ struct KeyRemoveCommand: ParsableCommand {
 
     private struct Document: Encodable {
         let store: String
-        let removed: SlotDocument
+        let removed: SlotDocument?
     }
 
     func run() throws {
         try CommandContext.run(global) { context in
             let keyring = try context.keyring(of: options.store)
-            let slots = try keyring.information().slots.filter {
-                $0.id.description.hasPrefix(slot.lowercased())
+            let information = try keyring.information()
+            let slots = (information.slots.map(\.id) + information.unknownSlots.map(\.id)).filter {
+                $0.description.hasPrefix(slot.lowercased())
             }
-            guard let removed = slots.first, !slot.isEmpty else {
+            guard let id = slots.first, !slot.isEmpty else {
                 throw Failure(
                     "there is no slot \(slot)",
                     hints: ["slots are shown by: syncctl key list \(CommandWords.path(options.store))"])
             }
             guard slots.count == 1 else { throw Failure("several slots begin with \(slot)") }
-            try keyring.remove(removed.id, unlockingWith: context.storeSecret(options))
+            try keyring.remove(id, unlockingWith: context.storeSecret(options))
+            let removed = information.slots.first { $0.id == id }
             try context.print(
-                Document(store: options.store, removed: SlotDocument(removed)),
-                text: "removed slot \(removed.id)  (\(removed.kind.name))")
+                Document(store: options.store, removed: removed.map { SlotDocument($0) }),
+                text: "removed slot \(id)  (\(removed?.kind.name ?? "of a newer program"))")
             return .success
         }
     }
