@@ -23,8 +23,10 @@ extension SessionDriver {
                 let passage = try transfer(
                     .push, from: local, to: remote, course.request, after: course.sent?.sent.rowCount ?? 0)
                 course.add(passage)
-                guard passage.sent.isPart else { return (course.sent?.report, course.refusal) }
-                course.goOn(try remote.greet())
+                guard let end = passage.sent.portionEnd else {
+                    return (course.sent?.report, course.refusal)
+                }
+                course.goOn(try remote.greet(), after: end)
             } catch let error as SyncError where error.code == .outsideScope {
                 let isNew = course.holdBack(error)
                 if isNew, local is StorePeer { continue }
@@ -50,6 +52,7 @@ private struct PushCourse {
     private var held: Set<StateRows> = []
     private var refusalCount = 0
     private var reductionCount = 0
+    private var lastEnd = Int64.min
 
     // A server names up to 1,000 rows at once, and one that makes them up would have everything sent for ever.
     private static let refusalCountMax = 100
@@ -65,12 +68,15 @@ private struct PushCourse {
         if sent == nil { sent = passage } else { sent?.add(passage) }
     }
 
-    /// Goes on with what the remote does not know yet. One that has not got further is sent all of the rest.
-    mutating func goOn(_ greeting: Greeting) {
-        let before = request
+    /// Goes on with what the remote does not know yet. One that does not get further, whatever it says, is sent all of the
+    /// rest at once: it would be sent the same for ever.
+    ///
+    /// - parameter end: The last change that went.
+    mutating func goOn(_ greeting: Greeting, after end: Int64) {
         request.base = greeting.vector
         request.parts = greeting.facts.parts
-        if request == before { request.changeCountMax = nil }
+        if end <= lastEnd { request.changeCountMax = nil }
+        lastEnd = max(lastEnd, end)
     }
 
     /// Leaves out the rows that the remote names.

@@ -29,7 +29,7 @@ extension StorePeer {
         let portion = try BundlePortion(db, request, upTo: last)
         let exporter = try BundleExporter(db, request, upTo: portion.last)
         var summary = try exporter.write(progress: progress, to: sink)
-        summary.isPart = portion.isPart
+        summary.portionEnd = portion.isPart ? portion.last : nil
         return summary
     }
 

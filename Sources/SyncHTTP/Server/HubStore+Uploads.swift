@@ -60,9 +60,9 @@ extension HubStore {
             let bounds = try bounds(db)
             // Whoever may write everything may hold up others in other ways as well.
             let isUnlimited = isLong && bounds == nil
-            let end = ContinuousClock.now + duration
             return UploadTerms(device: device.id, bounds: bounds, limits: wire) {
-                !isUnlimited && ContinuousClock.now > end
+                let end = ContinuousClock.now + duration
+                return { !isUnlimited && ContinuousClock.now > end }
             }
         }
     }

@@ -128,4 +128,19 @@ import Testing
         #expect(try KeyringFile(parsing: opened.encodedNext(path: ""), path: "").version == 1)
         #expect(UnlockedKeyring(creating: try .random(), settings: .default).file.version == 2)
     }
+
+    /// A file that is longer than readers take would lock everybody out.
+    @Test func longSlotsOfUnknownKindsLeaveNoRoomForOthers() throws {
+        let key = try DataKey.random()
+        var file = KeyringFile(
+            storeID: [UInt8](repeating: 1, count: KeyringFile.storeIDByteCount), settings: .default,
+            activeSalt: key.salt)
+        let bytes = [UInt8](repeating: 9, count: KeyringFile.byteCountMax - 200)
+        file.unknownSlots = [UnknownKeySlot(id: .random(), kindNumber: 9, bytes: bytes)]
+        var keyring = try UnlockedKeyring(
+            bytes: file.encoded(authenticatedBy: key), active: key, slotID: nil, path: "")
+        try keyring.add(.text("another"), label: "", cost: .minimum, now: Date())
+        let error = #expect(throws: StoreError.self) { try keyring.encodedNext(path: "") }
+        #expect(error?.code == .tooManySlots)
+    }
 }

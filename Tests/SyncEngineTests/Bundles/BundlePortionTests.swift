@@ -177,6 +177,35 @@ import Testing
         try expectHealthy([hub, phone])
     }
 
+    /// Its vector rises, and not for this replica.
+    @Test func aRemoteThatDoesNotGetFurtherIsNotSentTheSameForEver() throws {
+        let stores = try TestStores()
+        let (hub, phone) = try pair(stores)
+        try insert(1...9, phone)
+        let peer = ForgetfulPeer(hub)
+        _ = try SessionDriver(local: phone.peer, remote: peer, remoteName: "hub", progress: nil).run(.push)
+        // Once, again, and then all of the rest.
+        #expect(peer.bundleCount == 3)
+    }
+
+    @Test func aRowOfARenamedTableIsAskedFor() throws {
+        let stores = try TestStores()
+        let (hub, phone) = try pair(stores)
+        try insert(1...2, phone)
+        try phone.meet(hub)
+        try phone.migrate("rename") { try $0.execute(sql: "ALTER TABLE note RENAME TO memo") }
+        try hub.queue.write { db in
+            try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+            try db.execute(sql: "DELETE FROM note WHERE title = 't1'")
+            try db.execute(sql: "UPDATE _sync_state SET applying = 0")
+            try db.execute(sql: "DELETE FROM _sync_row WHERE pk = ?", arguments: [itemKey(1)])
+            try DigestLedger.invalidate(db)
+        }
+        try phone.execute("UPDATE memo SET stars = 3 WHERE id = ?", [itemKey(1)])
+        try phone.meet(hub)
+        #expect(try hub.value("SELECT stars FROM note WHERE title = 't1'", as: Int.self) == 3)
+    }
+
     /// A bundle of everything says what was deleted by what is not in it.
     @Test func aBundleOfEverythingIsNotDivided() throws {
         let stores = try TestStores()
@@ -239,7 +268,7 @@ private final class PatientPeer: PacedPeer {
         // Asked for each row.
         let counter = CountingClock(most)
         do {
-            let terms = UploadTerms(isOverdue: counter.isOver)
+            let terms = UploadTerms(startClock: { { counter.isOver() } })
             return try inner.peer.receiveStored(on: { _ in terms }, { _, sink in try frames(sink) })
         } catch {
             refusalCount += 1
@@ -257,5 +286,42 @@ private final class PatientPeer: PacedPeer {
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
         try inner.peer.remember(peer, name: name, knowing: vector)
     }
+    func close() {}
+}
+
+/// A remote whose greetings say that it knows nothing of the others, and something new of itself.
+private final class ForgetfulPeer: PacedPeer {
+    private let inner: TestReplica
+    let changeCountMax: Int64 = 2
+    private(set) var bundleCount = 0
+    private var count: Int64 = 0
+
+    init(_ inner: TestReplica) { self.inner = inner }
+
+    func greet() throws -> Greeting {
+        let greeting = try inner.peer.greet()
+        count += 1
+        let vector = VersionVector([greeting.replica: greeting.vector[greeting.replica] + count])
+        return Greeting(
+            store: greeting.store, replica: greeting.replica, vector: vector,
+            ownSequence: greeting.ownSequence)
+    }
+
+    func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {
+        bundleCount += 1
+        // One that is asked for ever would never end the test.
+        guard bundleCount < 20 else { throw SyncError(.cancelled, "it is sent the same for ever") }
+        try frames { _ in }
+        return ApplySummary()
+    }
+
+    func askForMoreTime() {}
+    func send(
+        _ request: TransferRequest, progress: SyncProgressHandler?,
+        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws -> TransferSummary { try inner.peer.send(request, progress: progress, to: sink) }
+    func meet(_ greeting: Greeting) throws -> [Fork] { [] }
+    func renewIdentity(_ forks: [Fork]) throws {}
+    func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {}
     func close() {}
 }

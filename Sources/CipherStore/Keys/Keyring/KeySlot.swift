@@ -130,3 +130,14 @@ public struct UnknownKeySlot: Equatable, Sendable, Identifiable {
     /// The name and the kind.
     static let byteCountMin = KeySlot.ID.byteCount + 1
 }
+
+extension KeySlot.Kind {
+    /// The word in a sentence.
+    var noun: String {
+        switch self {
+        case .passphrase: "passphrase"
+        case .recoveryKey: "recovery key"
+        case .keyFile: "key file"
+        }
+    }
+}

@@ -90,7 +90,15 @@ struct UnlockedKeyring {
             throw KeyringReader([], path: path).damaged("its generation can't grow")
         }
         file.generation += 1
-        return encoded
+        let bytes = encoded
+        // Slots of unknown kinds can be long, and a file that is too long is refused by all.
+        guard bytes.count <= KeyringFile.byteCountMax else {
+            throw StoreError(
+                .tooManySlots,
+                "the keyring would have over \(KeyringFile.byteCountMax) bytes; remove a slot first",
+                path: path)
+        }
+        return bytes
     }
 
     var encoded: [UInt8] { file.encoded(authenticatedBy: active) }
@@ -283,16 +291,5 @@ extension KeySlot {
         self.init(
             id: slot.id, kind: slot.kind, label: slot.label, createdMilliseconds: slot.createdMilliseconds,
             cost: slot.cost, salt: slot.salt, commitment: commitment, active: active, pending: nil)
-    }
-}
-
-extension KeySlot.Kind {
-    /// The word in a sentence.
-    var noun: String {
-        switch self {
-        case .passphrase: "passphrase"
-        case .recoveryKey: "recovery key"
-        case .keyFile: "key file"
-        }
     }
 }

@@ -8,27 +8,16 @@ package struct UploadTerms: Sendable {
     package let bounds: AccessBounds?
     /// What a bundle may hold.
     package let limits: WireLimits
-    /// Says that the bundle has taken the time that it may take.
-    package let isOverdue: @Sendable () -> Bool
+    /// Starts the clock: what it returns says whether the bundle has taken the time that it may take.
+    package let startClock: @Sendable () -> @Sendable () -> Bool
 
     /// Makes terms.
     package init(
         device: Int64? = nil, bounds: AccessBounds? = nil, limits: WireLimits = WireLimits(),
-        isOverdue: @escaping @Sendable () -> Bool = { false }
+        startClock: @escaping @Sendable () -> @Sendable () -> Bool = { { false } }
     ) {
         (self.device, self.bounds, self.limits) = (device, bounds, limits)
-        self.isOverdue = isOverdue
-    }
-
-    /// - throws: ``SyncError`` of code `tooMuchAtOnce` when the bundle has taken the time that it may take.
-    func requireTime() throws {
-        guard isOverdue() else { return }
-        throw SyncError(
-            .tooMuchAtOnce,
-            """
-            the bundle takes longer to apply than others are to wait; nothing of it was applied; send less at once, or \
-            have the server allow more time
-            """)
+        self.startClock = startClock
     }
 
     /// Those of replicas that are no devices: whoever can write to the file can do all of that anyway.

@@ -15,11 +15,12 @@ final class AppliedRecords {
     private var missing = MissingRows()
 
     private var db: Database { stores.db }
-    private var tables: [AppliedTable] { context.names.tables }
+    private let tables: [AppliedTable]
 
     init(_ stores: ApplyingStores, _ context: BundleContext, _ records: BundleRecords) {
         self.stores = stores
         self.context = context
+        tables = context.names.tables
         self.records = records
         writer = RowWriter(parking: stores.parking)
         halfKnown = HalfKnownDeletions(stores.db, stores.environment)
@@ -31,7 +32,7 @@ final class AppliedRecords {
     /// Applies a row.
     func apply(_ record: borrowing RowRecord) throws {
         summary.rowCount += 1
-        try stores.terms.requireTime()
+        try stores.requireTime()
         guard record.table < tables.count else {
             throw SyncError(.invalidBundle, "the bundle has a row of a table that can't have any")
         }
@@ -145,7 +146,7 @@ final class AppliedRecords {
                 local: version, incoming: change, peer: peer(part, change, beside: version, record.table),
                 known: known, isRepair: context.isRepair,
                 separate: context.names.counters?.shares(of: table.table.number) ?? [])
-        else { return missing.add(table.table.name, key) }
+        else { return missing.add(context.header.tables[record.table].name, key) }
         try stores.uploads?.check(plan, beside: local?.version, table, key)
         // What somebody knows of a table that it holds in part says nothing of each row.
         if let local, change.isAlive != local.version.isAlive, !part.isRestricted,

@@ -13,6 +13,8 @@ struct MissingRows {
     private var count = 0
 
     /// Notes a row.
+    ///
+    /// - parameter table: What the sender calls its table: it is the one that is asked.
     mutating func add(_ table: String, _ key: RowKey) {
         count += 1
         guard count <= Self.namedCountMax else { return }

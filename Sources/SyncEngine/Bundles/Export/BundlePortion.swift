@@ -3,7 +3,7 @@ import SyncWire
 
 /// The part of this replica's changes that goes into one bundle, when a receiver takes only so many at once.
 ///
-/// The bundle is one of the store as it would be without the later changes of this replica: it reaches to one of them,
+/// The bundle is what the store would send if this replica had not made its later changes: it reaches to one of them,
 /// which is a point of its chain, and leaves out all that come after it. Changes of other replicas all go with the first
 /// bundle. A change that was replaced after that point is in no bundle, and counts as known: what replaced it follows.
 struct BundlePortion {
@@ -30,8 +30,10 @@ struct BundlePortion {
     private static func last(
         _ db: Database, _ metadata: StoreMetadata, _ request: TransferRequest, _ count: Int64, _ whole: Int64
     ) throws -> Int64? {
-        let groups = try ExportedParts(db, metadata, request).all
         let replica = try metadata.replicaID()
+        // Nearly every push: so few numbers need no look at anything.
+        guard whole > request.base[replica].addingSaturated(count) else { return nil }
+        let groups = try ExportedParts(db, metadata, request).all
         // What is not in a bundle of everything counts as deleted, so that can't be divided.
         guard !groups.contains(where: \.isResync), let first = groups.map({ $0.base[replica] }).min() else {
             return nil

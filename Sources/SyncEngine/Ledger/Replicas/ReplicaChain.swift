@@ -42,8 +42,10 @@ struct ReplicaChain {
         let known = metadata.replicas.first { $0.sid == sid }?.sequence ?? 0
         var before = try point(of: sid, at: known)?.hash ?? metadata.replicaID()
         var previous = known
-        let stride = max(environment.chainStride, (last - known) / Self.addedPointCountMax)
-        while last - previous > stride {
+        // Other programs may write to these tables: what are no numbers of changes has no points in between.
+        let span = known >= 0 && last > known ? last - known : 0
+        let stride = max(environment.chainStride, span / Self.addedPointCountMax)
+        while span > 0, last - previous > stride {
             let next = previous + stride
             let hash = Self.hash(next, after: before, environment)
             try insert(ChainPoint(sequence: next, previous: previous, hash: hash.value), of: sid)

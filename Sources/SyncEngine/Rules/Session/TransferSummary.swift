@@ -6,8 +6,8 @@ public struct TransferSummary: Equatable, Sendable {
     public let rowCount: Int64
     /// The bytes on the wire.
     public let byteCount: Int64
-    /// Whether there is more to send, because no more was wanted at once.
-    package var isPart = false
+    /// The last of the sender's changes that went, when others follow because no more was wanted at once.
+    package var portionEnd: Int64?
 
     /// Makes a summary.
     public init(rowCount: Int64, byteCount: Int64) {
