@@ -1,1 +1,1 @@
-../../../../Tests/SyncWireTests/FrameForge.swift
+../../../../Tests/SyncWireTests/Bundles/FrameForge.swift
