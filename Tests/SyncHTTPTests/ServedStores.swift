@@ -126,10 +126,12 @@ extension Synchronizer {
         }
     }
 
+    /// How often each title is there, of those that are texts: a device may write what it likes.
     func titles() throws -> [String: Int] {
         try database.read { db in
             var result: [String: Int] = [:]
-            for row in try Row.fetchAll(db, sql: "SELECT title, count(*) FROM note GROUP BY title") {
+            let sql = "SELECT title, count(*) FROM note WHERE typeof(title) = 'text' GROUP BY title"
+            for row in try Row.fetchAll(db, sql: sql) {
                 result[try row.decode(String.self, atIndex: 0)] = try row.decode(Int.self, atIndex: 1)
             }
             return result
@@ -137,7 +139,9 @@ extension Synchronizer {
     }
 
     func rows() throws -> [String] {
-        try database.read { try String.fetchAll($0, sql: "SELECT hex(id) || title FROM note ORDER BY id") }
+        try database.read {
+            try String.fetchAll($0, sql: "SELECT hex(id) || quote(title) FROM note ORDER BY id")
+        }
     }
 }
 
