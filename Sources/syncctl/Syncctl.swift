@@ -1,4 +1,6 @@
 import ArgumentParser
+import CipherStore
+import Foundation
 import SyncctlCommands
 
 /// The command line of encrypted stores and their synchronization, servers included.
@@ -11,5 +13,13 @@ struct Syncctl: ParsableCommand {
             RemoteCommand.self,
         ])
 
-    static func main() { CommandLineProgram.run(Self.self, network: Network()) }
+    static func main() {
+        #if DEBUG
+            // Tests run it hundreds of times, and deriving a key is slow on purpose.
+            if let folder = ProcessInfo.processInfo.environment["CIPHERSTORE_KEYS_OF_TESTS"] {
+                DerivedKeyMemo.enable(sharing: folder, isWritten: false)
+            }
+        #endif
+        CommandLineProgram.run(Self.self, network: Network())
+    }
 }

@@ -59,7 +59,31 @@ enum CommandRunner {
 
     /// What a run gets from the tests.
     static var inherited: [String: String] {
-        ProcessInfo.processInfo.environment.filter { inheritedNames.contains($0.key) }
+        var variables = ProcessInfo.processInfo.environment.filter { inheritedNames.contains($0.key) }
+        variables["CIPHERSTORE_KEYS_OF_TESTS"] = keysFolder
+        return variables
+    }
+
+    /// Where runs find the keys that the tests have derived; nil when they derive their own.
+    private static let keysFolder: String? = {
+        #if DEBUG
+            let folder = NSTemporaryDirectory() + "syncctl-tests-keys-" + UUID().uuidString
+            guard mkdir(folder, 0o700) == 0 else { return nil }
+            DerivedKeyMemo.enable(sharing: folder, isWritten: true)
+            atexit { CommandRunner.removeKeys() }
+            return folder
+        #else
+            return nil
+        #endif
+    }()
+
+    /// Remembers derived keys, for the runs too.
+    static func rememberKeys() {
+        if keysFolder == nil { DerivedKeyMemo.enable() }
+    }
+
+    private static func removeKeys() {
+        if let keysFolder { try? FileManager.default.removeItem(atPath: keysFolder) }
     }
 
     /// Runs `syncctl`.
@@ -174,7 +198,7 @@ final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {
-        DerivedKeyMemo.enable()
+        CommandRunner.rememberKeys()
         let url = FileManager.default.temporaryDirectory.appendingPathComponent(
             "syncctl-tests-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)

@@ -7,13 +7,16 @@ public enum Campaign {
     /// Whether the whole of each campaign is wanted.
     public static let isNightly = ProcessInfo.processInfo.environment["CIPHERSTORE_NIGHTLY"] == "1"
 
-    /// The seeds of a campaign, from 1 on.
+    /// The seeds of a campaign, from 1 on, or those of `CIPHERSTORE_SEEDS`, such as `6-6`, to see one again.
     ///
     /// - parameters:
     ///   - usual: How many there are whenever the tests run.
     ///   - nightly: How many there are at night.
     public static func seeds(_ usual: Int, nightly: Int) -> ClosedRange<UInt64> {
-        1...UInt64(count(usual, nightly: nightly))
+        let chosen = ProcessInfo.processInfo.environment["CIPHERSTORE_SEEDS"] ?? ""
+        let bounds = chosen.split(separator: "-").compactMap { UInt64($0) }
+        if bounds.count == 2, bounds[0] <= bounds[1] { return bounds[0]...bounds[1] }
+        return 1...UInt64(count(usual, nightly: nightly))
     }
 
     /// How often a campaign does something.

@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import Synchronization
 
 /// Remembers derived keys, in a process of tests.
@@ -6,7 +7,7 @@ import Synchronization
 /// Deriving a key is made to be slow, and tests make thousands of files under few passphrases. With the memo, a key is
 /// derived in full once. New files of one name have one salt, and files of different names different ones; else each
 /// file is what it would be without. It is off unless tests switch it on: it keeps keys and passphrases for as long as
-/// the process runs.
+/// the process runs. In debug builds, programs that tests start can be shown the keys that the tests know.
 package enum DerivedKeyMemo {
     private struct Input: Hashable {
         let function: String
@@ -41,10 +42,55 @@ package enum DerivedKeyMemo {
             return keys[input]?.key
         }
         if let known { return known }
-        let key = try derive()
+        #if DEBUG
+            let key = try sharedKey(input) ?? derive()
+            share(key, input)
+        #else
+            let key = try derive()
+        #endif
         keys.withLock { $0[input] = (key, 1) }
         return key
     }
+
+    #if DEBUG
+        /// A folder in which the keys of tests lie for the programs that they start, and whether this process puts
+        /// them there.
+        private static let folder = Mutex<(path: String, isWritten: Bool)?>(nil)
+
+        /// Remembers keys from here on, and shares them with other processes.
+        ///
+        /// - parameters:
+        ///     - folder: A folder that only the tests read. Who can read it has the keys.
+        ///     - isWritten: Whether this process puts its keys there. The programs that tests start only read: they
+        ///       may be about to be killed.
+        package static func enable(sharing folder: String, isWritten: Bool) {
+            Self.folder.withLock { $0 = (folder, isWritten) }
+            enable()
+        }
+
+        private static func file(_ input: Input, in folder: String) -> String {
+            var hash = SHA256()
+            for part in [Array(input.function.utf8), input.secret, input.salt] {
+                hash.update(data: Data(SHA256.hash(data: part)))
+            }
+            return folder + "/"
+                + hash.finalize().map { String(Int($0) | 256, radix: 16).dropFirst() }.joined()
+        }
+
+        private static func sharedKey(_ input: Input) -> SecretBytes? {
+            guard let folder = folder.withLock({ $0 }),
+                let data = FileManager.default.contents(atPath: file(input, in: folder.path)), !data.isEmpty
+            else { return nil }
+            return try? data.withUnsafeBytes { try SecretBytes($0) }
+        }
+
+        private static func share(_ key: SecretBytes, _ input: Input) {
+            guard let folder = folder.withLock({ $0 }), folder.isWritten else { return }
+            let url = URL(fileURLWithPath: file(input, in: folder.path))
+            // Without the file, the other process derives the key itself.
+            try? key.withUnsafeBytes { try Data($0).write(to: url, options: .atomic) }
+        }
+    #endif
 
     /// How often keys of a passphrase were asked for, each of which is a derivation outside of tests.
     package static func requestCount(of passphrase: borrowing Passphrase) -> Int {

@@ -48,6 +48,7 @@ struct SessionDriver {
                 divergence = try repair.run(direction)
                 action = session.handle(.repaired)
             case .refuse(let error):
+                if !error.forks.isEmpty { try local.note(error.forks) }
                 throw error
             case .finish:
                 guard let greetings else { throw SyncError(.invalidBundle, "the remote did not greet") }

@@ -144,6 +144,12 @@ final class StorePeer: SyncPeer {
                         return .commit
                     }
                 }
+            } catch let error as SyncError where !error.forks.isEmpty {
+                try db.inTransaction(.immediate) {
+                    try RetirementForks.note(db, error.forks)
+                    return .commit
+                }
+                throw error
             } catch is RenewalRequired {
                 guard let header = applier?.header else {
                     throw SyncError(.invalidBundle, "there is no header")
@@ -189,6 +195,8 @@ final class StorePeer: SyncPeer {
         if isDue { try database.settle(environment, isFull: true) }
         return isDue
     }
+
+    func note(_ forks: [Fork]) throws { try database.write { try RetirementForks.note($0, forks) } }
 
     /// Whether a greeting shows forks of this replica as it is by now.
     private func isShown(

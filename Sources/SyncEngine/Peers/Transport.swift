@@ -81,6 +81,9 @@ public protocol SyncPeer: AnyObject {
         rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary
 
+    /// Notes what this replica, which was retired, has to take along when it gets a new identity.
+    func note(_ forks: [Fork]) throws
+
     /// What to ask another replica for, of the tables that this one holds some rows of.
     func rowRequests() throws -> [RowRequest]
 
@@ -101,6 +104,9 @@ extension SyncPeer {
         try renewIdentity(forks)
         return true
     }
+
+    /// Does nothing: another program gives that replica its new identity.
+    public func note(_ forks: [Fork]) throws {}
 
     /// Asks for nothing: all rows are here.
     public func rowRequests() throws -> [RowRequest] { [] }

@@ -245,15 +245,13 @@ struct HostileClient {
             return Answer(
                 request: text, status: status,
                 detail: status < 400 ? "" : String(decoding: body.prefix(400), as: UTF8.self))
-        } catch let error as HTTPClientError where error == .remoteConnectionClosed && !isRepeated {
-            // A connection that refused a long body is closed a second later, and may be used again until then.
-            return try await send(request, &words, isRepeated: true)
         } catch {
-            let isLong = request.body.count > 1 << 20
-            let isCutOff =
-                isLong
-                && (error is ChannelError || error is IOError
-                    || error as? HTTPClientError == .remoteConnectionClosed)
+            let isHungUp =
+                error is ChannelError || error is IOError || error as? HTTPClientError == .remoteConnectionClosed
+            // A connection that refused something is closed a moment later, and may be used again until then. Of one
+            // that a request broke, the same request breaks the next one too.
+            if isHungUp && !isRepeated { return try await send(request, &words, isRepeated: true) }
+            let isCutOff = isHungUp && request.body.count > 1 << 20
             return Answer(request: text, status: nil, detail: "\(error)", isCutOff: isCutOff)
         }
     }

@@ -77,7 +77,8 @@ import Testing
             for _ in 0..<3 { try await synchronize(phone, hub) }
             for store in [phone, hub] {
                 let titles = try store.titles()
-                #expect(titles["of the phone \(round)"] == 1 && titles["of the hub \(round)"] == 1)
+                #expect(
+                    titles["of the phone \(round)"] == 1 && titles["of the hub \(round)"] == 1, "\(round): \(titles)")
             }
         }
         #expect(try phone.rows() == hub.rows())

@@ -27,9 +27,7 @@
             guard let program = CommandRunner.program else {
                 throw CommandRunner.Problem(text: "syncctl was not found beside the tests")
             }
-            let inherited = ProcessInfo.processInfo.environment.filter {
-                CommandRunner.inheritedNames.contains($0.key)
-            }
+            let inherited = CommandRunner.inherited
             // env sets the variables for the server and not for timeout.
             let words =
                 ["-k", "5", "600", "env"] + environment.map { "\($0.key)=\($0.value)" } + [program, "serve"]

@@ -30,9 +30,7 @@
             let folder = try TemporaryFolder()
             try folder.write("", to: "input")
             let program = try #require(CommandRunner.program)
-            let inherited = ProcessInfo.processInfo.environment.filter {
-                CommandRunner.inheritedNames.contains($0.key)
-            }
+            let inherited = CommandRunner.inherited
             let words =
                 ["-k", "5", "600", program, "watch", place.path(store), "--json"]
                 + ["--passphrase-file", place.secret(passphrase)] + arguments

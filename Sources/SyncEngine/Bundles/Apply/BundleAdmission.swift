@@ -21,10 +21,12 @@ struct BundleAdmission {
         guard header.store == metadata.store else { return nil }
         let own = try metadata.replicaID()
         let retirement = header.facts.retirements.first { $0.replica == own }
-        guard retirement?.reason != .requested else {
-            throw SyncError(.retiredReplica, "this replica, \(own.shortDescription), was retired")
-        }
         var forks = try ForkSearch(db: db).forks(in: header)
+        guard retirement?.reason != .requested else {
+            var error = SyncError(.retiredReplica, "this replica, \(own.shortDescription), was retired")
+            error.forks = forks
+            throw error
+        }
         if retirement != nil, !forks.contains(where: { $0.replica == own }) {
             forks.append(Fork(replica: own, common: header.target[own]))
         }

@@ -165,10 +165,12 @@ struct SyncSession {
                 return renew(side, forks + [Fork(replica: who.replica, common: common)])
             }
             let name = who.replica.shortDescription
-            return refuse(
+            var error = SyncError(
                 .retiredReplica,
                 side == .local
                     ? "this replica, \(name), was retired" : "the remote, replica \(name), was retired here")
+            if side == .local { error.forks = yielding.forks(of: side) }
+            return refuse(error)
         }
         return nil
     }

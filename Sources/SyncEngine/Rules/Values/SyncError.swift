@@ -75,6 +75,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
     public let message: String
     /// The rows that are not taken (`outsideScope`) or not here (`rowsMissing`); there may be more of them.
     package var rows: [StateRows] = []
+    /// What a retired replica has to take along into its new identity (`retiredReplica`).
+    var forks: [Fork] = []
 
     /// Makes an error.
     public init(_ code: Code, _ message: String) {

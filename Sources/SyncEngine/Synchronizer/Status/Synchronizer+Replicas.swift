@@ -112,14 +112,25 @@ extension Synchronizer {
     /// Gives this replica a new identity. What it wrote so far stays the old one's, which is
     /// retired. It is the way back for a replica that somebody retired.
     ///
+    /// Where the replica that refused it knows changes of it that it never made, what it wrote beyond their common
+    /// part goes with it, and is sent as the new identity's.
+    ///
     /// - returns: The new identity.
+    /// - throws: ``SyncError``, `DatabaseError`.
     @discardableResult
     public func renewIdentity() throws -> ReplicaID {
-        try database.write { db in
+        let (replica, isForked) = try database.write { db in
             try TableTracking(db: db, environment: environment).refresh()
             try Fold(db: db, environment: environment).run()
-            try ReplicaIdentity.renew(db, environment, [])
-            return try StoreMetadata.require(db).replicaID()
+            let old = try StoreMetadata.require(db).replicaID()
+            let forks = try RetirementForks.take(db)
+            try ReplicaIdentity.renew(db, environment, forks)
+            // Whoever refused it has retired it: no file can use it any more.
+            try ReplicaRegister(db: db).retire(old, at: environment.milliseconds(), .renewed)
+            return (try StoreMetadata.require(db).replicaID(), !forks.isEmpty)
         }
+        // A new identity is another winner of rows of the same moment.
+        if isForked { try database.settle(environment, isFull: true) }
+        return replica
     }
 }
