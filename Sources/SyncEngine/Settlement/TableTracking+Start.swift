@@ -45,10 +45,7 @@ extension TableTracking {
             try attach(table, definition, missingRows: .restored)
             return try unpark()
         }
-        try db.execute(
-            sql: "UPDATE _sync_table SET tracked = 1, name = ?, key = ? WHERE tbl = ?",
-            arguments: [definition.name, definition.key, table.number])
-        try NameAliases.release(db, table: definition.name)
+        try table.setTracked(db, name: definition.name, key: definition.key)
         try updateColumns(of: table, definition)
         let table = try SyncedTable.load(db, number: table.number)
         try start(table)

@@ -117,11 +117,12 @@ struct MetadataRepair {
                 DELETE FROM _sync_shadow WHERE (tbl, col) IN (\(named));
                 """)
         let tables = "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere)"
-        for table in ["_sync_column", "_sync_alias", "_sync_policy", "_sync_share", "_sync_coverage"] {
+        try SyncedTable.removeColumns(db, ofTables: tables)
+        try NameAliases.removeAll(db, ofTables: tables)
+        for table in ["_sync_policy", "_sync_share", "_sync_coverage"] {
             try db.execute(sql: "DELETE FROM main.\(table) WHERE tbl IN (\(tables))")
         }
-        try db.execute(sql: "DELETE FROM _sync_table WHERE tbl IN (\(tables))")
-        var count = Int64(db.changesCount)
+        let count = try SyncedTable.removeAll(db, tables: tables)
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_unused (tbl INTEGER, col INTEGER, PRIMARY KEY (tbl, col)) WITHOUT ROWID;
@@ -130,14 +131,7 @@ struct MetadataRepair {
                 WHERE \(ImplausibleMetadata.isUnusedElsewhere) OR \(ImplausibleMetadata.isNamedAsKey);
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_unused") }
-        for table in ["_sync_alias", "_sync_column"] {
-            try db.execute(
-                sql: """
-                    DELETE FROM main.\(table) WHERE EXISTS (
-                        SELECT 1 FROM temp._sync_unused AS u WHERE u.tbl = \(table).tbl AND u.col = \(table).col)
-                    """)
-            if table == "_sync_column" { count += Int64(db.changesCount) }
-        }
-        return count
+        try NameAliases.removeAll(db, ofColumnsListed: "temp._sync_unused")
+        return try count + SyncedTable.removeColumns(db, listed: "temp._sync_unused")
     }
 }

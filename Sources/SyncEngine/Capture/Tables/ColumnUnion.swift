@@ -37,9 +37,9 @@ struct ColumnUnion {
                 UPDATE _sync_partial SET col = :column WHERE tbl = :table AND col = :absent;
                 DELETE FROM _sync_shadow WHERE tbl = :table AND col = :absent;
                 DELETE FROM _sync_cell WHERE col = :absent AND r IN (SELECT r FROM _sync_row WHERE tbl = :table);
-                DELETE FROM _sync_column WHERE tbl = :table AND col = :absent;
-                UPDATE OR REPLACE _sync_alias SET col = :column WHERE tbl = :table AND col = :absent;
                 """, arguments: numbers)
+        try table.remove(db, column: absent.number)
+        try NameAliases.move(db, ofColumn: absent.number, to: column.number, in: table.number)
         if absent.name.identifierKey != column.name.identifierKey {
             try NameAliases.add(db, absent.name, ofColumn: column.number, in: table.number)
         }

@@ -8,9 +8,7 @@ import CipherStore
 extension TableTracking {
     /// Moves the rows of a table that is about to be dropped into a table of the library.
     func keepRows(of table: SyncedTable) throws {
-        try db.execute(
-            sql: "UPDATE _sync_table SET tracked = ? WHERE tbl = ?",
-            arguments: [SyncedTable.Place.dropped.rawValue, table.number])
+        try table.setPlace(db, .dropped)
         let kept = try SyncedTable.load(db, number: table.number)
         let key = table.key.quotedDatabaseIdentifier
         let columns = table.presentColumns.map(\.name.quotedDatabaseIdentifier)
@@ -138,10 +136,8 @@ extension TableTracking {
         for column in kept.presentColumns where !columns.contains(column.name.identifierKey) {
             try park(column, of: kept)
         }
-        try db.execute(
-            sql: "UPDATE _sync_table SET tracked = 1, key = ? WHERE tbl = ?",
-            arguments: [definition.key, kept.number])
-        try setName(definition.name, of: kept)
+        try kept.setTracked(db, key: definition.key)
+        try kept.rename(db, to: definition.name)
         let added = try updateColumns(of: kept, definition)
         let table = try SyncedTable.load(db, number: kept.number)
         try createTriggers(table)

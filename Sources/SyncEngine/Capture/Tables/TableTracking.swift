@@ -93,7 +93,7 @@ struct TableTracking {
         let aliases = try NameAliases(db)
         let names = Set(definition.columns.map { $0.identifierKey })
         for column in table.columns where column.isPresent && !names.contains(column.name.identifierKey) {
-            try setPlace(.dropped, of: column, in: table)
+            try table.setPlace(db, .dropped, of: column)
         }
         var added: Set<String> = []
         var table = table
@@ -102,37 +102,19 @@ struct TableTracking {
             let alias = aliases.column(named: name, in: table.number)
             if let column = table.columns.first(where: { $0.name.identifierKey == folded }) {
                 guard !column.isPresent else { continue }
-                try setPlace(.table, of: column, in: table)
+                try table.setPlace(db, .table, of: column)
             } else if let column = table.columns.first(where: { $0.number == alias && !$0.isPresent }),
                 !names.contains(column.name.identifierKey)
             {
                 // A column that peers have by another name, and that is here now.
-                try setName(name, of: column, in: table)
-                try setPlace(.table, of: column, in: table)
+                try table.rename(db, column, to: name)
+                try table.setPlace(db, .table, of: column)
             } else {
                 table = try table.addingColumns(db, [name], place: .table)
             }
             added.insert(folded)
         }
         return added
-    }
-
-    func setPlace(_ place: SyncedTable.Column.Place, of column: SyncedTable.Column, in table: SyncedTable)
-        throws
-    {
-        try db.execute(
-            sql: "UPDATE _sync_column SET present = ? WHERE tbl = ? AND col = ?",
-            arguments: [place.rawValue, table.number, column.number])
-    }
-
-    /// Gives a column another name, and remembers the one it had.
-    func setName(_ name: String, of column: SyncedTable.Column, in table: SyncedTable) throws {
-        try NameAliases.release(db, column: name, of: table.number)
-        try db.execute(
-            sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
-            arguments: [name, table.number, column.number])
-        guard name.identifierKey != column.name.identifierKey else { return }
-        try NameAliases.add(db, column.name, ofColumn: column.number, in: table.number)
     }
 
     /// Logs what was written to new columns before the triggers knew them.
