@@ -45,24 +45,15 @@ struct MetadataRepair {
 
     /// Takes back what was said of replicas, to what is here of their changes.
     private func repairClaims() throws -> Int64 {
-        var count: Int64 = 0
-        for table in ImplausibleMetadata.sequenceTables {
-            try db.execute(sql: "DELETE FROM main.\(ImplausibleMetadata.beyond(table))")
-            count += Int64(db.changesCount)
-        }
-        let most = AdmissionLimits.sequenceMax
-        try db.execute(
-            sql: """
-                UPDATE _sync_replica SET oseq = max(
-                    coalesce((SELECT max(r.oseq) FROM _sync_row AS r WHERE r.sid = _sync_replica.sid AND r.oseq <= \(most)), 0),
-                    coalesce((SELECT max(c.oseq) FROM _sync_cell AS c WHERE c.sid = _sync_replica.sid AND c.oseq <= \(most)), 0))
-                WHERE sid <> (SELECT self FROM _sync_state) AND (typeof(oseq) <> 'integer' OR oseq > \(most))
-                """)
-        count += Int64(db.changesCount)
-        try db.execute(
-            sql: "UPDATE _sync_policy SET hlc = ? WHERE \(ImplausibleMetadata.isPolicyBeyond)",
-            arguments: [AdmissionLimits.timestampMax])
-        return count + Int64(db.changesCount)
+        // All tables of ``ImplausibleMetadata/sequenceTables``.
+        let register = ReplicaRegister(db: db)
+        var count = try register.removeImplausibleKnown()
+        count += try Acknowledgement(db: db).removeImplausible()
+        count += try Tombstones(db: db).removeImplausibleFloor()
+        count += try Coverage.removeImplausible(db)
+        count += try ReplicaChain(db: db).removeImplausible()
+        count += try register.repairSequences()
+        return try count + PolicyStore.repairStamps(db)
     }
 
     /// Lets rows begin a life of the present, as if they were written again as they are; deletions are told again. Both
@@ -92,19 +83,10 @@ struct MetadataRepair {
 
     private func forgetReplicas() throws -> Int64 {
         // Who is said to know changes of a replica of which nothing is here knows nothing that matters.
-        for table in ["_sync_known", "_sync_acknowledged"] {
-            try db.execute(
-                sql: """
-                    DELETE FROM main.\(table) WHERE origin IN (
-                        SELECT p.sid FROM _sync_replica AS p WHERE \(ImplausibleMetadata.isUnheardOf))
-                    """)
-        }
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_replica WHERE sid IN (
-                    SELECT p.sid FROM _sync_replica AS p WHERE \(ImplausibleMetadata.isUnheardOf))
-                """)
-        return Int64(db.changesCount)
+        let register = ReplicaRegister(db: db)
+        try register.removeKnownOfUnheard()
+        try Acknowledgement(db: db).removeOfUnheard()
+        return try register.removeUnheard()
     }
 
     private func forgetNames() throws -> Int64 {
@@ -119,9 +101,9 @@ struct MetadataRepair {
         let tables = "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere)"
         try SyncedTable.removeColumns(db, ofTables: tables)
         try NameAliases.removeAll(db, ofTables: tables)
-        for table in ["_sync_policy", "_sync_share", "_sync_coverage"] {
-            try db.execute(sql: "DELETE FROM main.\(table) WHERE tbl IN (\(tables))")
-        }
+        try PolicyStore.removeAll(db, ofTables: tables)
+        try CounterStore.removeShares(db, ofTables: tables)
+        try Coverage.removeAll(db, ofTables: tables)
         let count = try SyncedTable.removeAll(db, tables: tables)
         try db.execute(
             sql: """

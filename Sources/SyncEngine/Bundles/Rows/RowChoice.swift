@@ -111,7 +111,7 @@ struct RowChoice {
         known[try metadata.replicaID()] = 0
         guard let partial = try PartialTable.loadAll(db, metadata)[table.number] else { return }
         try partial.raise(db, since: known, seen: known)
-        try db.execute(sql: "DELETE FROM _sync_coverage WHERE tbl = ?", arguments: [table.number])
+        try Coverage.remove(db, ofTable: table.number)
     }
 
     private func save(_ wanted: Set<ScopeValue>, held: Set<ScopeValue>, _ table: Int64) throws {

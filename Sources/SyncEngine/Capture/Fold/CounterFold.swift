@@ -45,17 +45,11 @@ struct CounterFold {
     /// A row that was inserted begins with what it holds now: nobody has seen it before.
     private func beginRows(_ known: [SyncedTable]) throws {
         let isNew = "sid = \(metadata.selfNumber) AND oseq > \(metadata.folded)"
-        try db.execute(sql: "DELETE FROM _sync_part WHERE r IN (SELECT r FROM _sync_row WHERE \(isNew))")
+        try CounterStore.removeParts(db, ofRowsWhere: isNew)
         for table in known where table.hasRows {
             guard let counters = tables[table.number] else { continue }
             for column in table.presentColumns where counters.shares[column.number] != nil {
-                try db.execute(
-                    sql: """
-                        INSERT OR REPLACE INTO _sync_part (r, col, val)
-                        SELECT r.r, \(column.number), t.\(column.name.quotedDatabaseIdentifier) FROM _sync_row AS r
-                        JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk
-                        WHERE r.\(isNew) AND r.tbl = \(table.number) AND r.cl & 1
-                        """)
+                try CounterStore.begin(db, column, in: table, ofRowsWhere: isNew)
             }
         }
     }

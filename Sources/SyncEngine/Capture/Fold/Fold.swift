@@ -61,10 +61,8 @@ struct Fold {
             // An edit of a value from the future must not take the clock there.
             clock = max(clock, try newestStamp(metadata, upTo: environment.adoptionBound))
         }
-        try db.execute(
-            sql: "UPDATE _sync_state SET folded = ?, clock = max(clock, ?)", arguments: [last, clock])
-        try db.execute(
-            sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [last, metadata.selfNumber])
+        try StoreMetadata.advance(db, folded: last, clock: clock)
+        try ReplicaRegister(db: db).setSequence(last, of: metadata.selfNumber)
         try ReplicaChain(db: db).append(metadata, upTo: last, environment)
         try StoreFence(db: db, environment: environment).advance()
         try prune(last)

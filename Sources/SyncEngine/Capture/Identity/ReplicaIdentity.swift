@@ -59,7 +59,7 @@ enum ReplicaIdentity {
         try db.execute(
             sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)", arguments: [now])
         let number = db.lastInsertedRowID
-        try db.execute(sql: "UPDATE _sync_state SET folded = ?", arguments: [number])
+        try StoreMetadata.advance(db, folded: number)
         let coverage = try Coverage.load(db, metadata)
         let floors = [coverage.whole.floor] + coverage.parts.values.map(\.floor)
         let hasForgotten = forks.contains { fork in floors.contains { $0[fork.replica] > fork.common } }
@@ -81,7 +81,7 @@ enum ReplicaIdentity {
                     SELECT h.col FROM _sync_share AS h JOIN _sync_row AS b ON b.tbl = h.tbl WHERE b.r = _sync_cell.r)
                 """, arguments: [new, number])
         try OriginalValues.followVersions(db)
-        try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
+        try register.setSequence(number, of: new)
         try Coverage.normalize(db)
         var hash = ChainHash(after: try StoreMetadata.require(db).replicaID())
         hash.add(number)
@@ -108,25 +108,17 @@ enum ReplicaIdentity {
                     "UPDATE \(table) SET sid = ?, oseq = ?, hlc = min(hlc + 1, ?) WHERE sid = ? AND oseq > ?",
                 arguments: [new, number, AdmissionLimits.timestampMax, sid, fork.common])
         }
-        for table in ["_sync_replica", "_sync_floor"] {
-            try db.execute(
-                sql: "UPDATE \(table) SET oseq = min(oseq, ?) WHERE sid = ?",
-                arguments: [fork.common, sid])
-        }
-        try db.execute(
-            sql: "UPDATE _sync_coverage SET oseq = min(oseq, ?1), floor = min(floor, ?1) WHERE sid = ?2",
-            arguments: [fork.common, sid])
+        try ReplicaRegister(db: db).setBack(sid, to: fork.common)
+        try Tombstones(db: db).setBackFloor(of: sid, to: fork.common)
+        try Coverage.setBack(db, sid, to: fork.common)
         try PartialTable.forget(db, changesOf: sid, after: fork.common)
-        try db.execute(
-            sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
+        try ReplicaChain(db: db).cut(sid, after: fork.common)
     }
 
     @discardableResult
     private static func addReplica(_ db: Database, _ environment: SyncEnvironment) throws -> Int64 {
-        let id = environment.identifier()
-        try db.execute(sql: "INSERT INTO _sync_replica (rid) VALUES (?)", arguments: [id.data])
-        let number = db.lastInsertedRowID
-        try db.execute(sql: "UPDATE _sync_state SET self = ?", arguments: [number])
+        let number = try ReplicaRegister(db: db).add(environment.identifier())
+        try StoreMetadata.setSelf(db, number)
         return number
     }
 

@@ -1,5 +1,4 @@
 import CipherStore
-import Foundation
 import SyncWire
 
 /// What becomes of shares when two files counted under one identity (see ``ReplicaIdentity``).
@@ -40,11 +39,7 @@ struct ShareRenewal {
                     INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
                     SELECT r, ?1, min(hlc + 1, \(AdmissionLimits.timestampMax)), ?2, ?3 FROM _sync_cell WHERE r = ?4 AND col = ?5;
                     """, arguments: [target, sid, sequence, r, column])
-            try db.execute(
-                sql: """
-                    INSERT OR REPLACE INTO _sync_part (r, col, val)
-                    SELECT r, ?1, val FROM _sync_part WHERE r = ?2 AND col = ?3
-                    """, arguments: [target, r, column])
+            try CounterStore.copyShare(db, row: r, from: column, to: target)
             try setBack(share.upTo(fork.common), r, column)
         }
     }
@@ -52,17 +47,13 @@ struct ShareRenewal {
     /// A share is again what it was at the common change.
     private func setBack(_ share: CounterShare?, _ row: Int64, _ column: Int) throws {
         guard let share, let last = share.entries.last else {
-            for table in ["_sync_cell", "_sync_part"] {
-                try db.execute(
-                    sql: "DELETE FROM \(table) WHERE r = ? AND col = ?", arguments: [row, column])
-            }
-            return
+            try db.execute(
+                sql: "DELETE FROM _sync_cell WHERE r = ? AND col = ?", arguments: [row, column])
+            return try CounterStore.removeShare(db, row: row, column: column)
         }
         try db.execute(
             sql: "UPDATE _sync_cell SET hlc = ?, oseq = ? WHERE r = ? AND col = ?",
             arguments: [last.timestamp, last.sequence, row, column])
-        try db.execute(
-            sql: "UPDATE _sync_part SET val = ? WHERE r = ? AND col = ?",
-            arguments: [Data(share.bytes), row, column])
+        try CounterStore.setShare(db, share, row: row, column: column)
     }
 }

@@ -60,6 +60,21 @@ struct Tombstones {
         }
     }
 
+    /// Lowers the floor to what is common to two files that wrote under one replica id.
+    func setBackFloor(of sid: Int64, to common: Int64) throws {
+        try db.execute(
+            sql: "UPDATE _sync_floor SET oseq = min(oseq, ?) WHERE sid = ?",
+            arguments: [common, sid])
+    }
+
+    /// Takes numbers of changes that no replica reaches out of the floor.
+    ///
+    /// - returns: How many there were.
+    func removeImplausibleFloor() throws -> Int64 {
+        try db.execute(sql: "DELETE FROM main.\(ImplausibleMetadata.beyond("_sync_floor"))")
+        return Int64(db.changesCount)
+    }
+
     /// Raises the floor, and forgets what lies below.
     ///
     /// - returns: How many deletions were forgotten.
