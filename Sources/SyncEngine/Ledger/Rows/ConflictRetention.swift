@@ -42,9 +42,9 @@ public struct ConflictRetention: Equatable, Sendable {
     static func load(_ db: Database) throws -> ConflictRetention {
         var retention = ConflictRetention()
         for setting in settings {
-            let value = try Int64.fetchOne(
-                db, sql: "SELECT value FROM _sync_setting WHERE name = ?", arguments: [setting.name])
-            if let value { retention[keyPath: setting.bound] = value < 0 ? nil : value }
+            if let value = try SyncSetting.integer(db, setting.name) {
+                retention[keyPath: setting.bound] = value < 0 ? nil : value
+            }
         }
         return retention
     }
@@ -52,16 +52,13 @@ public struct ConflictRetention: Equatable, Sendable {
     /// Writes the bounds.
     func store(_ db: Database) throws {
         for setting in Self.settings {
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)",
-                arguments: [setting.name, max(-1, self[keyPath: setting.bound] ?? -1)])
+            try SyncSetting.set(db, setting.name, max(-1, self[keyPath: setting.bound] ?? -1))
         }
     }
 
     /// How many open conflicts bounds have dropped so far.
     static func droppedCount(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(
-            db, sql: "SELECT value FROM _sync_setting WHERE name = ?", arguments: [droppedName]) ?? 0
+        try SyncSetting.integer(db, droppedName) ?? 0
     }
 
     /// Drops what is beyond the bounds. The rest of a row goes with its last conflict.
@@ -69,9 +66,7 @@ public struct ConflictRetention: Equatable, Sendable {
         try prune(db, "resolved IS NOT NULL", time: "resolved", resolvedMilliseconds, resolvedCount, now)
         let dropped = try prune(db, "resolved IS NULL", time: "at", openMilliseconds, openCount, now)
         guard dropped > 0 else { return }
-        try db.execute(
-            sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)",
-            arguments: [Self.droppedName, try Self.droppedCount(db) + dropped])
+        try SyncSetting.set(db, Self.droppedName, try Self.droppedCount(db) + dropped)
         try db.execute(
             sql: """
                 DELETE FROM _sync_conflict WHERE why = 'row' AND resolved IS NULL AND NOT EXISTS (
