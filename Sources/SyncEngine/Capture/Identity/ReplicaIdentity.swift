@@ -13,7 +13,7 @@ enum ReplicaIdentity {
     static func mintForClone(_ db: Database, _ environment: SyncEnvironment) throws {
         try MetadataSchema.upgrade(db)
         try mintForCopy(db, environment)
-        try db.execute(sql: "DELETE FROM _sync_peer")
+        try PeerRegister(db: db).removeAll()
         try RemoteSchema.forget(db)
         try StoreFence.forget(db)
     }

@@ -102,7 +102,7 @@ extension Synchronizer {
             guard let sid else {
                 throw SyncError(.noSuchReplica, "replica \(replica.shortDescription) is not retired here")
             }
-            try db.execute(sql: "DELETE FROM _sync_peer WHERE rid = ?", arguments: [replica.data])
+            try PeerRegister(db: db).remove(replica)
             try ReplicaRegister(db: db).removeKnown(of: sid)
             try Acknowledgement(db: db).remove(of: sid)
         }
