@@ -199,24 +199,9 @@ final class AppliedRows {
             try partial.raise(db, since: part.target)
             try partial.setIncomplete(db)
             try partial.setSwept(db, 0)
-            try db.execute(
-                sql: "UPDATE _sync_partial_value SET held = wanted WHERE tbl = ?", arguments: [part.table])
-            try db.execute(
-                sql: "UPDATE _sync_partial SET revision = revision + 1 WHERE tbl = ?", arguments: [part.table]
-            )
+            try partial.setHeld(db)
             try partial.catchUp(db)
         }
-    }
-}
-
-extension PartialTable {
-    /// Notes that the rows here show all that they take into account, if none waits that left.
-    func catchUp(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                UPDATE _sync_partial_known SET seen = oseq
-                WHERE tbl = ?1 AND NOT EXISTS (SELECT 1 FROM _sync_left WHERE tbl = ?1)
-                """, arguments: [number])
     }
 }
 

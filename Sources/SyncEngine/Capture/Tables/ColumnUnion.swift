@@ -34,10 +34,10 @@ struct ColumnUnion {
         try db.execute(
             sql: """
                 UPDATE _sync_conflict SET col = :column WHERE tbl = :table AND col = :absent;
-                UPDATE _sync_partial SET col = :column WHERE tbl = :table AND col = :absent;
                 DELETE FROM _sync_shadow WHERE tbl = :table AND col = :absent;
                 DELETE FROM _sync_cell WHERE col = :absent AND r IN (SELECT r FROM _sync_row WHERE tbl = :table);
                 """, arguments: numbers)
+        try PartialTable.move(db, ofColumn: absent.number, to: column.number, in: table.number)
         try table.remove(db, column: absent.number)
         try NameAliases.move(db, ofColumn: absent.number, to: column.number, in: table.number)
         if absent.name.identifierKey != column.name.identifierKey {
