@@ -19,10 +19,19 @@ extension SyncedTable {
     }
 
     /// Adds columns to the metadata of the table.
+    ///
+    /// - throws: ``SyncError`` of code `damagedMetadata` when it has the last number that a column can have.
     func addingColumns(_ db: Database, _ names: [String], place: Column.Place) throws -> SyncedTable {
         var columns = self.columns
         var last = columns.map(\.number).max() ?? -1
         for name in names {
+            // Any program may write the number that is counted from.
+            guard last < Int.max else {
+                throw SyncError(
+                    .damagedMetadata,
+                    "a column of table \(self.name) has the last number of all, so no other one can follow it"
+                )
+            }
             try NameAliases.release(db, column: name, of: number)
             last += 1
             let column = Column(number: last, name: name, place: place)
