@@ -25,7 +25,7 @@ struct MetadataRepair {
         try MetadataSchema.upgrade(db)
         var report = MetadataRepairReport()
         // The fold needs numbers.
-        report.claimCount += try repairLog()
+        report.claimCount += try ChangeLog(db).repairTimes(now: environment.milliseconds())
         try Fold(db: db, environment: environment).run()
         report.claimCount += try repairClaims()
         report.rowCount = try repairRows()
@@ -33,14 +33,6 @@ struct MetadataRepair {
         report.nameCount = try forgetNames()
         if !report.isEmpty { try DigestLedger.invalidate(db) }
         return report
-    }
-
-    /// Gives log entries the present as their time whose own is none.
-    private func repairLog() throws -> Int64 {
-        try db.execute(
-            sql: "UPDATE _sync_log SET ms = ? WHERE typeof(ms) NOT IN ('integer', 'real')",
-            arguments: [environment.milliseconds()])
-        return Int64(db.changesCount)
     }
 
     /// Takes back what was said of replicas, to what is here of their changes.
@@ -78,14 +70,7 @@ struct MetadataRepair {
                 WHERE r IN (SELECT r.r FROM _sync_row AS r WHERE \(ImplausibleMetadata.isLifeBeyond));
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_healed") }
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT r.tbl, CASE WHEN r.cl & 1 THEN \(CaptureTriggers.Operation.insert)
-                    ELSE \(CaptureTriggers.Operation.delete) END, r.pk, 0, ?
-                FROM temp._sync_healed AS h JOIN _sync_row AS r ON r.r = h.r
-                """, arguments: [environment.milliseconds()])
-        let count = Int64(db.changesCount)
+        let count = try ChangeLog(db).appendStates(ofRowsIn: "_sync_healed", at: environment.milliseconds())
         if count > 0 { try Fold(db: db, environment: environment).run() }
         return count
     }

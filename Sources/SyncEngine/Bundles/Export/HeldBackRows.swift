@@ -22,10 +22,7 @@ struct HeldBackRows {
         let changes = try changes(request, metadata)
         if let last = try lastOfOthers(changes, metadata) { return (last, metadata.selfNumber) }
         // One number for all that moves: a mark in the log takes it.
-        try db.execute(
-            sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)",
-            arguments: [environment.milliseconds()])
-        let number = db.lastInsertedRowID
+        let number = try ChangeLog(db).appendMark(at: environment.milliseconds())
         try note(number)
         try renumber(number, metadata.selfNumber)
         try Fold(db: db, environment: environment).run()

@@ -61,7 +61,7 @@ struct CounterFold {
     }
 
     private func writes() throws -> [Write] {
-        let rewrite = CaptureTriggers.Operation.rewrite
+        let rewrite = ChangeLog.Operation.rewrite
         return try Row.fetchAll(
             db,
             sql: """

@@ -92,7 +92,7 @@ extension Fold {
     /// A migration's write is stamped just above the one that it replaces, and loses
     /// against a value that waits to be written.
     private func foldCells(_ metadata: StoreMetadata, _ stamps: StampRule, hasCounters: Bool) throws {
-        let rewrite = CaptureTriggers.Operation.rewrite
+        let rewrite = ChangeLog.Operation.rewrite
         let isCounter = """
             EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = u.tbl AND y.col = u.col AND y.kind = 'counter')
             """

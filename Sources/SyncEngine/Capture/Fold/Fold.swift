@@ -32,8 +32,8 @@ struct Fold {
         try StoreFence(db: db, environment: environment).check()
         let metadata = try StoreMetadata.require(db)
         let sql = """
-            SELECT count(*), max(seq), max(ms), total(op <> \(CaptureTriggers.Operation.insert)),
-                total(op & 15 <> \(CaptureTriggers.Operation.update))
+            SELECT count(*), max(seq), max(ms), total(op <> \(ChangeLog.Operation.insert)),
+                total(op & 15 <> \(ChangeLog.Operation.update))
             FROM _sync_log WHERE seq > ?
             """
         guard let tail = try Row.fetchOne(db, sql: sql, arguments: [metadata.folded]),
@@ -180,6 +180,6 @@ struct Fold {
         guard last - first > 1000 else { return }
         let count = try HistoryBound.count(db)
         guard last - first > count * 2 else { return }
-        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [last - count])
+        try ChangeLog(db).removeEntries(before: last - count)
     }
 }

@@ -28,7 +28,7 @@ enum ReplicaIdentity {
         try PartialTable.beginIdentity(db, after: metadata)
         try OriginalValues.removeStale(db)
         try addReplica(db, environment)
-        try beginLog(db, after: metadata.folded)
+        try ChangeLog(db).beginAnew(after: metadata.folded)
     }
 
     /// Gives a replica a new id, and makes changes its own that two files made under one id.
@@ -56,9 +56,7 @@ enum ReplicaIdentity {
         try PartialTable.beginIdentity(db, after: metadata)
         let new = try addReplica(db, environment)
         // One number for all that moves: a mark in the log takes it.
-        try db.execute(
-            sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)", arguments: [now])
-        let number = db.lastInsertedRowID
+        let number = try ChangeLog(db).appendMark(at: now)
         try db.execute(sql: "UPDATE _sync_state SET folded = ?", arguments: [number])
         let coverage = try Coverage.load(db, metadata)
         let floors = [coverage.whole.floor] + coverage.parts.values.map(\.floor)
@@ -93,7 +91,7 @@ enum ReplicaIdentity {
             let floor = VersionVector([try renewed.replicaID(): number])
             try Tombstones(db: db).raiseFloor(to: floor, renewed)
         }
-        try beginLog(db, after: number)
+        try ChangeLog(db).beginAnew(after: number)
         // An id that another file may use as well is still waited for.
         if !forks.contains(where: { $0.replica == old }) { try register.retire(old, at: now, .renewed) }
     }
@@ -128,14 +126,5 @@ enum ReplicaIdentity {
         let number = db.lastInsertedRowID
         try db.execute(sql: "UPDATE _sync_state SET self = ?", arguments: [number])
         return number
-    }
-
-    /// The history is another replica's. Its last entry stays as a mark, because it
-    /// numbers the next one.
-    private static func beginLog(_ db: Database, after folded: Int64) throws {
-        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [folded])
-        try db.execute(
-            sql: "UPDATE _sync_log SET tbl = 0, op = 0, pk = x'', mask = 0 WHERE seq = ?",
-            arguments: [folded])
     }
 }

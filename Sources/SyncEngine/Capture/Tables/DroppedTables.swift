@@ -152,7 +152,7 @@ extension TableTracking {
         }
         try logRows(of: table, kept, missingRows)
         let kind =
-            missingRows == .deleted ? CaptureTriggers.Operation.rewrite : CaptureTriggers.Operation.update
+            missingRows == .deleted ? ChangeLog.Operation.rewrite : ChangeLog.Operation.update
         for column in table.presentColumns where !added.contains(column.name.identifierKey) {
             try logDifferences(of: table, kept, column, kind)
         }
@@ -165,19 +165,14 @@ extension TableTracking {
         let key = table.key.quotedDatabaseIdentifier
         let oldKey = kept.key.quotedDatabaseIdentifier
         try log(
-            table, CaptureTriggers.Operation.insert, mask: 0,
+            table, ChangeLog.Operation.insert, mask: 0,
             where: "\(key) NOT IN (SELECT \(oldKey) FROM \(kept.qualifiedName))")
         let missing = """
             \(oldKey) NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
             """
         switch missingRows {
         case .deleted:
-            try db.execute(
-                sql: """
-                    INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                    SELECT ?, ?, \(oldKey), 0, ? FROM \(kept.qualifiedName) WHERE \(missing)
-                    """,
-                arguments: [table.number, CaptureTriggers.Operation.delete, environment.milliseconds()])
+            try log(kept, ChangeLog.Operation.delete, mask: 0, where: missing)
         case .restored:
             let values = kept.presentColumns.map { ("\($0.number)", "k.\($0.name.quotedDatabaseIdentifier)") }
             for (number, value) in values + [("\(Parking.wholeRow)", "NULL")] {

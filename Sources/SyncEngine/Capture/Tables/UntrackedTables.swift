@@ -117,7 +117,7 @@ extension TableTracking {
         let differs = Self.differs(merged.here, merged.kept)
         let key = "t.\(table.key.quotedDatabaseIdentifier)"
         try log(
-            table, CaptureTriggers.Operation.update, of: merged.column,
+            table, ChangeLog.Operation.update, of: merged.column,
             where: """
                 \(table.key.quotedDatabaseIdentifier) IN (
                     SELECT \(key) \(rows) WHERE \(differs) AND NOT \(isChangedThere))
