@@ -117,24 +117,6 @@ extension Fold {
                 """)
     }
 
-    /// The parked values that local writes replace.
-    ///
-    /// `INSERT OR REPLACE` writes the columns that are here: what peers have in
-    /// others stays, as part of the new row.
-    private var shadowed: String {
-        """
-        (EXISTS (
-            SELECT 1 FROM temp._sync_fold AS f
-            WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0
-              AND NOT (f.alive AND f.cl & 1 AND EXISTS (
-                SELECT 1 FROM _sync_column AS a
-                WHERE a.tbl = f.tbl AND a.col = _sync_shadow.col AND a.present <> 1)))
-        OR EXISTS (
-            SELECT 1 FROM temp._sync_written AS w
-            WHERE w.tbl = _sync_shadow.tbl AND w.pk = _sync_shadow.pk AND w.col = _sync_shadow.col))
-        """
-    }
-
     /// Moves parked values that local writes replace into the journal: whoever
     /// wrote here could not see them.
     private func journalShadowedValues(_ metadata: StoreMetadata) throws {
@@ -151,19 +133,11 @@ extension Fold {
                     SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = l.tbl AND s.pk = l.pk AND s.col = c.col);
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_written") }
+        try ConflictJournal.appendReplacedByFold(
+            db, own: metadata.selfNumber, at: environment.milliseconds())
         try db.execute(
             sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT \(environment.milliseconds()), _sync_shadow.tbl, _sync_shadow.pk, _sync_shadow.col, val,
-                    coalesce(c.hlc, r.hlc), coalesce(c.sid, r.sid), \(metadata.selfNumber),
-                    CASE WHEN EXISTS (
-                        SELECT 1 FROM temp._sync_fold AS t
-                        WHERE t.tbl = _sync_shadow.tbl AND t.pk = _sync_shadow.pk AND t.turns > 0)
-                    THEN 'deleted' ELSE 'newer' END, r.cl, \(environment.milliseconds() << 16)
-                FROM _sync_shadow JOIN _sync_row AS r ON r.tbl = _sync_shadow.tbl AND r.pk = _sync_shadow.pk
-                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = _sync_shadow.col
-                WHERE _sync_shadow.col >= 0 AND _sync_shadow.why <> '\(KeptReason.dropped)' AND \(shadowed);
-                DELETE FROM _sync_shadow WHERE \(shadowed);
+                DELETE FROM _sync_shadow WHERE \(Parking.isReplacedByFold);
                 DELETE FROM _sync_hidden WHERE EXISTS (
                     SELECT 1 FROM temp._sync_fold AS f
                     WHERE f.tbl = _sync_hidden.tbl AND f.pk = _sync_hidden.pk AND f.turns > 0);

@@ -43,16 +43,8 @@ struct OutlivedCells {
         let join =
             info == nil
             ? "" : "LEFT JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk"
-        let value = "CASE WHEN s.tbl IS NULL THEN \(shown) ELSE s.val END"
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT a.clock >> 16, r.tbl, r.pk, c.col, \(value), c.hlc, c.sid, r.sid, 'newer', r.cl, r.hlc
-                FROM _sync_state AS a JOIN _sync_row AS r ON r.r = :row
-                JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
-                LEFT JOIN _sync_shadow AS s ON s.tbl = r.tbl AND s.pk = r.pk AND s.col = c.col
-                \(join) WHERE \(value) IS NOT NULL AND \(TableTracking.differs("(\(value))", "(\(standard))"))
-                """, arguments: ["row": row, "column": column])
+        try ConflictJournal.appendOutlived(
+            db, row: row, column: column, shown: shown, join: join, default: standard)
         let isOfRow = "WHERE r.r = :row"
         if let info {
             let column = info.name.quotedDatabaseIdentifier

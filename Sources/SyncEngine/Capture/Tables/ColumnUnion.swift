@@ -22,18 +22,19 @@ struct ColumnUnion {
         try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_union")
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_union") }
         try compare(absent, column, named: name ?? column.name, table)
-        try journalLosers(absent, column, table)
+        try ConflictJournal.appendLosersOfUnion(
+            db, of: column.number, in: table.number, at: environment.milliseconds())
         try DigestLedger.invalidate(db)
         try move(absent, column, table)
         try CounterUnion(
             db: db, table: table, absent: absent.number, column: column.number, name: name ?? column.name
         ).run()
+        try ConflictJournal.renumber(db, column: absent.number, to: column.number, in: table.number)
         let numbers: StatementArguments = [
             "table": table.number, "absent": absent.number, "column": column.number,
         ]
         try db.execute(
             sql: """
-                UPDATE _sync_conflict SET col = :column WHERE tbl = :table AND col = :absent;
                 UPDATE _sync_partial SET col = :column WHERE tbl = :table AND col = :absent;
                 DELETE FROM _sync_shadow WHERE tbl = :table AND col = :absent;
                 DELETE FROM _sync_cell WHERE col = :absent AND r IN (SELECT r FROM _sync_row WHERE tbl = :table);
@@ -74,21 +75,6 @@ struct ColumnUnion {
                 WHERE m.tbl = :table AND m.col = :absent
                 """,
             arguments: ["table": table.number, "absent": absent.number, "column": column.number])
-    }
-
-    /// Keeps the values that lose, when another replica wrote them.
-    private func journalLosers(
-        _ absent: SyncedTable.Column, _ column: SyncedTable.Column, _ table: SyncedTable
-    ) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT ?, ?, pk, ?, CASE WHEN wins THEN older ELSE newer END,
-                    CASE WHEN wins THEN other_hlc ELSE hlc END, CASE WHEN wins THEN other_sid ELSE sid END,
-                    CASE WHEN wins THEN sid ELSE other_sid END, 'newer', cl, CASE WHEN wins THEN hlc ELSE other_hlc END
-                FROM temp._sync_union
-                WHERE sid <> other_sid AND \(TableTracking.differs("newer", "older"))
-                """, arguments: [environment.milliseconds(), table.number, column.number])
     }
 
     private func move(

@@ -199,7 +199,7 @@ extension TableTracking {
                 EXISTS (
                     SELECT 1 FROM \(kept.qualifiedName) AS k
                     WHERE k.\(kept.key.quotedDatabaseIdentifier) = \(table.qualifiedName).\(table.key.quotedDatabaseIdentifier)
-                      AND \(Self.differs(name, "k.\(old.name.quotedDatabaseIdentifier)")))
+                      AND \(ValueComparison.differs(name, "k.\(old.name.quotedDatabaseIdentifier)")))
                 """)
     }
 }

@@ -28,28 +28,6 @@ struct TableTracking {
         column.number / ChangeLog.columnsPerGroup
     }
 
-    func journalDifferences(_ table: SyncedTable, _ column: SyncedTable.Column) throws {
-        let name = "t.\(column.name.quotedDatabaseIdentifier)"
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT :now, s.tbl, s.pk, s.col, \(name), 0, (SELECT self FROM _sync_state),
-                    coalesce(c.sid, r.sid), 'newer', r.cl, coalesce(c.hlc, r.hlc)
-                FROM _sync_shadow AS s
-                JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = s.pk
-                JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
-                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = s.col
-                WHERE s.tbl = :table AND s.col = :column
-                  AND \(Self.differs(name, "s.val"))
-                """,
-            arguments: ["now": environment.milliseconds(), "table": table.number, "column": column.number])
-    }
-
-    /// The SQL that compares two values as bytes and by type.
-    static func differs(_ left: String, _ right: String) -> String {
-        "(\(left) COLLATE BINARY IS NOT \(right) COLLATE BINARY OR typeof(\(left)) <> typeof(\(right)))"
-    }
-
     private static func bit(_ column: SyncedTable.Column) -> Int64 {
         1 << Int64(column.number % ChangeLog.columnsPerGroup)
     }
