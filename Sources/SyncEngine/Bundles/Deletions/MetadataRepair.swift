@@ -99,8 +99,8 @@ struct MetadataRepair {
                 DELETE FROM _sync_cell WHERE EXISTS (
                     SELECT 1 FROM (\(named)) AS n JOIN _sync_row AS r ON r.tbl = n.tbl
                     WHERE r.r = _sync_cell.r AND n.col = _sync_cell.col);
-                DELETE FROM _sync_shadow WHERE (tbl, col) IN (\(named));
                 """)
+        try Parking.forget(db, columnsIn: named)
         let tables = "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere)"
         for table in ["_sync_column", "_sync_alias", "_sync_policy", "_sync_share", "_sync_coverage"] {
             try db.execute(sql: "DELETE FROM main.\(table) WHERE tbl IN (\(tables))")

@@ -101,8 +101,7 @@ final class Resync {
     /// Forgets the versions of a row, and what is parked of it.
     func forget(_ row: Row) throws {
         try forgetVersions(row.row)
-        try db.execute(
-            sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ?", arguments: [row.table, row.key])
+        try Parking.forget(db, valuesOf: row.key, in: row.table)
     }
 
     /// Ends it.

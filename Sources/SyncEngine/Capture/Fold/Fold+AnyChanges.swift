@@ -135,12 +135,6 @@ extension Fold {
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_written") }
         try ConflictJournal.appendReplacedByFold(
             db, own: metadata.selfNumber, at: environment.milliseconds())
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_shadow WHERE \(Parking.isReplacedByFold);
-                DELETE FROM _sync_hidden WHERE EXISTS (
-                    SELECT 1 FROM temp._sync_fold AS f
-                    WHERE f.tbl = _sync_hidden.tbl AND f.pk = _sync_hidden.pk AND f.turns > 0);
-                """)
+        try Parking.removeReplacedByFold(db)
     }
 }

@@ -45,24 +45,19 @@ struct OutlivedCells {
             ? "" : "LEFT JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk"
         try ConflictJournal.appendOutlived(
             db, row: row, column: column, shown: shown, join: join, default: standard)
-        let isOfRow = "WHERE r.r = :row"
         if let info {
             let column = info.name.quotedDatabaseIdentifier
             do {
                 try db.execute(
                     sql: """
                         UPDATE OR IGNORE \(table.qualifiedName) SET \(column) = (\(standard))
-                        WHERE \(table.key.quotedDatabaseIdentifier) = (SELECT r.pk FROM _sync_row AS r \(isOfRow))
+                        WHERE \(table.key.quotedDatabaseIdentifier) = (SELECT r.pk FROM _sync_row AS r WHERE r.r = :row)
                         """, arguments: ["row": row])
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
                 // The default names a row that is not there: what is shown stays as it is.
             }
         }
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_shadow WHERE tbl = (SELECT r.tbl FROM _sync_row AS r \(isOfRow))
-                AND pk = (SELECT r.pk FROM _sync_row AS r \(isOfRow)) AND col = :column
-                """, arguments: ["row": row, "column": column])
+        try Parking.forget(db, column: column, ofVersion: row)
         try db.execute(sql: "DELETE FROM _sync_cell WHERE r = ? AND col = ?", arguments: [row, column])
     }
 }

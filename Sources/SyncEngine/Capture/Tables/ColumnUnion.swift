@@ -30,13 +30,13 @@ struct ColumnUnion {
             db: db, table: table, absent: absent.number, column: column.number, name: name ?? column.name
         ).run()
         try ConflictJournal.renumber(db, column: absent.number, to: column.number, in: table.number)
+        try Parking.forget(db, column: absent.number, of: table.number)
         let numbers: StatementArguments = [
             "table": table.number, "absent": absent.number, "column": column.number,
         ]
         try db.execute(
             sql: """
                 UPDATE _sync_partial SET col = :column WHERE tbl = :table AND col = :absent;
-                DELETE FROM _sync_shadow WHERE tbl = :table AND col = :absent;
                 DELETE FROM _sync_cell WHERE col = :absent AND r IN (SELECT r FROM _sync_row WHERE tbl = :table);
                 DELETE FROM _sync_column WHERE tbl = :table AND col = :absent;
                 UPDATE OR REPLACE _sync_alias SET col = :column WHERE tbl = :table AND col = :absent;
@@ -86,8 +86,7 @@ struct ColumnUnion {
                 WHERE col = :column AND r IN (SELECT r FROM temp._sync_union WHERE wins AND oseq IS NULL);
                 INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
                 SELECT r, :column, hlc, sid, oseq FROM temp._sync_union WHERE wins AND oseq IS NOT NULL;
-                INSERT OR REPLACE INTO _sync_shadow (tbl, pk, col, val, why)
-                SELECT :table, pk, :column, newer, 'no such column' FROM temp._sync_union WHERE wins;
-                """, arguments: ["table": table.number, "column": column.number])
+                """, arguments: ["column": column.number])
+        try Parking.replaceWithWinnersOfUnion(db, of: column.number, in: table.number)
     }
 }

@@ -125,12 +125,9 @@ extension TableTracking {
         try ConflictJournal.appendOwn(
             db, merged.here, of: merged.column.number, in: table.number, rows: rows, key: key,
             where: "\(differs) AND \(isChangedThere) AND \(isChangedHere)", at: environment.milliseconds())
-        try db.execute(
-            sql: """
-                INSERT OR IGNORE INTO _sync_shadow (tbl, pk, col, val, why)
-                SELECT ?, \(key), ?, \(merged.kept), '\(KeptReason.noColumn)' \(rows)
-                WHERE \(differs) AND \(isChangedThere)
-                """, arguments: [table.number, merged.column.number])
+        try Parking.add(
+            db, merged.kept, of: merged.column.number, in: table.number, rows: rows, key: key,
+            where: "\(differs) AND \(isChangedThere)")
     }
 }
 
