@@ -60,16 +60,14 @@ struct MetadataRepair {
     /// Lets rows begin a life of the present, as if they were written again as they are; deletions are told again. Both
     /// win, whatever the former stamps are.
     private func repairRows() throws -> Int64 {
-        let last = AdmissionLimits.lifeMax
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_healed (r INTEGER PRIMARY KEY);
                 INSERT INTO temp._sync_healed SELECT r.r FROM _sync_row AS r
                 WHERE \(ImplausibleMetadata.isStampBeyond) OR \(ImplausibleMetadata.isLifeBeyond);
-                UPDATE _sync_row SET cl = CASE WHEN typeof(cl) = 'integer' AND cl & 1 THEN \(last - 3) ELSE \(last - 2) END
-                WHERE r IN (SELECT r.r FROM _sync_row AS r WHERE \(ImplausibleMetadata.isLifeBeyond));
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_healed") }
+        try VersionTable.repairLives(db)
         let count = try ChangeLog(db).appendStates(ofRowsIn: "_sync_healed", at: environment.milliseconds())
         if count > 0 { try Fold(db: db, environment: environment).run() }
         return count
@@ -94,12 +92,7 @@ struct MetadataRepair {
 
     private func forgetNames() throws -> Int64 {
         let named = "SELECT c.tbl, c.col FROM _sync_column AS c WHERE \(ImplausibleMetadata.isNamedAsKey)"
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_cell WHERE EXISTS (
-                    SELECT 1 FROM (\(named)) AS n JOIN _sync_row AS r ON r.tbl = n.tbl
-                    WHERE r.r = _sync_cell.r AND n.col = _sync_cell.col);
-                """)
+        try VersionTable.forget(db, columnsIn: named)
         try Parking.forget(db, columnsIn: named)
         let tables = "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere)"
         for table in ["_sync_column", "_sync_alias", "_sync_policy", "_sync_share", "_sync_coverage"] {

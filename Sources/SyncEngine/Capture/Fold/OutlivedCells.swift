@@ -58,6 +58,6 @@ struct OutlivedCells {
             }
         }
         try Parking.forget(db, column: column, ofVersion: row)
-        try db.execute(sql: "DELETE FROM _sync_cell WHERE r = ? AND col = ?", arguments: [row, column])
+        try VersionTable.forget(db, column: column, ofRow: row)
     }
 }

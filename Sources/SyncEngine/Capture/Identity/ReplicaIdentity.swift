@@ -68,16 +68,7 @@ enum ReplicaIdentity {
             try shares.move(fork, number: sid)
             try move(db, fork, of: sid, to: new, as: number)
         }
-        // A column that was written after the whole row stays so. Shares have nothing to do with that.
-        try db.execute(
-            sql: """
-                UPDATE _sync_cell SET sid = ?1, oseq = ?2,
-                    hlc = min(\(AdmissionLimits.timestampMax), 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r))
-                WHERE r IN (SELECT r FROM _sync_row WHERE sid = ?1 AND oseq = ?2)
-                AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
-                AND col NOT IN (
-                    SELECT h.col FROM _sync_share AS h JOIN _sync_row AS b ON b.tbl = h.tbl WHERE b.r = _sync_cell.r)
-                """, arguments: [new, number])
+        try VersionTable.raiseCells(db, aboveRowsOf: new, as: number)
         try OriginalValues.followVersions(db)
         try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
         try Coverage.normalize(db)
@@ -100,12 +91,7 @@ enum ReplicaIdentity {
     private static func move(
         _ db: Database, _ fork: Fork, of sid: Int64, to new: Int64, as number: Int64
     ) throws {
-        for table in ["_sync_row", "_sync_cell"] {
-            try db.execute(
-                sql:
-                    "UPDATE \(table) SET sid = ?, oseq = ?, hlc = min(hlc + 1, ?) WHERE sid = ? AND oseq > ?",
-                arguments: [new, number, AdmissionLimits.timestampMax, sid, fork.common])
-        }
+        try VersionTable.move(db, from: sid, after: fork.common, to: new, as: number)
         for table in ["_sync_replica", "_sync_floor"] {
             try db.execute(
                 sql: "UPDATE \(table) SET oseq = min(oseq, ?) WHERE sid = ?",

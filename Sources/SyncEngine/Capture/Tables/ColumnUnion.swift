@@ -25,19 +25,20 @@ struct ColumnUnion {
         try ConflictJournal.appendLosersOfUnion(
             db, of: column.number, in: table.number, at: environment.milliseconds())
         try DigestLedger.invalidate(db)
-        try move(absent, column, table)
+        try VersionTable.replaceWithWinnersOfUnion(db, of: column.number)
+        try Parking.replaceWithWinnersOfUnion(db, of: column.number, in: table.number)
         try CounterUnion(
             db: db, table: table, absent: absent.number, column: column.number, name: name ?? column.name
         ).run()
         try ConflictJournal.renumber(db, column: absent.number, to: column.number, in: table.number)
         try Parking.forget(db, column: absent.number, of: table.number)
+        try VersionTable.forget(db, column: absent.number, of: table.number)
         let numbers: StatementArguments = [
             "table": table.number, "absent": absent.number, "column": column.number,
         ]
         try db.execute(
             sql: """
                 UPDATE _sync_partial SET col = :column WHERE tbl = :table AND col = :absent;
-                DELETE FROM _sync_cell WHERE col = :absent AND r IN (SELECT r FROM _sync_row WHERE tbl = :table);
                 DELETE FROM _sync_column WHERE tbl = :table AND col = :absent;
                 UPDATE OR REPLACE _sync_alias SET col = :column WHERE tbl = :table AND col = :absent;
                 """, arguments: numbers)
@@ -75,18 +76,5 @@ struct ColumnUnion {
                 WHERE m.tbl = :table AND m.col = :absent
                 """,
             arguments: ["table": table.number, "absent": absent.number, "column": column.number])
-    }
-
-    private func move(
-        _ absent: SyncedTable.Column, _ column: SyncedTable.Column, _ table: SyncedTable
-    ) throws {
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_cell
-                WHERE col = :column AND r IN (SELECT r FROM temp._sync_union WHERE wins AND oseq IS NULL);
-                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                SELECT r, :column, hlc, sid, oseq FROM temp._sync_union WHERE wins AND oseq IS NOT NULL;
-                """, arguments: ["column": column.number])
-        try Parking.replaceWithWinnersOfUnion(db, of: column.number, in: table.number)
     }
 }

@@ -183,6 +183,11 @@ final class LastRows {
 
     // MARK: Forgetting
 
+    /// Forgets what is kept of a row, by the number of its version.
+    static func remove(_ db: Database, row: Int64) throws {
+        try db.runCached("DELETE FROM main._sync_last WHERE r = ?", version: row)
+    }
+
     /// Forgets rows that no tombstone stands for any more: their numbers can be given again.
     static func removeStrays(_ db: Database) throws {
         try db.execute(sql: "DELETE FROM _sync_last WHERE r NOT IN (SELECT r FROM _sync_row)")
