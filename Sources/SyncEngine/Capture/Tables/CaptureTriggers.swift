@@ -72,15 +72,10 @@ struct CaptureTriggers {
             let size = columns.map { "ifnull(length(\($0.1)), 0)" }.joined(separator: " + ")
             let values = columns.map { "'\($0.0)=' || \(LastRows.encoding($0.1))" }
                 .joined(separator: " || ',' || ")
-            return """
-
-                INSERT INTO _sync_last (r, life, part, at, size, vals)
-                SELECT r.r, r.cl, \(group.number), \(Self.now), \(size), \(values)
-                FROM _sync_row AS r WHERE last_insert_rowid() - (SELECT folded FROM _sync_state) <= \(LastRows.logCountMax)
-                AND r.tbl = \(table.number) AND r.pk = +OLD.\(key) AND r.cl & 1
-                AND \(size) <= \(LastRows.partSizeMax)
-                AND NOT EXISTS (SELECT 1 FROM _sync_last AS l WHERE l.r = r.r AND l.life = r.cl AND l.part = \(group.number));
-                """
+            return "\n"
+                + LastRows.keepingStatement(
+                    table.number, key: "OLD.\(key)", part: group.number, at: Self.now, size: size,
+                    values: values)
         }.joined()
     }
 
