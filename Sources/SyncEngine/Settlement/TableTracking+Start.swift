@@ -51,7 +51,9 @@ extension TableTracking {
         try start(table)
         // Nobody knows when the values here were written, and the peer's have
         // their times: the peer's win, and those that differ go to the journal.
-        for column in table.presentColumns { try journalDifferences(table, column) }
+        for column in table.presentColumns {
+            try ConflictJournal.appendDifferences(db, of: column, in: table, at: environment.milliseconds())
+        }
         try Fold(db: db, environment: environment).run()
         try unpark()
     }

@@ -97,12 +97,9 @@ final class AppliedRows {
             else { continue }
             for replica in try StoreMetadata.require(db).replicas
             where partial.own[replica.id] > part.target[replica.id] {
-                try db.execute(
-                    sql: """
-                        INSERT OR IGNORE INTO _sync_left (tbl, pk)
-                        SELECT tbl, pk FROM _sync_row WHERE sid = ? AND oseq > ? AND tbl = ? AND NOT cl & 1
-                        """, arguments: [replica.sid, part.target[replica.id], part.table])
-                if db.changesCount > 0 { marked.insert(part.table) }
+                let isMarked = try PartialTable.markDeleted(
+                    db, part.table, by: replica.sid, after: part.target[replica.id])
+                if isMarked { marked.insert(part.table) }
             }
         }
     }

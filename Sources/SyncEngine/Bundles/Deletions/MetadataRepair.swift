@@ -25,7 +25,7 @@ struct MetadataRepair {
         try MetadataSchema.upgrade(db)
         var report = MetadataRepairReport()
         // The fold needs numbers.
-        report.claimCount += try repairLog()
+        report.claimCount += try ChangeLog(db).repairTimes(now: environment.milliseconds())
         try Fold(db: db, environment: environment).run()
         report.claimCount += try repairClaims()
         report.rowCount = try repairRows()
@@ -33,14 +33,6 @@ struct MetadataRepair {
         report.nameCount = try forgetNames()
         if !report.isEmpty { try DigestLedger.invalidate(db) }
         return report
-    }
-
-    /// Gives log entries the present as their time whose own is none.
-    private func repairLog() throws -> Int64 {
-        try db.execute(
-            sql: "UPDATE _sync_log SET ms = ? WHERE typeof(ms) NOT IN ('integer', 'real')",
-            arguments: [environment.milliseconds()])
-        return Int64(db.changesCount)
     }
 
     /// Takes back what was said of replicas, to what is here of their changes.
@@ -59,24 +51,15 @@ struct MetadataRepair {
     /// Lets rows begin a life of the present, as if they were written again as they are; deletions are told again. Both
     /// win, whatever the former stamps are.
     private func repairRows() throws -> Int64 {
-        let last = AdmissionLimits.lifeMax
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_healed (r INTEGER PRIMARY KEY);
                 INSERT INTO temp._sync_healed SELECT r.r FROM _sync_row AS r
                 WHERE \(ImplausibleMetadata.isStampBeyond) OR \(ImplausibleMetadata.isLifeBeyond);
-                UPDATE _sync_row SET cl = CASE WHEN typeof(cl) = 'integer' AND cl & 1 THEN \(last - 3) ELSE \(last - 2) END
-                WHERE r IN (SELECT r.r FROM _sync_row AS r WHERE \(ImplausibleMetadata.isLifeBeyond));
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_healed") }
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT r.tbl, CASE WHEN r.cl & 1 THEN \(CaptureTriggers.Operation.insert)
-                    ELSE \(CaptureTriggers.Operation.delete) END, r.pk, 0, ?
-                FROM temp._sync_healed AS h JOIN _sync_row AS r ON r.r = h.r
-                """, arguments: [environment.milliseconds()])
-        let count = Int64(db.changesCount)
+        try VersionTable.repairLives(db)
+        let count = try ChangeLog(db).appendStates(ofRowsIn: "_sync_healed", at: environment.milliseconds())
         if count > 0 { try Fold(db: db, environment: environment).run() }
         return count
     }
@@ -91,13 +74,8 @@ struct MetadataRepair {
 
     private func forgetNames() throws -> Int64 {
         let named = "SELECT c.tbl, c.col FROM _sync_column AS c WHERE \(ImplausibleMetadata.isNamedAsKey)"
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_cell WHERE EXISTS (
-                    SELECT 1 FROM (\(named)) AS n JOIN _sync_row AS r ON r.tbl = n.tbl
-                    WHERE r.r = _sync_cell.r AND n.col = _sync_cell.col);
-                DELETE FROM _sync_shadow WHERE (tbl, col) IN (\(named));
-                """)
+        try VersionTable.forget(db, columnsIn: named)
+        try Parking.forget(db, columnsIn: named)
         let tables = "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere)"
         try SyncedTable.removeColumns(db, ofTables: tables)
         try NameAliases.removeAll(db, ofTables: tables)

@@ -55,7 +55,7 @@ struct CounterFold {
     }
 
     private func writes() throws -> [Write] {
-        let rewrite = CaptureTriggers.Operation.rewrite
+        let rewrite = ChangeLog.Operation.rewrite
         return try Row.fetchAll(
             db,
             sql: """
@@ -135,12 +135,8 @@ struct CounterFold {
 
     private func setVersion(_ write: Write, column: Int) throws {
         let stamp = write.isRewrite ? "0" : stamp("\(write.milliseconds)")
-        try db.execute(
-            sql: """
-                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                SELECT r.r, \(column), min(\(AdmissionLimits.timestampMax), max(\(stamp), r.hlc + 1, coalesce(c.hlc + 1, 0))), \(metadata.selfNumber), \(write.sequence)
-                FROM _sync_row AS r LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = \(column)
-                WHERE r.r = \(write.row)
-                """)
+        try VersionTable.foldCell(
+            db, row: write.row, column: column, stamp: stamp, replica: metadata.selfNumber,
+            sequence: write.sequence)
     }
 }

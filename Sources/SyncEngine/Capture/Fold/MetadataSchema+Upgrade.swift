@@ -16,7 +16,7 @@ extension MetadataSchema {
         }
         if metadata.format < 2 { try db.execute(sql: addedInVersion2) }
         try db.execute(sql: addedInVersion3)
-        try ConstraintSchema.adoptParkedRows(db)
+        try Parking.adoptParkedRows(db)
         try StoreMetadata.setFormat(db, version)
         try OutlivedCells(db: db).remove()
     }

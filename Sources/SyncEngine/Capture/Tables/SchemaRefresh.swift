@@ -179,16 +179,7 @@ extension TableTracking {
     private func reconcile(_ table: SyncedTable) throws {
         let key = table.key.quotedDatabaseIdentifier
         let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
-        try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT tbl, \(CaptureTriggers.Operation.delete), pk, 0, ? FROM _sync_row AS r
-                WHERE tbl = ? AND cl & 1
-                  AND pk NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
-                  AND NOT EXISTS (
-                    SELECT 1 FROM _sync_shadow AS s
-                    WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.why <> '\(KeptReason.dropped)')
-                """, arguments: [environment.milliseconds(), table.number])
+        try log(table, ChangeLog.Operation.insert, mask: 0, where: "NOT \(isKnown)")
+        try ChangeLog(db).appendDeletions(ofRowsMissingIn: table, at: environment.milliseconds())
     }
 }

@@ -98,6 +98,11 @@ final class CounterStore {
         deletion.reset()
     }
 
+    /// Forgets the bases and shares of a row, by the number of its version.
+    static func remove(_ db: Database, row: Int64) throws {
+        try db.runCached("DELETE FROM main._sync_part WHERE r = ?", version: row)
+    }
+
     private func bind(_ statement: Statement, _ table: Int64, _ key: RowKey) -> SQLiteStatement {
         statement.reset()
         _ = RawBinding.int64(statement.sqliteStatement, 1, table)

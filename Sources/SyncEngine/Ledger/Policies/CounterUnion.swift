@@ -34,12 +34,8 @@ struct CounterUnion {
             let parts = try store.values(table.number, RowKey(key.value))
             let sum = CounterStore.sum(base: parts[column]?.value, shares.map { parts[$0]?.value })
             try withExtendedLifetime((key, parts)) {
-                try db.execute(
-                    sql: """
-                        INSERT OR REPLACE INTO _sync_shadow (tbl, pk, col, val, why)
-                        VALUES (?, ?, ?, ?, 'no such column')
-                        """,
-                    arguments: [table.number, key.value.databaseValue, column, sum.databaseValue])
+                try Parking.replace(
+                    db, with: sum.databaseValue, of: column, in: table.number, key.value.databaseValue)
             }
         }
     }
