@@ -64,7 +64,7 @@ import Testing
         try a.execute("UPDATE note SET title = 'edited' WHERE title = 'two'")
         #expect(
             try a.value("SELECT op FROM _sync_log ORDER BY seq DESC LIMIT 1")
-                == CaptureTriggers.Operation.update)
+                == ChangeLog.Operation.update)
         try a.sync(b)
         #expect(try a.state(["note", "tag"]) == b.state(["note", "tag"]))
     }

@@ -228,13 +228,8 @@ final class StorePeer: SyncPeer {
             let budget = try device.map { try DeviceBudget(db, device: $0) }
             let metadata = try StoreMetadata.require(db)
             let own = try metadata.replicaID()
-            try db.execute(
-                sql: """
-                    INSERT OR REPLACE INTO _sync_peer (rid, name, at, acked)
-                    VALUES (?1, coalesce(nullif(?2, ''), (SELECT name FROM _sync_peer WHERE rid = ?1), ''),
-                        max(?3, coalesce((SELECT at FROM _sync_peer WHERE rid = ?1), 0)), ?4)
-                    """,
-                arguments: [peer.data, name, milliseconds, min(vector[own], metadata.vector[own])])
+            try PeerRegister(db: db).note(
+                peer, name: name, at: milliseconds, acknowledged: min(vector[own], metadata.vector[own]))
             guard peer != own else { return }
             try ReplicaRegister(db: db).note(vector, of: peer, at: milliseconds)
             try budget?.charge()
@@ -255,9 +250,7 @@ final class StorePeer: SyncPeer {
     /// Notes the last local change of the tables that are exchanged with a replica that it has.
     func noteAcknowledged(_ sequence: Int64, by replica: ReplicaID) throws {
         try database.write {
-            try $0.execute(
-                sql: "UPDATE _sync_peer SET acked = max(acked, ?) WHERE rid = ?",
-                arguments: [sequence, replica.data])
+            try PeerRegister(db: $0).raiseAcknowledged(to: sequence, by: replica)
         }
     }
 

@@ -30,7 +30,7 @@ struct UntrackedRows {
         try prepare()
         let tracking = TableTracking(db: db, environment: environment)
         for table in try tables() {
-            try tracking.log(table, CaptureTriggers.Operation.insert, mask: 0, where: condition(table))
+            try tracking.log(table, ChangeLog.Operation.insert, mask: 0, where: condition(table))
         }
         try Fold(db: db, environment: environment).run()
     }

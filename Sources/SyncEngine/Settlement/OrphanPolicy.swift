@@ -67,18 +67,18 @@ struct OrphanPolicies {
             case .hold: return false
             case .delete:
                 try table.delete(key)
-                try edits.log(table.table.number, key, CaptureTriggers.Operation.delete)
+                try edits.log(table.table.number, key, ChangeLog.Operation.delete)
             case .setNull:
                 guard let name = reference.keyColumn,
                     let column = table.table.presentColumns.first(where: {
                         $0.name.isSameIdentifier(as: name)
                     }), try table.update(key, [(column.name, .null)]) == nil
                 else { return false }
-                let group = column.number / CaptureTriggers.columnsPerGroup
+                let group = column.number / ChangeLog.columnsPerGroup
                 try edits.log(
                     table.table.number, key,
-                    CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift,
-                    mask: 1 << Int64(column.number % CaptureTriggers.columnsPerGroup))
+                    ChangeLog.Operation.update | group << ChangeLog.Operation.groupShift,
+                    mask: 1 << Int64(column.number % ChangeLog.columnsPerGroup))
             }
             return true
         }
@@ -91,7 +91,7 @@ struct OrphanPolicies {
                 SELECT 1 FROM _sync_row WHERE tbl = ?1 AND pk = ?2 AND cl & 1 = 0
                 UNION ALL
                 SELECT 1 FROM _sync_log WHERE seq > (SELECT folded FROM _sync_state)
-                    AND tbl = ?1 AND pk = ?2 AND op = \(CaptureTriggers.Operation.delete)
+                    AND tbl = ?1 AND pk = ?2 AND op = \(ChangeLog.Operation.delete)
                 """)
         statement.reset()
         defer { statement.reset() }

@@ -14,22 +14,18 @@ package struct SettlementMark {
     private static let referencesName = "settled references"
 
     static func load(_ db: Database) throws -> SettlementMark? {
-        guard let text = try setting(db, name) else { return nil }
+        guard let text = try SyncSetting.text(db, name) else { return nil }
         let numbers = text.split(separator: " ").compactMap { Int64($0) }
         guard numbers.count == 2 else { return nil }
         return SettlementMark(
             sequence: numbers[0], schemaVersion: numbers[1],
-            references: try (setting(db, referencesName) ?? "").split(separator: ";").map(String.init))
-    }
-
-    private static func setting(_ db: Database, _ name: String) throws -> String? {
-        try String.fetchOne(db, sql: "SELECT value FROM _sync_setting WHERE name = ?", arguments: [name])
+            references: try (SyncSetting.text(db, referencesName) ?? "").split(separator: ";").map(
+                String.init))
     }
 
     private static func set(_ db: Database, _ name: String, _ value: String) throws {
-        guard try setting(db, name) != value else { return }
-        try db.execute(
-            sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)", arguments: [name, value])
+        guard try SyncSetting.text(db, name) != value else { return }
+        try SyncSetting.set(db, name, value)
     }
 
     static func schemaVersion(_ db: Database) throws -> Int64 {
@@ -51,8 +47,7 @@ package struct SettlementMark {
 
     /// Notes that the store is to be settled as soon as it can be.
     static func remove(_ db: Database) throws {
-        let sql = "UPDATE _sync_setting SET value = '0 -1' WHERE name = ?"
-        try db.execute(sql: sql, arguments: [name])
+        try SyncSetting.replace(db, name, "0 -1")
     }
 
     /// Whether something happened since then that concerns rows that wait.

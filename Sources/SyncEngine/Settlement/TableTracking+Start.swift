@@ -45,16 +45,15 @@ extension TableTracking {
             try attach(table, definition, missingRows: .restored)
             return try unpark()
         }
-        try db.execute(
-            sql: "UPDATE _sync_table SET tracked = 1, name = ?, key = ? WHERE tbl = ?",
-            arguments: [definition.name, definition.key, table.number])
-        try NameAliases.release(db, table: definition.name)
+        try table.setTracked(db, name: definition.name, key: definition.key)
         try updateColumns(of: table, definition)
         let table = try SyncedTable.load(db, number: table.number)
         try start(table)
         // Nobody knows when the values here were written, and the peer's have
         // their times: the peer's win, and those that differ go to the journal.
-        for column in table.presentColumns { try journalDifferences(table, column) }
+        for column in table.presentColumns {
+            try ConflictJournal.appendDifferences(db, of: column, in: table, at: environment.milliseconds())
+        }
         try Fold(db: db, environment: environment).run()
         try unpark()
     }

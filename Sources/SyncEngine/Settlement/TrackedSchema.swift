@@ -64,11 +64,7 @@ package final class TrackedSchema: StoreSchemaTracker {
     /// Marks what the migration has written so far.
     private func markRewrites(_ db: Database) throws {
         guard let migrationStart else { return }
-        try db.execute(
-            sql: """
-                UPDATE _sync_log SET op = op - \(CaptureTriggers.Operation.update) + \(CaptureTriggers.Operation.rewrite)
-                WHERE seq > ? AND op & 15 = \(CaptureTriggers.Operation.update)
-                """, arguments: [migrationStart])
+        try ChangeLog(db).markRewrites(after: migrationStart)
     }
 
     /// The next transaction is another one, also after an error.

@@ -66,43 +66,14 @@ public struct DeviceRegister: Sendable {
     /// Notes where devices reach the server, for invitations that are made while it does not run or by
     /// another process.
     public func noteAddress(_ address: ServerAddress) throws {
-        let (trust, fingerprint): (Int, Data?) =
-            switch address.trust {
-            case .fingerprint(let bytes): (0, Data(bytes))
-            case .systemRoots: (1, nil)
-            case .loopback: (2, nil)
-            }
-        try synchronizer.writer.write { db in
-            try db.execute(
-                sql: """
-                    INSERT OR REPLACE INTO main._sync_server (id, certificate, key, address, trust, fingerprint)
-                    VALUES (1, (SELECT certificate FROM _sync_server), (SELECT key FROM _sync_server), ?, ?, ?)
-                    """, arguments: [address.authority, trust, fingerprint])
-        }
+        try synchronizer.writer.write { try ServerRecord.note($0, address: address) }
     }
 
     /// Where devices reach the server; nil when it never ran.
     ///
     /// - parameter authority: Host and port, where they are others than the server noted.
     public func address(authority: String? = nil) throws -> ServerAddress? {
-        let row = try synchronizer.writer.read { db in
-            try Row.fetchOne(
-                db, sql: "SELECT address, trust, fingerprint FROM main._sync_server WHERE address IS NOT NULL"
-            )
-        }
-        guard let row else { return nil }
-        let text = try authority ?? row.decode(String.self, atIndex: 0)
-        guard let (host, port) = ServerAddress.split(text) else {
-            throw RemoteError(.invalidAddress, "\(text.debugDescription) is no host:port")
-        }
-        let fingerprint = try row.decodeIfPresent(Data.self, atIndex: 2).map { Array($0) }
-        let trust: ServerAddress.Trust =
-            switch try row.decode(Int.self, atIndex: 1) {
-            case 0: .fingerprint(fingerprint ?? [])
-            case 2: .loopback
-            default: .systemRoots
-            }
-        return try ServerAddress(host: host, port: port, trust: trust)
+        try synchronizer.writer.read { try ServerRecord.address($0, authority: authority) }
     }
 
     // MARK: Devices

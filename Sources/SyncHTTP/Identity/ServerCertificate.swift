@@ -27,21 +27,10 @@ struct ServerCertificate: Sendable {
     /// times: a device with a wrong clock can connect.
     static func ofStore(_ synchronizer: Synchronizer) throws -> ServerCertificate {
         let (certificate, key) = try synchronizer.writer.write { db -> ([UInt8], [UInt8]) in
-            let row = try Row.fetchOne(
-                db, sql: "SELECT certificate, key FROM main._sync_server WHERE certificate IS NOT NULL")
-            if let row {
-                return (
-                    Array(try row.decode(Data.self, atIndex: 0)), Array(try row.decode(Data.self, atIndex: 1))
-                )
-            }
+            if let known = try ServerRecord.certificate(db) { return (known.certificate, known.key) }
             let key = P256.Signing.PrivateKey()
             let certificate = try selfSigned(key)
-            try db.execute(
-                sql: """
-                    INSERT OR REPLACE INTO main._sync_server (id, certificate, key, address, trust, fingerprint)
-                    SELECT 1, ?, ?, (SELECT address FROM _sync_server), (SELECT trust FROM _sync_server),
-                        (SELECT fingerprint FROM _sync_server)
-                    """, arguments: [Data(certificate), key.rawRepresentation])
+            try ServerRecord.keep(db, certificate: certificate, key)
             return (certificate, Array(key.rawRepresentation))
         }
         let privateKey = try P256.Signing.PrivateKey(rawRepresentation: key)

@@ -101,6 +101,27 @@ import Testing
         try expectHealthy([hub])
     }
 
+    /// New columns are counted from the last one, and overflowing would end the program.
+    @Test func theLastNumberOfAllOfAColumnIsAnError() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        try hub.queue.write {
+            try $0.execute(
+                sql: """
+                    INSERT INTO _sync_column (tbl, col, name, present)
+                    SELECT tbl, 9223372036854775807, 'far', 0 FROM _sync_table WHERE name = 'item'
+                    """)
+        }
+        func addColumn(_ db: Database) throws {
+            let item = try #require(SyncedTable.loadAll(db).first { $0.name == "item" })
+            _ = try item.addingColumns(db, ["z"], place: .elsewhere)
+        }
+        #expect(throws: SyncError.self) { try hub.queue.write(addColumn) }
+        #expect(try hub.synchronizer.repairMetadata().nameCount == 1)
+        try hub.queue.write(addColumn)
+        try expectHealthy([hub])
+    }
+
     @Test(arguments: [
         "_sync_replica SET oseq = 'x'", "_sync_table SET tracked = 'x'", "_sync_column SET present = 'x'",
     ])

@@ -95,7 +95,7 @@ import Testing
         try a.sync(b)
         try a.queue.write { db in
             try db.execute(sql: "DELETE FROM _sync_hidden; DELETE FROM _sync_setting")
-            try ConstraintSchema.adoptParkedRows(db)
+            try Parking.adoptParkedRows(db)
         }
         #expect(try a.synchronizer.parkedRows().map(\.reason) == [.other])
         try a.sync(b)

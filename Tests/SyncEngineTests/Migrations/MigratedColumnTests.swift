@@ -46,7 +46,7 @@ import Testing
         let operations = try a.queue.read {
             try Int.fetchAll($0, sql: "SELECT op FROM _sync_log WHERE op <> 1")
         }
-        #expect(operations == [CaptureTriggers.Operation.update])
+        #expect(operations == [ChangeLog.Operation.update])
         try a.sync(b)
         #expect(try b.synchronizer.status().parkedCount == 1)
         try b.queue.write { try $0.execute(sql: "ALTER TABLE note ADD COLUMN colour TEXT") }

@@ -269,11 +269,7 @@ final class AppliedRecords {
     private func moveVector(_ now: Int64) throws {
         try stores.versions.digests?.flush()
         guard !context.isRepair else { return }
-        for (replica, sequence) in context.header.target.sequences {
-            try db.execute(
-                sql: "UPDATE _sync_replica SET oseq = ?, seen = ? WHERE rid = ? AND oseq < ?",
-                arguments: [sequence, now, replica.data, sequence])
-        }
+        try ReplicaRegister(db: db).raise(to: context.header.target, at: now)
         try context.parts.conclude(db)
         try context.rows?.conclude()
         try Coverage.normalize(db)

@@ -97,12 +97,9 @@ final class AppliedRows {
             else { continue }
             for replica in try StoreMetadata.require(db).replicas
             where partial.own[replica.id] > part.target[replica.id] {
-                try db.execute(
-                    sql: """
-                        INSERT OR IGNORE INTO _sync_left (tbl, pk)
-                        SELECT tbl, pk FROM _sync_row WHERE sid = ? AND oseq > ? AND tbl = ? AND NOT cl & 1
-                        """, arguments: [replica.sid, part.target[replica.id], part.table])
-                if db.changesCount > 0 { marked.insert(part.table) }
+                let isMarked = try PartialTable.markDeleted(
+                    db, part.table, by: replica.sid, after: part.target[replica.id])
+                if isMarked { marked.insert(part.table) }
             }
         }
     }
@@ -199,24 +196,9 @@ final class AppliedRows {
             try partial.raise(db, since: part.target)
             try partial.setIncomplete(db)
             try partial.setSwept(db, 0)
-            try db.execute(
-                sql: "UPDATE _sync_partial_value SET held = wanted WHERE tbl = ?", arguments: [part.table])
-            try db.execute(
-                sql: "UPDATE _sync_partial SET revision = revision + 1 WHERE tbl = ?", arguments: [part.table]
-            )
+            try partial.setHeld(db)
             try partial.catchUp(db)
         }
-    }
-}
-
-extension PartialTable {
-    /// Notes that the rows here show all that they take into account, if none waits that left.
-    func catchUp(_ db: Database) throws {
-        try db.execute(
-            sql: """
-                UPDATE _sync_partial_known SET seen = oseq
-                WHERE tbl = ?1 AND NOT EXISTS (SELECT 1 FROM _sync_left WHERE tbl = ?1)
-                """, arguments: [number])
     }
 }
 

@@ -26,8 +26,7 @@ struct BundleRecords {
             if let number = numbers[id] {
                 replicas.append((number, id))
             } else if reach[id] > 0 {
-                try db.execute(sql: "INSERT INTO _sync_replica (rid) VALUES (?)", arguments: [id.data])
-                replicas.append((db.lastInsertedRowID, id))
+                replicas.append((try ReplicaRegister(db: db).add(id), id))
                 isNew = true
             } else {
                 // No stamp can refer to it: its changes are not covered.

@@ -64,10 +64,8 @@ struct Compaction {
         report.historyEntryCount = try HistoryBound.prune(
             db, folded: metadata.folded, now: environment.milliseconds())
         // What a retired replica knows is of no use.
-        for table in ["_sync_known", "_sync_acknowledged"] {
-            try db.execute(
-                sql: "DELETE FROM main.\(table) WHERE sid IN (SELECT sid FROM _sync_retired)")
-        }
+        try ReplicaRegister(db: db).removeKnownOfRetired()
+        try Acknowledgement(db: db).removeOfRetired()
         return report
     }
 
@@ -76,7 +74,8 @@ struct Compaction {
         guard let lease = options.leaseMilliseconds else { return [] }
         let now = environment.milliseconds()
         // Nobody knows how long ago that was, so it begins now.
-        try db.execute(sql: "UPDATE _sync_replica SET seen = ? WHERE seen IS NULL", arguments: [now])
+        let register = ReplicaRegister(db: db)
+        try register.beginLeases(at: now)
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -84,7 +83,7 @@ struct Compaction {
                 AND sid NOT IN (SELECT sid FROM _sync_retired) ORDER BY sid
                 """, arguments: [now - lease])
         let replicas = try rows.map { try StoreMetadata.identifier($0.decode(atIndex: 0)) }
-        for replica in replicas { try ReplicaRegister(db: db).retire(replica, at: now, .unseen) }
+        for replica in replicas { try register.retire(replica, at: now, .unseen) }
         return replicas
     }
 }

@@ -57,7 +57,7 @@ final class ForgottenDeletions {
                 shares: counters?.shares(of: table.table.number) ?? [])
         else { return local }
         if local.version.isAlive { try takeOut(local.version, part, table, key) }
-        try resync.forgetVersions(local.row)
+        try versions.forget(row: local.row)
         return nil
     }
 

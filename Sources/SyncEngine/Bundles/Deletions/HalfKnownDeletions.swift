@@ -52,13 +52,7 @@ final class HalfKnownDeletions {
     /// Tells the deletions anew, once all of the bundle is there. One that speaks of a row twice may have brought it back.
     func finish() throws {
         guard isInUse else { return }
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT e.tbl, \(CaptureTriggers.Operation.delete), e.pk, 0, ?
-                FROM temp._sync_ended AS e JOIN _sync_row AS r ON r.tbl = e.tbl AND r.pk = e.pk
-                WHERE NOT r.cl & 1;
-                """, arguments: [environment.milliseconds()])
+        try ChangeLog(db).appendDeletions(ofDeadRowsIn: "_sync_ended", at: environment.milliseconds())
         try db.execute(sql: "DELETE FROM temp._sync_ended")
     }
 }

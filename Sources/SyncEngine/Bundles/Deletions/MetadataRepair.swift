@@ -25,7 +25,7 @@ struct MetadataRepair {
         try MetadataSchema.upgrade(db)
         var report = MetadataRepairReport()
         // The fold needs numbers.
-        report.claimCount += try repairLog()
+        report.claimCount += try ChangeLog(db).repairTimes(now: environment.milliseconds())
         try Fold(db: db, environment: environment).run()
         report.claimCount += try repairClaims()
         report.rowCount = try repairRows()
@@ -35,93 +35,54 @@ struct MetadataRepair {
         return report
     }
 
-    /// Gives log entries the present as their time whose own is none.
-    private func repairLog() throws -> Int64 {
-        try db.execute(
-            sql: "UPDATE _sync_log SET ms = ? WHERE typeof(ms) NOT IN ('integer', 'real')",
-            arguments: [environment.milliseconds()])
-        return Int64(db.changesCount)
-    }
-
     /// Takes back what was said of replicas, to what is here of their changes.
     private func repairClaims() throws -> Int64 {
-        var count: Int64 = 0
-        for table in ImplausibleMetadata.sequenceTables {
-            try db.execute(sql: "DELETE FROM main.\(ImplausibleMetadata.beyond(table))")
-            count += Int64(db.changesCount)
-        }
-        let most = AdmissionLimits.sequenceMax
-        try db.execute(
-            sql: """
-                UPDATE _sync_replica SET oseq = max(
-                    coalesce((SELECT max(r.oseq) FROM _sync_row AS r WHERE r.sid = _sync_replica.sid AND r.oseq <= \(most)), 0),
-                    coalesce((SELECT max(c.oseq) FROM _sync_cell AS c WHERE c.sid = _sync_replica.sid AND c.oseq <= \(most)), 0))
-                WHERE sid <> (SELECT self FROM _sync_state) AND (typeof(oseq) <> 'integer' OR oseq > \(most))
-                """)
-        count += Int64(db.changesCount)
-        try db.execute(
-            sql: "UPDATE _sync_policy SET hlc = ? WHERE \(ImplausibleMetadata.isPolicyBeyond)",
-            arguments: [AdmissionLimits.timestampMax])
-        return count + Int64(db.changesCount)
+        // All tables of ``ImplausibleMetadata/sequenceTables``.
+        let register = ReplicaRegister(db: db)
+        var count = try register.removeImplausibleKnown()
+        count += try Acknowledgement(db: db).removeImplausible()
+        count += try Tombstones(db: db).removeImplausibleFloor()
+        count += try Coverage.removeImplausible(db)
+        count += try ReplicaChain(db: db).removeImplausible()
+        count += try register.repairSequences()
+        return try count + PolicyStore.repairStamps(db)
     }
 
     /// Lets rows begin a life of the present, as if they were written again as they are; deletions are told again. Both
     /// win, whatever the former stamps are.
     private func repairRows() throws -> Int64 {
-        let last = AdmissionLimits.lifeMax
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_healed (r INTEGER PRIMARY KEY);
                 INSERT INTO temp._sync_healed SELECT r.r FROM _sync_row AS r
                 WHERE \(ImplausibleMetadata.isStampBeyond) OR \(ImplausibleMetadata.isLifeBeyond);
-                UPDATE _sync_row SET cl = CASE WHEN typeof(cl) = 'integer' AND cl & 1 THEN \(last - 3) ELSE \(last - 2) END
-                WHERE r IN (SELECT r.r FROM _sync_row AS r WHERE \(ImplausibleMetadata.isLifeBeyond));
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_healed") }
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT r.tbl, CASE WHEN r.cl & 1 THEN \(CaptureTriggers.Operation.insert)
-                    ELSE \(CaptureTriggers.Operation.delete) END, r.pk, 0, ?
-                FROM temp._sync_healed AS h JOIN _sync_row AS r ON r.r = h.r
-                """, arguments: [environment.milliseconds()])
-        let count = Int64(db.changesCount)
+        try VersionTable.repairLives(db)
+        let count = try ChangeLog(db).appendStates(ofRowsIn: "_sync_healed", at: environment.milliseconds())
         if count > 0 { try Fold(db: db, environment: environment).run() }
         return count
     }
 
     private func forgetReplicas() throws -> Int64 {
         // Who is said to know changes of a replica of which nothing is here knows nothing that matters.
-        for table in ["_sync_known", "_sync_acknowledged"] {
-            try db.execute(
-                sql: """
-                    DELETE FROM main.\(table) WHERE origin IN (
-                        SELECT p.sid FROM _sync_replica AS p WHERE \(ImplausibleMetadata.isUnheardOf))
-                    """)
-        }
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_replica WHERE sid IN (
-                    SELECT p.sid FROM _sync_replica AS p WHERE \(ImplausibleMetadata.isUnheardOf))
-                """)
-        return Int64(db.changesCount)
+        let register = ReplicaRegister(db: db)
+        try register.removeKnownOfUnheard()
+        try Acknowledgement(db: db).removeOfUnheard()
+        return try register.removeUnheard()
     }
 
     private func forgetNames() throws -> Int64 {
         let named = "SELECT c.tbl, c.col FROM _sync_column AS c WHERE \(ImplausibleMetadata.isNamedAsKey)"
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_cell WHERE EXISTS (
-                    SELECT 1 FROM (\(named)) AS n JOIN _sync_row AS r ON r.tbl = n.tbl
-                    WHERE r.r = _sync_cell.r AND n.col = _sync_cell.col);
-                DELETE FROM _sync_shadow WHERE (tbl, col) IN (\(named));
-                """)
+        try VersionTable.forget(db, columnsIn: named)
+        try Parking.forget(db, columnsIn: named)
         let tables = "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere)"
-        for table in ["_sync_column", "_sync_alias", "_sync_policy", "_sync_share", "_sync_coverage"] {
-            try db.execute(sql: "DELETE FROM main.\(table) WHERE tbl IN (\(tables))")
-        }
-        try db.execute(sql: "DELETE FROM _sync_table WHERE tbl IN (\(tables))")
-        var count = Int64(db.changesCount)
+        try SyncedTable.removeColumns(db, ofTables: tables)
+        try NameAliases.removeAll(db, ofTables: tables)
+        try PolicyStore.removeAll(db, ofTables: tables)
+        try CounterStore.removeShares(db, ofTables: tables)
+        try Coverage.removeAll(db, ofTables: tables)
+        let count = try SyncedTable.removeAll(db, tables: tables)
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_unused (tbl INTEGER, col INTEGER, PRIMARY KEY (tbl, col)) WITHOUT ROWID;
@@ -130,14 +91,7 @@ struct MetadataRepair {
                 WHERE \(ImplausibleMetadata.isUnusedElsewhere) OR \(ImplausibleMetadata.isNamedAsKey);
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_unused") }
-        for table in ["_sync_alias", "_sync_column"] {
-            try db.execute(
-                sql: """
-                    DELETE FROM main.\(table) WHERE EXISTS (
-                        SELECT 1 FROM temp._sync_unused AS u WHERE u.tbl = \(table).tbl AND u.col = \(table).col)
-                    """)
-            if table == "_sync_column" { count += Int64(db.changesCount) }
-        }
-        return count
+        try NameAliases.removeAll(db, ofColumnsListed: "temp._sync_unused")
+        return try count + SyncedTable.removeColumns(db, listed: "temp._sync_unused")
     }
 }

@@ -91,18 +91,10 @@ final class Resync {
         }
     }
 
-    /// Forgets the versions of a row.
-    func forgetVersions(_ row: Int64) throws {
-        for table in ["_sync_cell", "_sync_part", "_sync_last", "_sync_original", "_sync_row"] {
-            try db.execute(sql: "DELETE FROM \(table) WHERE r = ?", arguments: [row])
-        }
-    }
-
     /// Forgets the versions of a row, and what is parked of it.
     func forget(_ row: Row) throws {
-        try forgetVersions(row.row)
-        try db.execute(
-            sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ?", arguments: [row.table, row.key])
+        try VersionTable.forget(db, row: row.row)
+        try Parking.forget(db, valuesOf: row.key, in: row.table)
     }
 
     /// Ends it.

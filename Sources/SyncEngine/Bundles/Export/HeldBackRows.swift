@@ -22,12 +22,10 @@ struct HeldBackRows {
         let changes = try changes(request, metadata)
         if let last = try lastOfOthers(changes, metadata) { return (last, metadata.selfNumber) }
         // One number for all that moves: a mark in the log takes it.
-        try db.execute(
-            sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)",
-            arguments: [environment.milliseconds()])
-        let number = db.lastInsertedRowID
+        let number = try ChangeLog(db).appendMark(at: environment.milliseconds())
         try note(number)
-        try renumber(number, metadata.selfNumber)
+        // It is the same write under another number: of one moment, the greater number stands (see ``Merge``).
+        try VersionTable.renumberHeld(db, of: metadata.selfNumber, as: number)
         try Fold(db: db, environment: environment).run()
         try DigestLedger.invalidate(db)
         return (number - 1, metadata.selfNumber)
@@ -51,18 +49,7 @@ struct HeldBackRows {
         return try SyncSetting.integer(db, editName) ?? last
     }
 
-    // MARK: Renumbering
-
-    /// It is the same write under another number: of one moment, the greater number stands (see ``Merge``).
-    private func renumber(_ number: Int64, _ own: Int64) throws {
-        for table in ["_sync_row", "_sync_cell"] {
-            try db.execute(
-                sql: """
-                    UPDATE \(table) SET oseq = ?1 WHERE r IN (SELECT r FROM temp._sync_held) AND sid = ?2
-                      AND oseq > (SELECT h.oseq FROM temp._sync_held AS h WHERE h.r = \(table).r)
-                    """, arguments: [number, own])
-        }
-    }
+    // MARK: Looking for them
 
     /// The rows with changes of this replica that the receiver does not know.
     private func changes(_ request: TransferRequest, _ metadata: StoreMetadata) throws -> [Change] {

@@ -57,11 +57,7 @@ struct RowChoice {
         // Of rows that are chosen by another column, nothing is said yet, unless all are here.
         let held =
             partial.isWhole ? values : partial.column == column ? partial.held.intersection(values) : []
-        try db.execute(
-            sql:
-                "UPDATE _sync_partial SET col = ?, everything = 0, swept = 0, revision = revision + 1 WHERE tbl = ?",
-            arguments: [column, table.number])
-        try save(values, held: held, table.number)
+        try partial.choose(db, column: column, values: values, held: held)
     }
 
     /// The number of a scope column.
@@ -99,44 +95,20 @@ struct RowChoice {
     private func begin(
         _ table: SyncedTable, _ column: Int, _ values: Set<ScopeValue>, _ remote: String, _ coverage: Coverage
     ) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_partial (tbl, col, remote, whole, everything, swept, revision)
-                VALUES (?, ?, ?, 1, 0, 0, 1)
-                """, arguments: [table.number, column, remote])
-        try save(values, held: values, table.number)
+        try PartialTable.begin(db, table.number, column: column, values: values, remote: remote)
         var known = coverage[table.number].known
         let metadata = try StoreMetadata.require(db)
         // Own changes are those that nobody needs to have yet.
         known[try metadata.replicaID()] = 0
         guard let partial = try PartialTable.loadAll(db, metadata)[table.number] else { return }
         try partial.raise(db, since: known, seen: known)
-        try db.execute(sql: "DELETE FROM _sync_coverage WHERE tbl = ?", arguments: [table.number])
-    }
-
-    private func save(_ wanted: Set<ScopeValue>, held: Set<ScopeValue>, _ table: Int64) throws {
-        try db.execute(sql: "DELETE FROM _sync_partial_value WHERE tbl = ?", arguments: [table])
-        let insertion = try db.makeStatement(
-            sql: "INSERT INTO _sync_partial_value (tbl, val, wanted, held) VALUES (?, ?, 1, ?)")
-        for value in wanted.sorted() {
-            insertion.reset()
-            _ = RawBinding.int64(insertion.sqliteStatement, 1, table)
-            _ = RawBinding.int64(insertion.sqliteStatement, 3, held.contains(value) ? 1 : 0)
-            try value.withWireValue {
-                // Its bytes are valid only here.
-                $0.bind(insertion.sqliteStatement, 2)
-                while try insertion.step() {}
-            }
-        }
-        insertion.reset()
+        try Coverage.remove(db, ofTable: table.number)
     }
 
     /// All rows are wanted again. They may still be here, as of what is known of all tables.
     private func wantEverything(_ partial: PartialTable, _ metadata: StoreMetadata) throws {
         guard partial.isWhole, partial.known.covers(metadata.vector) else {
-            return try db.execute(
-                sql: "UPDATE _sync_partial SET everything = 1, revision = revision + 1 WHERE tbl = ?",
-                arguments: [partial.number])
+            return try partial.setWantsEverything(db)
         }
         try PartialTable.remove(db, partial.number)
         let coverage = try Coverage.load(db, metadata)

@@ -30,20 +30,11 @@ struct RowRemover {
 
     /// Marks a row that left, and waits.
     func mark(_ table: Int64, _ key: RowKey) throws {
-        try run("INSERT OR IGNORE INTO _sync_left (tbl, pk) VALUES (?, ?)", table, key)
+        try PartialTable.markLeft(db, table, key)
     }
 
     /// Takes the mark away.
     func unmark(_ table: Int64, _ key: RowKey) throws {
-        try run("DELETE FROM _sync_left WHERE tbl = ? AND pk = ?", table, key)
-    }
-
-    private func run(_ sql: String, _ table: Int64, _ key: RowKey) throws {
-        let statement = try db.cachedStatement(sql: sql)
-        statement.reset()
-        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
-        key.value.bind(statement.sqliteStatement, 2)
-        while try statement.step() {}
-        statement.reset()
+        try PartialTable.unmarkLeft(db, table, key)
     }
 }

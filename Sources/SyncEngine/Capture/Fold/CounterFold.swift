@@ -45,23 +45,17 @@ struct CounterFold {
     /// A row that was inserted begins with what it holds now: nobody has seen it before.
     private func beginRows(_ known: [SyncedTable]) throws {
         let isNew = "sid = \(metadata.selfNumber) AND oseq > \(metadata.folded)"
-        try db.execute(sql: "DELETE FROM _sync_part WHERE r IN (SELECT r FROM _sync_row WHERE \(isNew))")
+        try CounterStore.removeParts(db, ofRowsWhere: isNew)
         for table in known where table.hasRows {
             guard let counters = tables[table.number] else { continue }
             for column in table.presentColumns where counters.shares[column.number] != nil {
-                try db.execute(
-                    sql: """
-                        INSERT OR REPLACE INTO _sync_part (r, col, val)
-                        SELECT r.r, \(column.number), t.\(column.name.quotedDatabaseIdentifier) FROM _sync_row AS r
-                        JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk
-                        WHERE r.\(isNew) AND r.tbl = \(table.number) AND r.cl & 1
-                        """)
+                try CounterStore.begin(db, column, in: table, ofRowsWhere: isNew)
             }
         }
     }
 
     private func writes() throws -> [Write] {
-        let rewrite = CaptureTriggers.Operation.rewrite
+        let rewrite = ChangeLog.Operation.rewrite
         return try Row.fetchAll(
             db,
             sql: """
@@ -141,12 +135,8 @@ struct CounterFold {
 
     private func setVersion(_ write: Write, column: Int) throws {
         let stamp = write.isRewrite ? "0" : stamp("\(write.milliseconds)")
-        try db.execute(
-            sql: """
-                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                SELECT r.r, \(column), min(\(AdmissionLimits.timestampMax), max(\(stamp), r.hlc + 1, coalesce(c.hlc + 1, 0))), \(metadata.selfNumber), \(write.sequence)
-                FROM _sync_row AS r LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = \(column)
-                WHERE r.r = \(write.row)
-                """)
+        try VersionTable.foldCell(
+            db, row: write.row, column: column, stamp: stamp, replica: metadata.selfNumber,
+            sequence: write.sequence)
     }
 }

@@ -32,8 +32,8 @@ struct Fold {
         try StoreFence(db: db, environment: environment).check()
         let metadata = try StoreMetadata.require(db)
         let sql = """
-            SELECT count(*), max(seq), max(ms), total(op <> \(CaptureTriggers.Operation.insert)),
-                total(op & 15 <> \(CaptureTriggers.Operation.update))
+            SELECT count(*), max(seq), max(ms), total(op <> \(ChangeLog.Operation.insert)),
+                total(op & 15 <> \(ChangeLog.Operation.update))
             FROM _sync_log WHERE seq > ?
             """
         guard let tail = try Row.fetchOne(db, sql: sql, arguments: [metadata.folded]),
@@ -51,7 +51,8 @@ struct Fold {
         var clock = max(stamps.floor, min(newest, stamps.now) << 16)
         let isInsertsOnly = try tail.decode(Double.self, atIndex: 3) == 0
         let counters = try CounterColumns.loadAll(db)
-        if try isInsertsOnly && foldNewRows(metadata, stamps) {
+        // The usual case of a first synchronization or an import.
+        if try isInsertsOnly && VersionTable.foldInsertions(db, after: metadata.folded, stamps) {
             try counterFold(counters, metadata, stamps)?.run(hasUpdates: false)
         } else {
             let isUpdatesOnly = try tail.decode(Double.self, atIndex: 4) == 0
@@ -61,10 +62,8 @@ struct Fold {
             // An edit of a value from the future must not take the clock there.
             clock = max(clock, try newestStamp(metadata, upTo: environment.adoptionBound))
         }
-        try db.execute(
-            sql: "UPDATE _sync_state SET folded = ?, clock = max(clock, ?)", arguments: [last, clock])
-        try db.execute(
-            sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [last, metadata.selfNumber])
+        try StoreMetadata.advance(db, folded: last, clock: clock)
+        try ReplicaRegister(db: db).setSequence(last, of: metadata.selfNumber)
         try ReplicaChain(db: db).append(metadata, upTo: last, environment)
         try StoreFence(db: db, environment: environment).advance()
         try prune(last)
@@ -84,41 +83,8 @@ struct Fold {
         }
     }
 
-    /// How stamps are given, as SQL.
-    struct StampRule {
-        let floor: Int64
-        let now: Int64
-        let replica: Int64
-
-        /// The first timestamp that no store takes in.
-        static let end = AdmissionLimits.timestampMax + 1
-
-        /// The stamp of a log entry's time.
-        func sql(_ milliseconds: String) -> String {
-            "max(\(floor), min(\(milliseconds), \(now)) << 16)"
-        }
-    }
-
-    /// The usual case of a first synchronization or an import: nothing but rows
-    /// that were never seen, in one statement.
-    ///
-    /// - returns: False when a row was known after all; nothing was changed then.
-    private func foldNewRows(_ metadata: StoreMetadata, _ stamps: StampRule) throws -> Bool {
-        do {
-            try db.execute(
-                sql: """
-                    INSERT INTO _sync_row (tbl, pk, cl, hlc, sid, oseq)
-                    SELECT tbl, pk, 1, \(stamps.sql("ms")), \(stamps.replica), seq
-                    FROM _sync_log WHERE seq > \(metadata.folded) AND \(TableDefinition.isUUID("pk")) ORDER BY seq
-                    """)
-            return true
-        } catch ResultCode.SQLITE_CONSTRAINT_UNIQUE {
-            return false
-        }
-    }
-
     /// Nothing but updates of rows that are known, in one statement. It writes what
-    /// ``foldCells(_:_:hasCounters:)`` would.
+    /// ``foldAny(_:_:_:)`` would.
     ///
     /// - returns: False when a row was not known, or a value waits to be written; nothing was
     ///   changed then.
@@ -128,30 +94,9 @@ struct Fold {
         }
         let digests = try DigestLedger(db, metadata)
         try digests.beginFold(ofKnownRowsAfter: metadata.folded)
-        do {
-            // The number of a row that is not known, or not alive, is NULL, which the table refuses, and so is a
-            // stamp beyond the last one (see beginLives).
-            try db.execute(
-                sql: """
-                    INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                    SELECT CASE WHEN r.cl & 1 THEN r.r END, u.col,
-                        nullif(
-                            min(max(\(stamps.sql("u.ms")), r.hlc + 1, coalesce(c.hlc + 1, 0)), \(StampRule.end)),
-                            \(StampRule.end)),
-                        \(stamps.replica), u.seq
-                    FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms
-                          FROM _sync_log AS l CROSS JOIN _sync_column AS c ON c.tbl = l.tbl
-                              AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
-                          WHERE l.seq > \(metadata.folded) AND \(TableDefinition.isUUID("l.pk"))
-                          GROUP BY l.tbl, l.pk, c.col) AS u
-                    LEFT JOIN _sync_row AS r ON r.tbl = u.tbl AND r.pk = u.pk
-                    LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = u.col
-                    """)
-            try digests.endFold()
-            return true
-        } catch ResultCode.SQLITE_CONSTRAINT_NOTNULL {
-            return false
-        }
+        guard try VersionTable.foldUpdates(db, after: metadata.folded, stamps) else { return false }
+        try digests.endFold()
+        return true
     }
 
     func counterFold(
@@ -180,6 +125,6 @@ struct Fold {
         guard last - first > 1000 else { return }
         let count = try HistoryBound.count(db)
         guard last - first > count * 2 else { return }
-        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [last - count])
+        try ChangeLog(db).removeEntries(before: last - count)
     }
 }

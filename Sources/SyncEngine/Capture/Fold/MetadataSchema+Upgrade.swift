@@ -16,8 +16,8 @@ extension MetadataSchema {
         }
         if metadata.format < 2 { try db.execute(sql: addedInVersion2) }
         try db.execute(sql: addedInVersion3)
-        try ConstraintSchema.adoptParkedRows(db)
-        try db.execute(sql: "UPDATE _sync_state SET format = ?", arguments: [version])
+        try Parking.adoptParkedRows(db)
+        try StoreMetadata.setFormat(db, version)
         try OutlivedCells(db: db).remove()
     }
 }

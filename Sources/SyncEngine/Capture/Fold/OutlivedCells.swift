@@ -43,34 +43,21 @@ struct OutlivedCells {
         let join =
             info == nil
             ? "" : "LEFT JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk"
-        let value = "CASE WHEN s.tbl IS NULL THEN \(shown) ELSE s.val END"
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT a.clock >> 16, r.tbl, r.pk, c.col, \(value), c.hlc, c.sid, r.sid, 'newer', r.cl, r.hlc
-                FROM _sync_state AS a JOIN _sync_row AS r ON r.r = :row
-                JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
-                LEFT JOIN _sync_shadow AS s ON s.tbl = r.tbl AND s.pk = r.pk AND s.col = c.col
-                \(join) WHERE \(value) IS NOT NULL AND \(TableTracking.differs("(\(value))", "(\(standard))"))
-                """, arguments: ["row": row, "column": column])
-        let isOfRow = "WHERE r.r = :row"
+        try ConflictJournal.appendOutlived(
+            db, row: row, column: column, shown: shown, join: join, default: standard)
         if let info {
             let column = info.name.quotedDatabaseIdentifier
             do {
                 try db.execute(
                     sql: """
                         UPDATE OR IGNORE \(table.qualifiedName) SET \(column) = (\(standard))
-                        WHERE \(table.key.quotedDatabaseIdentifier) = (SELECT r.pk FROM _sync_row AS r \(isOfRow))
+                        WHERE \(table.key.quotedDatabaseIdentifier) = (SELECT r.pk FROM _sync_row AS r WHERE r.r = :row)
                         """, arguments: ["row": row])
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
                 // The default names a row that is not there: what is shown stays as it is.
             }
         }
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_shadow WHERE tbl = (SELECT r.tbl FROM _sync_row AS r \(isOfRow))
-                AND pk = (SELECT r.pk FROM _sync_row AS r \(isOfRow)) AND col = :column
-                """, arguments: ["row": row, "column": column])
-        try db.execute(sql: "DELETE FROM _sync_cell WHERE r = ? AND col = ?", arguments: [row, column])
+        try Parking.forget(db, column: column, ofVersion: row)
+        try VersionTable.forget(db, column: column, ofRow: row)
     }
 }

@@ -13,7 +13,7 @@ enum ReplicaIdentity {
     static func mintForClone(_ db: Database, _ environment: SyncEnvironment) throws {
         try MetadataSchema.upgrade(db)
         try mintForCopy(db, environment)
-        try db.execute(sql: "DELETE FROM _sync_peer")
+        try PeerRegister(db: db).removeAll()
         try RemoteSchema.forget(db)
         try StoreFence.forget(db)
     }
@@ -28,7 +28,7 @@ enum ReplicaIdentity {
         try PartialTable.beginIdentity(db, after: metadata)
         try OriginalValues.removeStale(db)
         try addReplica(db, environment)
-        try beginLog(db, after: metadata.folded)
+        try ChangeLog(db).beginAnew(after: metadata.folded)
     }
 
     /// Gives a replica a new id, and makes changes its own that two files made under one id.
@@ -56,10 +56,8 @@ enum ReplicaIdentity {
         try PartialTable.beginIdentity(db, after: metadata)
         let new = try addReplica(db, environment)
         // One number for all that moves: a mark in the log takes it.
-        try db.execute(
-            sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (0, 0, x'', 0, ?)", arguments: [now])
-        let number = db.lastInsertedRowID
-        try db.execute(sql: "UPDATE _sync_state SET folded = ?", arguments: [number])
+        let number = try ChangeLog(db).appendMark(at: now)
+        try StoreMetadata.advance(db, folded: number)
         let coverage = try Coverage.load(db, metadata)
         let floors = [coverage.whole.floor] + coverage.parts.values.map(\.floor)
         let hasForgotten = forks.contains { fork in floors.contains { $0[fork.replica] > fork.common } }
@@ -70,18 +68,9 @@ enum ReplicaIdentity {
             try shares.move(fork, number: sid)
             try move(db, fork, of: sid, to: new, as: number)
         }
-        // A column that was written after the whole row stays so. Shares have nothing to do with that.
-        try db.execute(
-            sql: """
-                UPDATE _sync_cell SET sid = ?1, oseq = ?2,
-                    hlc = min(\(AdmissionLimits.timestampMax), 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r))
-                WHERE r IN (SELECT r FROM _sync_row WHERE sid = ?1 AND oseq = ?2)
-                AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
-                AND col NOT IN (
-                    SELECT h.col FROM _sync_share AS h JOIN _sync_row AS b ON b.tbl = h.tbl WHERE b.r = _sync_cell.r)
-                """, arguments: [new, number])
+        try VersionTable.raiseCells(db, aboveRowsOf: new, as: number)
         try OriginalValues.followVersions(db)
-        try db.execute(sql: "UPDATE _sync_replica SET oseq = ? WHERE sid = ?", arguments: [number, new])
+        try register.setSequence(number, of: new)
         try Coverage.normalize(db)
         var hash = ChainHash(after: try StoreMetadata.require(db).replicaID())
         hash.add(number)
@@ -93,7 +82,7 @@ enum ReplicaIdentity {
             let floor = VersionVector([try renewed.replicaID(): number])
             try Tombstones(db: db).raiseFloor(to: floor, renewed)
         }
-        try beginLog(db, after: number)
+        try ChangeLog(db).beginAnew(after: number)
         // An id that another file may use as well is still waited for.
         if !forks.contains(where: { $0.replica == old }) { try register.retire(old, at: now, .renewed) }
     }
@@ -102,40 +91,18 @@ enum ReplicaIdentity {
     private static func move(
         _ db: Database, _ fork: Fork, of sid: Int64, to new: Int64, as number: Int64
     ) throws {
-        for table in ["_sync_row", "_sync_cell"] {
-            try db.execute(
-                sql:
-                    "UPDATE \(table) SET sid = ?, oseq = ?, hlc = min(hlc + 1, ?) WHERE sid = ? AND oseq > ?",
-                arguments: [new, number, AdmissionLimits.timestampMax, sid, fork.common])
-        }
-        for table in ["_sync_replica", "_sync_floor"] {
-            try db.execute(
-                sql: "UPDATE \(table) SET oseq = min(oseq, ?) WHERE sid = ?",
-                arguments: [fork.common, sid])
-        }
-        try db.execute(
-            sql: "UPDATE _sync_coverage SET oseq = min(oseq, ?1), floor = min(floor, ?1) WHERE sid = ?2",
-            arguments: [fork.common, sid])
+        try VersionTable.move(db, from: sid, after: fork.common, to: new, as: number)
+        try ReplicaRegister(db: db).setBack(sid, to: fork.common)
+        try Tombstones(db: db).setBackFloor(of: sid, to: fork.common)
+        try Coverage.setBack(db, sid, to: fork.common)
         try PartialTable.forget(db, changesOf: sid, after: fork.common)
-        try db.execute(
-            sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, fork.common])
+        try ReplicaChain(db: db).cut(sid, after: fork.common)
     }
 
     @discardableResult
     private static func addReplica(_ db: Database, _ environment: SyncEnvironment) throws -> Int64 {
-        let id = environment.identifier()
-        try db.execute(sql: "INSERT INTO _sync_replica (rid) VALUES (?)", arguments: [id.data])
-        let number = db.lastInsertedRowID
-        try db.execute(sql: "UPDATE _sync_state SET self = ?", arguments: [number])
+        let number = try ReplicaRegister(db: db).add(environment.identifier())
+        try StoreMetadata.setSelf(db, number)
         return number
-    }
-
-    /// The history is another replica's. Its last entry stays as a mark, because it
-    /// numbers the next one.
-    private static func beginLog(_ db: Database, after folded: Int64) throws {
-        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [folded])
-        try db.execute(
-            sql: "UPDATE _sync_log SET tbl = 0, op = 0, pk = x'', mask = 0 WHERE seq = ?",
-            arguments: [folded])
     }
 }

@@ -7,20 +7,6 @@ import CipherStore
 /// outer statement's would override it. Values are compared as bytes and by
 /// type: `IS NOT` misses 'a' → 'A' on a NOCASE column, and 1 → 1.0.
 struct CaptureTriggers {
-    /// The operations of the log. An update's group of columns is in the bits above.
-    enum Operation {
-        static let insert = 1
-        static let update = 2
-        static let delete = 3
-        /// An update by a migration, of which an edit by a user is not to lose
-        /// (see ``TrackedSchema``).
-        static let rewrite = 4
-        static let groupShift = 4
-    }
-
-    /// How many columns one log entry's mask covers.
-    static let columnsPerGroup = 60
-
     let table: SyncedTable
 
     private static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
@@ -44,17 +30,15 @@ struct CaptureTriggers {
     private func append(_ operation: Int, _ key: String, mask: String = "0", condition: String? = nil)
         -> String
     {
-        """
-        INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-        SELECT \(table.number), \(operation), \(key), \(mask), \(Self.now)\(condition.map { " WHERE \($0)" } ?? "");
-        """
+        ChangeLog.appendingStatement(
+            table.number, operation, key: key, mask: mask, at: Self.now, condition: condition)
     }
 
     private var insertTrigger: String {
         """
         CREATE TRIGGER main._sync_i_\(table.number) AFTER INSERT ON \(name)
         WHEN \(Self.isLocal) AND NEW.\(key) IS NOT NULL BEGIN
-            \(append(Operation.insert, "NEW.\(key)"))
+            \(append(ChangeLog.Operation.insert, "NEW.\(key)"))
         END
         """
     }
@@ -63,7 +47,7 @@ struct CaptureTriggers {
         """
         CREATE TRIGGER main._sync_d_\(table.number) AFTER DELETE ON \(name)
         WHEN \(Self.isLocal) AND OLD.\(key) IS NOT NULL BEGIN
-            \(append(Operation.delete, "OLD.\(key)"))\(keepLastRow)
+            \(append(ChangeLog.Operation.delete, "OLD.\(key)"))\(keepLastRow)
         END
         """
     }
@@ -73,8 +57,8 @@ struct CaptureTriggers {
         """
         CREATE TRIGGER main._sync_k_\(table.number) AFTER UPDATE OF \(key) ON \(name)
         WHEN \(Self.isLocal) AND \(Self.differs(key)) BEGIN
-            \(append(Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))\(keepLastRow)
-            \(append(Operation.insert, "NEW.\(key)", condition: "NEW.\(key) IS NOT NULL"))
+            \(append(ChangeLog.Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))\(keepLastRow)
+            \(append(ChangeLog.Operation.insert, "NEW.\(key)", condition: "NEW.\(key) IS NOT NULL"))
         END
         """
     }
@@ -88,15 +72,10 @@ struct CaptureTriggers {
             let size = columns.map { "ifnull(length(\($0.1)), 0)" }.joined(separator: " + ")
             let values = columns.map { "'\($0.0)=' || \(LastRows.encoding($0.1))" }
                 .joined(separator: " || ',' || ")
-            return """
-
-                INSERT INTO _sync_last (r, life, part, at, size, vals)
-                SELECT r.r, r.cl, \(group.number), \(Self.now), \(size), \(values)
-                FROM _sync_row AS r WHERE last_insert_rowid() - (SELECT folded FROM _sync_state) <= \(LastRows.logCountMax)
-                AND r.tbl = \(table.number) AND r.pk = +OLD.\(key) AND r.cl & 1
-                AND \(size) <= \(LastRows.partSizeMax)
-                AND NOT EXISTS (SELECT 1 FROM _sync_last AS l WHERE l.r = r.r AND l.life = r.cl AND l.part = \(group.number));
-                """
+            return "\n"
+                + LastRows.keepingStatement(
+                    table.number, key: "OLD.\(key)", part: group.number, at: Self.now, size: size,
+                    values: values)
         }.joined()
     }
 
@@ -107,17 +86,17 @@ struct CaptureTriggers {
     }
 
     private var groups: [(number: Int, columns: [SyncedTable.Column])] {
-        Dictionary(grouping: table.presentColumns) { $0.number / Self.columnsPerGroup }
+        Dictionary(grouping: table.presentColumns) { $0.number / ChangeLog.columnsPerGroup }
             .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     private func updateTrigger(_ group: (number: Int, columns: [SyncedTable.Column])) -> String {
         let tests = group.columns.map { column in
-            (column.number % Self.columnsPerGroup, Self.differs(column.name.quotedDatabaseIdentifier))
+            (column.number % ChangeLog.columnsPerGroup, Self.differs(column.name.quotedDatabaseIdentifier))
         }
         // SQLite's << and | have one precedence, hence all the parentheses.
         let mask = tests.map { "(\($0.1) << \($0.0))" }.joined(separator: " | ")
-        let operation = Operation.update | group.number << Operation.groupShift
+        let operation = ChangeLog.Operation.update | group.number << ChangeLog.Operation.groupShift
         let columns = group.columns.map(\.name.quotedDatabaseIdentifier).joined(separator: ", ")
         return """
             CREATE TRIGGER main._sync_u\(group.number)_\(table.number) AFTER UPDATE OF \(columns) ON \(name)

@@ -35,7 +35,7 @@ struct CapturedSchema {
             table = try row.decode(atIndex: 1)
             guard kind.hasPrefix("u"), let group = Int(kind.dropFirst()) else { continue }
             for (bit, column) in CaptureTriggerNames.columns(in: sql) {
-                columns[group * CaptureTriggers.columnsPerGroup + bit] = column
+                columns[group * ChangeLog.columnsPerGroup + bit] = column
             }
         }
         guard let table, let insertion = programs["i"], let deletion = programs["d"],

@@ -22,24 +22,20 @@ struct ColumnUnion {
         try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_union")
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_union") }
         try compare(absent, column, named: name ?? column.name, table)
-        try journalLosers(absent, column, table)
+        try ConflictJournal.appendLosersOfUnion(
+            db, of: column.number, in: table.number, at: environment.milliseconds())
         try DigestLedger.invalidate(db)
-        try move(absent, column, table)
+        try VersionTable.replaceWithWinnersOfUnion(db, of: column.number)
+        try Parking.replaceWithWinnersOfUnion(db, of: column.number, in: table.number)
         try CounterUnion(
             db: db, table: table, absent: absent.number, column: column.number, name: name ?? column.name
         ).run()
-        let numbers: StatementArguments = [
-            "table": table.number, "absent": absent.number, "column": column.number,
-        ]
-        try db.execute(
-            sql: """
-                UPDATE _sync_conflict SET col = :column WHERE tbl = :table AND col = :absent;
-                UPDATE _sync_partial SET col = :column WHERE tbl = :table AND col = :absent;
-                DELETE FROM _sync_shadow WHERE tbl = :table AND col = :absent;
-                DELETE FROM _sync_cell WHERE col = :absent AND r IN (SELECT r FROM _sync_row WHERE tbl = :table);
-                DELETE FROM _sync_column WHERE tbl = :table AND col = :absent;
-                UPDATE OR REPLACE _sync_alias SET col = :column WHERE tbl = :table AND col = :absent;
-                """, arguments: numbers)
+        try ConflictJournal.renumber(db, column: absent.number, to: column.number, in: table.number)
+        try Parking.forget(db, column: absent.number, of: table.number)
+        try VersionTable.forget(db, column: absent.number, of: table.number)
+        try PartialTable.move(db, ofColumn: absent.number, to: column.number, in: table.number)
+        try table.remove(db, column: absent.number)
+        try NameAliases.move(db, ofColumn: absent.number, to: column.number, in: table.number)
         if absent.name.identifierKey != column.name.identifierKey {
             try NameAliases.add(db, absent.name, ofColumn: column.number, in: table.number)
         }
@@ -74,34 +70,5 @@ struct ColumnUnion {
                 WHERE m.tbl = :table AND m.col = :absent
                 """,
             arguments: ["table": table.number, "absent": absent.number, "column": column.number])
-    }
-
-    /// Keeps the values that lose, when another replica wrote them.
-    private func journalLosers(
-        _ absent: SyncedTable.Column, _ column: SyncedTable.Column, _ table: SyncedTable
-    ) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT ?, ?, pk, ?, CASE WHEN wins THEN older ELSE newer END,
-                    CASE WHEN wins THEN other_hlc ELSE hlc END, CASE WHEN wins THEN other_sid ELSE sid END,
-                    CASE WHEN wins THEN sid ELSE other_sid END, 'newer', cl, CASE WHEN wins THEN hlc ELSE other_hlc END
-                FROM temp._sync_union
-                WHERE sid <> other_sid AND \(TableTracking.differs("newer", "older"))
-                """, arguments: [environment.milliseconds(), table.number, column.number])
-    }
-
-    private func move(
-        _ absent: SyncedTable.Column, _ column: SyncedTable.Column, _ table: SyncedTable
-    ) throws {
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_cell
-                WHERE col = :column AND r IN (SELECT r FROM temp._sync_union WHERE wins AND oseq IS NULL);
-                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
-                SELECT r, :column, hlc, sid, oseq FROM temp._sync_union WHERE wins AND oseq IS NOT NULL;
-                INSERT OR REPLACE INTO _sync_shadow (tbl, pk, col, val, why)
-                SELECT :table, pk, :column, newer, 'no such column' FROM temp._sync_union WHERE wins;
-                """, arguments: ["table": table.number, "column": column.number])
     }
 }

@@ -8,9 +8,7 @@ import CipherStore
 extension TableTracking {
     /// Moves the rows of a table that is about to be dropped into a table of the library.
     func keepRows(of table: SyncedTable) throws {
-        try db.execute(
-            sql: "UPDATE _sync_table SET tracked = ? WHERE tbl = ?",
-            arguments: [SyncedTable.Place.dropped.rawValue, table.number])
+        try table.setPlace(db, .dropped)
         let kept = try SyncedTable.load(db, number: table.number)
         let key = table.key.quotedDatabaseIdentifier
         let columns = table.presentColumns.map(\.name.quotedDatabaseIdentifier)
@@ -49,24 +47,11 @@ extension TableTracking {
     /// Parks the values of a column, except a NULL that a row has had from its
     /// beginning, when that is the default. What is parked already is newer than the table.
     private func park(_ column: SyncedTable.Column, of table: SyncedTable) throws {
-        let name = column.name.quotedDatabaseIdentifier
         // A value that is missing is the default, to whoever has the column.
-        let isMissing = try defaultText(of: column, in: table) == nil ? "t.\(name) IS NULL" : "0"
-        try db.execute(
-            sql: """
-                UPDATE _sync_shadow SET why = :why WHERE tbl = :table AND col = :column;
-                INSERT INTO _sync_shadow (tbl, pk, col, val, why)
-                SELECT :table, r.pk, :column, t.\(name), :why
-                FROM \(table.qualifiedName) AS t
-                JOIN _sync_row AS r ON r.tbl = :table AND r.pk = t.\(table.key.quotedDatabaseIdentifier) AND r.cl & 1
-                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
-                WHERE (NOT \(isMissing) OR c.r IS NOT NULL)
-                  AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = :table AND s.pk = r.pk AND s.col = :column)
-                ORDER BY r.pk;
-                """,
-            arguments: [
-                "table": table.number, "column": column.number, "why": KeptReason.dropped,
-            ])
+        let hasDefault = try defaultText(of: column, in: table) != nil
+        try Parking.keepDropped(
+            db, column, of: table,
+            unless: hasDefault ? "0" : "t.\(column.name.quotedDatabaseIdentifier) IS NULL")
     }
 
     // MARK: A table that is there again
@@ -138,10 +123,8 @@ extension TableTracking {
         for column in kept.presentColumns where !columns.contains(column.name.identifierKey) {
             try park(column, of: kept)
         }
-        try db.execute(
-            sql: "UPDATE _sync_table SET tracked = 1, key = ? WHERE tbl = ?",
-            arguments: [definition.key, kept.number])
-        try setName(definition.name, of: kept)
+        try kept.setTracked(db, key: definition.key)
+        try kept.rename(db, to: definition.name)
         let added = try updateColumns(of: kept, definition)
         let table = try SyncedTable.load(db, number: kept.number)
         try createTriggers(table)
@@ -152,7 +135,7 @@ extension TableTracking {
         }
         try logRows(of: table, kept, missingRows)
         let kind =
-            missingRows == .deleted ? CaptureTriggers.Operation.rewrite : CaptureTriggers.Operation.update
+            missingRows == .deleted ? ChangeLog.Operation.rewrite : ChangeLog.Operation.update
         for column in table.presentColumns where !added.contains(column.name.identifierKey) {
             try logDifferences(of: table, kept, column, kind)
         }
@@ -165,29 +148,16 @@ extension TableTracking {
         let key = table.key.quotedDatabaseIdentifier
         let oldKey = kept.key.quotedDatabaseIdentifier
         try log(
-            table, CaptureTriggers.Operation.insert, mask: 0,
+            table, ChangeLog.Operation.insert, mask: 0,
             where: "\(key) NOT IN (SELECT \(oldKey) FROM \(kept.qualifiedName))")
         let missing = """
             \(oldKey) NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
             """
         switch missingRows {
         case .deleted:
-            try db.execute(
-                sql: """
-                    INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                    SELECT ?, ?, \(oldKey), 0, ? FROM \(kept.qualifiedName) WHERE \(missing)
-                    """,
-                arguments: [table.number, CaptureTriggers.Operation.delete, environment.milliseconds()])
+            try log(kept, ChangeLog.Operation.delete, mask: 0, where: missing)
         case .restored:
-            let values = kept.presentColumns.map { ("\($0.number)", "k.\($0.name.quotedDatabaseIdentifier)") }
-            for (number, value) in values + [("\(Parking.wholeRow)", "NULL")] {
-                try db.execute(
-                    sql: """
-                        INSERT OR IGNORE INTO _sync_shadow (tbl, pk, col, val, why)
-                        SELECT ?, k.\(oldKey), \(number), \(value), 'no such table' FROM \(kept.qualifiedName) AS k
-                        WHERE k.\(missing)
-                        """, arguments: [table.number])
-            }
+            try Parking.add(db, rowsOf: kept, where: "k.\(missing)")
         }
     }
 
@@ -204,7 +174,7 @@ extension TableTracking {
                 EXISTS (
                     SELECT 1 FROM \(kept.qualifiedName) AS k
                     WHERE k.\(kept.key.quotedDatabaseIdentifier) = \(table.qualifiedName).\(table.key.quotedDatabaseIdentifier)
-                      AND \(Self.differs(name, "k.\(old.name.quotedDatabaseIdentifier)")))
+                      AND \(ValueComparison.differs(name, "k.\(old.name.quotedDatabaseIdentifier)")))
                 """)
     }
 }

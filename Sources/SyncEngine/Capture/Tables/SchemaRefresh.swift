@@ -27,7 +27,8 @@ extension TableTracking {
     private func refresh(_ table: SyncedTable) throws -> Bool {
         let captured = try CapturedSchema.load(db, table: table.number)
         guard let name = try captured?.table ?? (isTable(table.name) ? table.name : nil) else {
-            try forget(table)
+            // The rows of a table that is gone stay known, and stay with the peers.
+            try table.setElsewhere(db)
             return true
         }
         var table = table
@@ -68,32 +69,14 @@ extension TableTracking {
                 db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_row WHERE tbl = ?)", arguments: [other.number])
             guard isUsed == false, !other.hasRows else {
                 try dropTriggers(table)
-                try forget(table)
+                try table.setElsewhere(db)
                 try begin([name])
                 return false
             }
-            for metadata in ["_sync_table", "_sync_column", "_sync_alias"] {
-                try db.execute(sql: "DELETE FROM \(metadata) WHERE tbl = ?", arguments: [other.number])
-            }
+            try other.remove(db)
         }
-        try setName(name, of: table)
+        try table.rename(db, to: name)
         return true
-    }
-
-    /// Gives a table another name, and remembers the one it had.
-    func setName(_ name: String, of table: SyncedTable) throws {
-        try NameAliases.release(db, table: name)
-        try db.execute(
-            sql: "UPDATE _sync_table SET name = ? WHERE tbl = ?", arguments: [name, table.number])
-        guard name.identifierKey != table.name.identifierKey else { return }
-        try NameAliases.add(db, table.name, ofTable: table.number)
-    }
-
-    /// Stops the tracking of a table that is gone. Its rows stay known, and stay
-    /// with the peers.
-    private func forget(_ table: SyncedTable) throws {
-        try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table.number])
-        try db.execute(sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [table.number])
     }
 
     // MARK: Columns
@@ -115,7 +98,7 @@ extension TableTracking {
         var renamed: [(column: SyncedTable.Column, name: String)] = []
         for column in table.presentColumns {
             guard let name = captured.columns[column.number], folded.contains(name.identifierKey) else {
-                try setPlace(.dropped, of: column, in: table)
+                try table.setPlace(db, .dropped, of: column)
                 continue
             }
             if name != column.name { renamed.append((column, name)) }
@@ -132,14 +115,8 @@ extension TableTracking {
     /// Follows the new names of columns, which may be each other's old ones.
     private func rename(_ renamed: [(column: SyncedTable.Column, name: String)], in table: SyncedTable) throws
     {
-        guard !renamed.isEmpty else { return }
-        for (column, _) in renamed {
-            try db.execute(
-                sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
-                arguments: ["\u{1}\(column.number)", table.number, column.number])
-        }
         let numbers = Set(renamed.map(\.column.number))
-        for (column, name) in renamed {
+        try table.rename(db, renamed) { column, name in
             let other = table.columns.first {
                 $0.name.isSameIdentifier(as: name) && !numbers.contains($0.number)
             }
@@ -148,13 +125,6 @@ extension TableTracking {
                 try ColumnUnion(db: db, environment: environment)
                     .unite(other, into: column, named: name, of: table)
             }
-            try NameAliases.release(db, column: name, of: table.number)
-            try db.execute(
-                sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
-                arguments: [name, table.number, column.number])
-        }
-        for (column, name) in renamed where name.identifierKey != column.name.identifierKey {
-            try NameAliases.add(db, column.name, ofColumn: column.number, in: table.number)
         }
     }
 
@@ -174,8 +144,7 @@ extension TableTracking {
                 tracked table are known by their key, so make a new table with the other key and track that
                 """)
         }
-        try db.execute(
-            sql: "UPDATE _sync_table SET key = ? WHERE tbl = ?", arguments: [definition.key, table.number])
+        try table.renameKey(db, to: definition.key)
     }
 
     // MARK: Triggers that are gone
@@ -197,7 +166,7 @@ extension TableTracking {
             db, sql: "SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) WHERE \(key) IN (\(known)))")
         guard isEmpty || isShared == true else {
             try dropTriggers(table)
-            return try forget(table)
+            return try table.setElsewhere(db)
         }
         let added = try updateColumns(of: table, definition)
         table = try SyncedTable.load(db, number: table.number)
@@ -210,16 +179,7 @@ extension TableTracking {
     private func reconcile(_ table: SyncedTable) throws {
         let key = table.key.quotedDatabaseIdentifier
         let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
-        try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT tbl, \(CaptureTriggers.Operation.delete), pk, 0, ? FROM _sync_row AS r
-                WHERE tbl = ? AND cl & 1
-                  AND pk NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
-                  AND NOT EXISTS (
-                    SELECT 1 FROM _sync_shadow AS s
-                    WHERE s.tbl = r.tbl AND s.pk = r.pk AND s.why <> '\(KeptReason.dropped)')
-                """, arguments: [environment.milliseconds(), table.number])
+        try log(table, ChangeLog.Operation.insert, mask: 0, where: "NOT \(isKnown)")
+        try ChangeLog(db).appendDeletions(ofRowsMissingIn: table, at: environment.milliseconds())
     }
 }

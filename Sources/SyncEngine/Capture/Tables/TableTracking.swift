@@ -10,7 +10,7 @@ struct TableTracking {
     func start(_ table: SyncedTable) throws {
         let key = table.key.quotedDatabaseIdentifier
         let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
-        try log(table, CaptureTriggers.Operation.insert, mask: 0, where: "NOT \(isKnown)")
+        try log(table, ChangeLog.Operation.insert, mask: 0, where: "NOT \(isKnown)")
         // A row that is known and has nothing parked was here when the table was
         // tracked before; what was written to it since then had no trigger.
         let wasHere = """
@@ -18,57 +18,31 @@ struct TableTracking {
                 SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = \(table.number) AND s.pk = \(key))
             """
         for (group, columns) in Dictionary(grouping: table.presentColumns, by: Self.group) {
-            let operation = CaptureTriggers.Operation.update | group << CaptureTriggers.Operation.groupShift
+            let operation = ChangeLog.Operation.update | group << ChangeLog.Operation.groupShift
             try log(table, operation, mask: columns.reduce(0) { $0 | Self.bit($1) }, where: wasHere)
         }
         try createTriggers(table)
     }
 
     private static func group(_ column: SyncedTable.Column) -> Int {
-        column.number / CaptureTriggers.columnsPerGroup
-    }
-
-    func journalDifferences(_ table: SyncedTable, _ column: SyncedTable.Column) throws {
-        let name = "t.\(column.name.quotedDatabaseIdentifier)"
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT :now, s.tbl, s.pk, s.col, \(name), 0, (SELECT self FROM _sync_state),
-                    coalesce(c.sid, r.sid), 'newer', r.cl, coalesce(c.hlc, r.hlc)
-                FROM _sync_shadow AS s
-                JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = s.pk
-                JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
-                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = s.col
-                WHERE s.tbl = :table AND s.col = :column
-                  AND \(Self.differs(name, "s.val"))
-                """,
-            arguments: ["now": environment.milliseconds(), "table": table.number, "column": column.number])
-    }
-
-    /// The SQL that compares two values as bytes and by type.
-    static func differs(_ left: String, _ right: String) -> String {
-        "(\(left) COLLATE BINARY IS NOT \(right) COLLATE BINARY OR typeof(\(left)) <> typeof(\(right)))"
+        column.number / ChangeLog.columnsPerGroup
     }
 
     private static func bit(_ column: SyncedTable.Column) -> Int64 {
-        1 << Int64(column.number % CaptureTriggers.columnsPerGroup)
+        1 << Int64(column.number % ChangeLog.columnsPerGroup)
     }
 
     /// Logs an operation for the rows that meet a condition.
     func log(_ table: SyncedTable, _ operation: Int, mask: Int64, where condition: String) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT ?, ?, \(table.key.quotedDatabaseIdentifier), ?, ?
-                FROM \(table.qualifiedName) WHERE \(condition)
-                """, arguments: [table.number, operation, mask, environment.milliseconds()])
+        try ChangeLog(db).append(
+            operation, ofRowsIn: table, mask: mask, at: environment.milliseconds(), where: condition)
     }
 
     /// Logs a write of one column for the rows that meet a condition.
     func log(
         _ table: SyncedTable, _ kind: Int, of column: SyncedTable.Column, where condition: String
     ) throws {
-        let operation = kind | Self.group(column) << CaptureTriggers.Operation.groupShift
+        let operation = kind | Self.group(column) << ChangeLog.Operation.groupShift
         try log(table, operation, mask: Self.bit(column), where: condition)
     }
 
@@ -93,7 +67,7 @@ struct TableTracking {
         let aliases = try NameAliases(db)
         let names = Set(definition.columns.map { $0.identifierKey })
         for column in table.columns where column.isPresent && !names.contains(column.name.identifierKey) {
-            try setPlace(.dropped, of: column, in: table)
+            try table.setPlace(db, .dropped, of: column)
         }
         var added: Set<String> = []
         var table = table
@@ -102,37 +76,19 @@ struct TableTracking {
             let alias = aliases.column(named: name, in: table.number)
             if let column = table.columns.first(where: { $0.name.identifierKey == folded }) {
                 guard !column.isPresent else { continue }
-                try setPlace(.table, of: column, in: table)
+                try table.setPlace(db, .table, of: column)
             } else if let column = table.columns.first(where: { $0.number == alias && !$0.isPresent }),
                 !names.contains(column.name.identifierKey)
             {
                 // A column that peers have by another name, and that is here now.
-                try setName(name, of: column, in: table)
-                try setPlace(.table, of: column, in: table)
+                try table.rename(db, column, to: name)
+                try table.setPlace(db, .table, of: column)
             } else {
                 table = try table.addingColumns(db, [name], place: .table)
             }
             added.insert(folded)
         }
         return added
-    }
-
-    func setPlace(_ place: SyncedTable.Column.Place, of column: SyncedTable.Column, in table: SyncedTable)
-        throws
-    {
-        try db.execute(
-            sql: "UPDATE _sync_column SET present = ? WHERE tbl = ? AND col = ?",
-            arguments: [place.rawValue, table.number, column.number])
-    }
-
-    /// Gives a column another name, and remembers the one it had.
-    func setName(_ name: String, of column: SyncedTable.Column, in table: SyncedTable) throws {
-        try NameAliases.release(db, column: name, of: table.number)
-        try db.execute(
-            sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
-            arguments: [name, table.number, column.number])
-        guard name.identifierKey != column.name.identifierKey else { return }
-        try NameAliases.add(db, column.name, ofColumn: column.number, in: table.number)
     }
 
     /// Logs what was written to new columns before the triggers knew them.
@@ -146,7 +102,7 @@ struct TableTracking {
     ) throws {
         for column in table.presentColumns where names.contains(column.name.identifierKey) {
             try log(
-                table, CaptureTriggers.Operation.rewrite, of: column,
+                table, ChangeLog.Operation.rewrite, of: column,
                 where: """
                     \(column.name.quotedDatabaseIdentifier) IS NOT (\(definition.defaults[column.name.identifierKey] ?? "NULL"))
                     AND NOT EXISTS (

@@ -63,7 +63,7 @@ extension TableTracking {
             base = "b." + kept.quotedDatabaseIdentifier
         }
 
-        var isChangedHere: String { TableTracking.differs(here, base) }
+        var isChangedHere: String { ValueComparison.differs(here, base) }
     }
 
     /// The rows of the table, those of the peers, and what both began with.
@@ -112,34 +112,22 @@ extension TableTracking {
     private func merge(_ merged: MergedColumn, _ table: SyncedTable, _ kept: SyncedTable) throws {
         let rows = joined(table, kept, with: "JOIN")
         let isNew = "b.\(kept.key.quotedDatabaseIdentifier) IS NULL"
-        let isChangedThere = "(\(isNew) OR \(Self.differs(merged.kept, merged.base)))"
+        let isChangedThere = "(\(isNew) OR \(ValueComparison.differs(merged.kept, merged.base)))"
         let isChangedHere = "(\(isNew) OR \(merged.isChangedHere))"
-        let differs = Self.differs(merged.here, merged.kept)
+        let differs = ValueComparison.differs(merged.here, merged.kept)
         let key = "t.\(table.key.quotedDatabaseIdentifier)"
         try log(
-            table, CaptureTriggers.Operation.update, of: merged.column,
+            table, ChangeLog.Operation.update, of: merged.column,
             where: """
                 \(table.key.quotedDatabaseIdentifier) IN (
                     SELECT \(key) \(rows) WHERE \(differs) AND NOT \(isChangedThere))
                 """)
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT :now, :table, \(key), :column, \(merged.here), 0, (SELECT self FROM _sync_state),
-                    coalesce(c.sid, r.sid), 'newer', r.cl, coalesce(c.hlc, r.hlc)
-                \(rows) JOIN _sync_row AS r ON r.tbl = :table AND r.pk = \(key)
-                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
-                WHERE \(differs) AND \(isChangedThere) AND \(isChangedHere)
-                """,
-            arguments: [
-                "now": environment.milliseconds(), "table": table.number, "column": merged.column.number,
-            ])
-        try db.execute(
-            sql: """
-                INSERT OR IGNORE INTO _sync_shadow (tbl, pk, col, val, why)
-                SELECT ?, \(key), ?, \(merged.kept), '\(KeptReason.noColumn)' \(rows)
-                WHERE \(differs) AND \(isChangedThere)
-                """, arguments: [table.number, merged.column.number])
+        try ConflictJournal.appendOwn(
+            db, merged.here, of: merged.column.number, in: table.number, rows: rows, key: key,
+            where: "\(differs) AND \(isChangedThere) AND \(isChangedHere)", at: environment.milliseconds())
+        try Parking.add(
+            db, merged.kept, of: merged.column.number, in: table.number, rows: rows, key: key,
+            where: "\(differs) AND \(isChangedThere)")
     }
 }
 

@@ -11,7 +11,7 @@ struct Muting {
     /// Mutes the triggers.
     init(_ db: Database) throws {
         self.db = db
-        try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+        try StoreMetadata.beginApplying(db)
         triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
     }
 
@@ -24,8 +24,7 @@ struct Muting {
     func end(clock: Int64 = 0, hasChanges: Bool, mark: () throws -> Void = {}) throws {
         try triggers.restore()
         try mark()
-        try db.execute(
-            sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)", arguments: [clock])
+        try StoreMetadata.endApplying(db, clock: clock)
         guard hasChanges else { return }
         // SQLite reports the rows of all other tables while these are written.
         for table in try SyncedTable.loadAll(db) where table.isTracked {

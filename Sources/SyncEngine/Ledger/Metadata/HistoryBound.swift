@@ -33,7 +33,6 @@ enum HistoryBound {
             first = max(first, kept ?? last)
         }
         first = min(first, folded + 1, last)
-        try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [first])
-        return Int64(db.changesCount)
+        return try ChangeLog(db).removeEntries(before: first)
     }
 }

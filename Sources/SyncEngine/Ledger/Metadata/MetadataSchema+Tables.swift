@@ -126,12 +126,8 @@ extension MetadataSchema {
     /// Creates the metadata of a new store.
     static func create(_ db: Database, store: StoreID, replica: ReplicaID) throws {
         try db.execute(sql: sql)
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_replica (sid, rid) VALUES (1, ?);
-                INSERT INTO _sync_state (id, format, store, self) VALUES (1, ?, ?, 1);
-                """,
-            arguments: [replica.data, version, store.data])
+        let own = try ReplicaRegister(db: db).add(replica)
+        try StoreMetadata.create(db, store: store, own: own)
     }
 
     /// Removes all metadata and the triggers, which leaves the user's tables alone.

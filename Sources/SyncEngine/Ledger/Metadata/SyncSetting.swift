@@ -27,4 +27,35 @@ package enum SyncSetting {
         try db.execute(
             sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)", arguments: [name, value])
     }
+
+    /// Sets a value that is there. Where there is none, it stays so.
+    static func replace(_ db: Database, _ name: String, _ value: any DatabaseValueConvertible) throws {
+        try db.execute(sql: "UPDATE _sync_setting SET value = ? WHERE name = ?", arguments: [value, name])
+    }
+
+    // MARK: Settings of a kind
+
+    /// The settings whose names begin with a word, and go on with what tells them apart, which is returned.
+    static func texts(_ db: Database, withPrefix prefix: String) throws -> [(name: String, value: String)] {
+        try Row.fetchAll(
+            db,
+            sql: """
+                SELECT substr(name, length(?1) + 1), value FROM _sync_setting
+                WHERE substr(name, 1, length(?1)) = ?1 ORDER BY name
+                """, arguments: [prefix]
+        ).map { (try $0.decode(atIndex: 0), try $0.decode(atIndex: 1)) }
+    }
+
+    /// Removes settings whose names begin with a word.
+    static func removeAll(_ db: Database, withPrefix prefix: String) throws {
+        try db.execute(
+            sql: "DELETE FROM main._sync_setting WHERE substr(name, 1, length(?1)) = ?1", arguments: [prefix])
+    }
+
+    /// Removes those of them that have a value.
+    static func removeAll(_ db: Database, withPrefix prefix: String, value: String) throws {
+        try db.execute(
+            sql: "DELETE FROM _sync_setting WHERE value = ?2 AND substr(name, 1, length(?1)) = ?1",
+            arguments: [prefix, value])
+    }
 }

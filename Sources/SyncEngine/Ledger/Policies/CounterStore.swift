@@ -98,6 +98,11 @@ final class CounterStore {
         deletion.reset()
     }
 
+    /// Forgets the bases and shares of a row, by the number of its version.
+    static func remove(_ db: Database, row: Int64) throws {
+        try db.runCached("DELETE FROM main._sync_part WHERE r = ?", version: row)
+    }
+
     private func bind(_ statement: Statement, _ table: Int64, _ key: RowKey) -> SQLiteStatement {
         statement.reset()
         _ = RawBinding.int64(statement.sqliteStatement, 1, table)
@@ -170,82 +175,5 @@ final class CounterStore {
             owned.append(value)
             values[column] = value.value
         }
-    }
-
-    // MARK: Columns
-
-    /// Takes what the rows of a table hold now for the bases of a new counter.
-    ///
-    /// - parameter present: What the table calls the column, if that is not in the metadata yet.
-    static func begin(
-        _ db: Database, column: Int, named present: String? = nil, in table: SyncedTable
-    ) throws {
-        let known = table.columns.first { $0.number == column && $0.isPresent }?.name
-        let name = known.map { present ?? $0 }
-        if table.hasRows, let name {
-            let shown = "t.\(name.quotedDatabaseIdentifier)"
-            try db.execute(
-                sql: """
-                    INSERT OR REPLACE INTO _sync_part (r, col, val)
-                    SELECT r.r, \(column), \(shown) FROM \(table.qualifiedName) AS t
-                    JOIN _sync_row AS r ON r.tbl = \(table.number) AND r.pk = t.\(table.key.quotedDatabaseIdentifier)
-                    WHERE r.cl & 1
-                    """)
-        }
-        try db.execute(
-            sql: """
-                INSERT OR REPLACE INTO _sync_part (r, col, val)
-                SELECT r.r, s.col, s.val FROM _sync_shadow AS s JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
-                WHERE s.tbl = ? AND s.col = ? AND r.cl & 1
-                """, arguments: [table.number, column])
-    }
-
-    /// The name of a replica's column of shares: that of the counter, and the replica.
-    static func shareName(_ column: String, _ replica: ReplicaID) -> String { "\(column)+\(replica)" }
-
-    /// What such a name says, or nil for another name.
-    static func parse(shareName name: String) -> (column: String, replica: ReplicaID)? {
-        guard let plus = name.lastIndex(of: "+") else { return nil }
-        let digits = name[name.index(after: plus)...].utf8
-        guard digits.count == 32 else { return nil }
-        var bytes: [UInt8] = []
-        for (index, digit) in digits.enumerated() {
-            let value: UInt8
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-            default: return nil
-            }
-            if index.isMultiple(of: 2) { bytes.append(value << 4) } else { bytes[bytes.count - 1] |= value }
-        }
-        return bytes.withUnsafeBytes { Identifier128(bytes: $0) }.map { (String(name[..<plus]), $0) }
-    }
-
-    /// The column of a replica's shares, which is made when there is none.
-    static func shareColumn(
-        _ db: Database, of counter: SyncedTable.Column, in number: Int64, replica: ReplicaID
-    ) throws -> Int {
-        let known = try Int.fetchOne(
-            db, sql: "SELECT col FROM _sync_share WHERE tbl = ? AND counter = ? AND rid = ?",
-            arguments: [number, counter.number, replica.data])
-        if let known { return known }
-        let table = try SyncedTable.load(db, number: number)
-        let names = Set(table.columns.map { $0.name.identifierKey })
-        // Another counter may have had the name before it was renamed.
-        var name = shareName(counter.name, replica)
-        while names.contains(name.identifierKey) { name = "+" + name }
-        let added = try table.addingColumns(db, [name], place: .elsewhere)
-        let column = added.columns[added.columns.count - 1].number
-        try register(db, share: column, of: counter.number, in: number, replica: replica)
-        return column
-    }
-
-    /// Notes that a column holds the shares of a replica.
-    static func register(
-        _ db: Database, share column: Int, of counter: Int, in table: Int64, replica: ReplicaID
-    ) throws {
-        try db.execute(
-            sql: "INSERT OR IGNORE INTO _sync_share (tbl, col, counter, rid) VALUES (?, ?, ?, ?)",
-            arguments: [table, column, counter, replica.data])
     }
 }

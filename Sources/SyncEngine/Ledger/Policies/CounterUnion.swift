@@ -20,19 +20,9 @@ struct CounterUnion {
         let isCounter = counters?.shares[column] != nil
         guard let counters, isCounter || counters.shares[absent] != nil else { return }
         if !isCounter { try CounterStore.begin(db, column: column, named: name, in: table) }
-        let numbers: StatementArguments = ["table": table.number, "absent": absent, "column": column]
-        try db.execute(
-            sql: """
-                INSERT OR REPLACE INTO _sync_part (r, col, val)
-                SELECT u.r, :column, CASE WHEN p.r IS NULL THEN u.newer ELSE p.val END FROM temp._sync_union AS u
-                LEFT JOIN _sync_part AS p ON p.r = u.r AND p.col = :absent WHERE u.wins;
-                DELETE FROM _sync_part WHERE col = :absent AND r IN (SELECT r FROM _sync_row WHERE tbl = :table);
-                UPDATE _sync_share SET counter = :column WHERE tbl = :table AND counter = :absent;
-                INSERT OR REPLACE INTO _sync_policy (tbl, col, kind, name, hlc, rid)
-                SELECT tbl, :column, kind, name, hlc, rid FROM _sync_policy
-                WHERE tbl = :table AND kind = 'counter' AND col IN (:absent, :column);
-                DELETE FROM _sync_policy WHERE tbl = :table AND col = :absent;
-                """, arguments: numbers)
+        try CounterStore.uniteBases(db, absent, into: column, in: table.number)
+        try CounterStore.moveShares(db, of: absent, to: column, in: table.number)
+        try PolicyStore.uniteCounters(db, absent, into: column, in: table.number)
         try showSums()
     }
 
@@ -44,12 +34,8 @@ struct CounterUnion {
             let parts = try store.values(table.number, RowKey(key.value))
             let sum = CounterStore.sum(base: parts[column]?.value, shares.map { parts[$0]?.value })
             try withExtendedLifetime((key, parts)) {
-                try db.execute(
-                    sql: """
-                        INSERT OR REPLACE INTO _sync_shadow (tbl, pk, col, val, why)
-                        VALUES (?, ?, ?, ?, 'no such column')
-                        """,
-                    arguments: [table.number, key.value.databaseValue, column, sum.databaseValue])
+                try Parking.replace(
+                    db, with: sum.databaseValue, of: column, in: table.number, key.value.databaseValue)
             }
         }
     }

@@ -90,7 +90,9 @@ final class CustomMerges {
             do {
                 result = try function(conflict.lost.databaseValue, won.databaseValue, context)
             } catch {
-                try journalFailure(conflict, won, plan, table, key)
+                try ConflictJournal.markMergeFailed(
+                    db, conflict, won: won, life: plan.lostLife, in: table.number, key.value.databaseValue,
+                    at: now)
                 continue
             }
             pending.append(
@@ -104,35 +106,6 @@ final class CustomMerges {
         Conflict.Writer(
             replica: stamp.replica, isLocal: stamp.replica == own,
             milliseconds: stamp.timestamp.rawValue >> 16)
-    }
-
-    private static let number = "(SELECT sid FROM _sync_replica WHERE rid = ?)"
-
-    /// Keeps both values.
-    private func journalFailure(
-        _ conflict: MergePlan.Conflict, _ won: WireValue, _ plan: MergePlan, _ table: SyncedTable,
-        _ key: RowKey
-    ) throws {
-        let failed = Conflict.Reason.mergeFailed.rawValue
-        try db.execute(
-            sql: """
-                UPDATE _sync_conflict SET why = ?
-                WHERE tbl = ? AND pk = ? AND col = ? AND hlc = ? AND sid = \(Self.number) AND resolved IS NULL
-                """,
-            arguments: [
-                failed, table.number, key.value.databaseValue, conflict.column,
-                conflict.lostStamp.timestamp.rawValue, conflict.lostStamp.replica.data,
-            ])
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                SELECT ?, ?, ?, ?, ?, ?, p.sid, p.sid, ?, ?, ? FROM _sync_replica AS p WHERE p.rid = ?
-                """,
-            arguments: [
-                now, table.number, key.value.databaseValue, conflict.column, won.databaseValue,
-                conflict.winner.timestamp.rawValue, failed, plan.lostLife, conflict.winner.timestamp.rawValue,
-                conflict.winner.replica.data,
-            ])
     }
 
     /// Writes the results as edits of this replica, when the triggers track again.
@@ -153,17 +126,9 @@ final class CustomMerges {
             if result.value.compare(item.won.value) != 0 {
                 guard try target.update(key, [(name: name, value: result.value)]) == nil else { continue }
             }
-            try db.execute(
-                sql: """
-                    UPDATE _sync_conflict SET resolved = ?, how = ?
-                    WHERE tbl = ? AND pk = ? AND col = ? AND hlc = ? AND sid = \(Self.number) AND resolved IS NULL
-                    """,
-                arguments: [
-                    now, Conflict.Resolution.merged.rawValue, item.table.number,
-                    item.key.value.databaseValue, item.column, item.lostStamp.timestamp.rawValue,
-                    item.lostStamp.replica.data,
-                ])
-            count += Int64(db.changesCount)
+            count += try ConflictJournal.closeMerged(
+                db, item.lostStamp, column: item.column, in: item.table.number, item.key.value.databaseValue,
+                at: now)
         }
         return count
     }

@@ -136,8 +136,7 @@ struct PolicyDeclarations {
             db, sql: "SELECT pk, val FROM _sync_shadow WHERE tbl = ? AND col = ?",
             arguments: [table.number, share])
         guard !rows.isEmpty, let store = try CounterStore.ifNeeded(db) else { return }
-        try db.execute(
-            sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND col = ?", arguments: [table.number, share])
+        try Parking.forget(db, column: share, of: table.number)
         let target = try AppliedTable(db, table, columns: table.columns)
         for row in rows {
             let owned = (

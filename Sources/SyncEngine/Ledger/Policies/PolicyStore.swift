@@ -113,7 +113,7 @@ struct PolicyStore {
             min(present?.timestamp ?? 0, AdmissionLimits.timestampMax - 1) + 1)
         try set(
             policy.kind, ofColumn: column.number, in: table, timestamp: stamp, replica: metadata.replicaID())
-        try db.execute(sql: "UPDATE _sync_state SET clock = max(clock, ?)", arguments: [stamp])
+        try StoreMetadata.raiseClock(db, to: stamp)
     }
 
     /// Takes over a policy that a peer declares, if it stands above the one that is known.
@@ -129,6 +129,38 @@ struct PolicyStore {
             guard kind == .counter || isNewer else { return }
         }
         try set(kind, ofColumn: column, in: table, timestamp: timestamp, replica: replica)
+    }
+
+    /// Makes one policy of those of two columns that are united, of which at least one counts.
+    ///
+    /// - parameters:
+    ///     - absent: The column that is given up.
+    ///     - column: The column that stays.
+    static func uniteCounters(_ db: Database, _ absent: Int, into column: Int, in table: Int64) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_policy (tbl, col, kind, name, hlc, rid)
+                SELECT tbl, :column, kind, name, hlc, rid FROM _sync_policy
+                WHERE tbl = :table AND kind = 'counter' AND col IN (:absent, :column);
+                DELETE FROM _sync_policy WHERE tbl = :table AND col = :absent;
+                """, arguments: ["table": table, "absent": absent, "column": column])
+    }
+
+    /// Takes stamps of a time that no store takes in back to the last that they do.
+    ///
+    /// - returns: How many there were.
+    static func repairStamps(_ db: Database) throws -> Int64 {
+        try db.execute(
+            sql: "UPDATE _sync_policy SET hlc = ? WHERE \(ImplausibleMetadata.isPolicyBeyond)",
+            arguments: [AdmissionLimits.timestampMax])
+        return Int64(db.changesCount)
+    }
+
+    /// Forgets the policies of tables.
+    ///
+    /// - parameter tables: A query that selects their numbers.
+    static func removeAll(_ db: Database, ofTables tables: String) throws {
+        try db.execute(sql: "DELETE FROM main._sync_policy WHERE tbl IN (\(tables))")
     }
 
     private func set(

@@ -13,14 +13,33 @@ package struct RememberedRemote: Equatable, Sendable {
 
 /// The remotes are settings of the store: names that begin with a word of their own.
 enum RememberedRemotes {
-    static let prefix = "remote "
+    private static let prefix = "remote "
 
-    static let isRemote = "substr(name, 1, 7) = 'remote '"
+    /// The remotes, by name.
+    static func loadAll(_ db: Database) throws -> [RememberedRemote] {
+        try SyncSetting.texts(db, withPrefix: prefix).map {
+            RememberedRemote(name: $0.name, location: $0.value)
+        }
+    }
+
+    /// Remembers a remote. Another name of the same place is forgotten.
+    static func add(_ db: Database, _ remote: RememberedRemote) throws {
+        try SyncSetting.removeAll(db, withPrefix: prefix, value: remote.location)
+        try SyncSetting.set(db, prefix + remote.name, remote.location)
+    }
+
+    /// Forgets a remote.
+    static func remove(_ db: Database, named name: String) throws {
+        try SyncSetting.set(db, prefix + name, nil)
+    }
+
+    /// Forgets all remotes.
+    static func removeAll(_ db: Database) throws { try SyncSetting.removeAll(db, withPrefix: prefix) }
 }
 
 extension RemoteSchema {
     /// Removes the remotes from a copy: it is another file, and may be on another machine.
     static func forgetRemembered(_ db: Database) throws {
-        try db.execute(sql: "DELETE FROM main._sync_setting WHERE \(RememberedRemotes.isRemote)")
+        try RememberedRemotes.removeAll(db)
     }
 }

@@ -74,4 +74,34 @@ struct Acknowledgement {
             }
         }
     }
+
+    // MARK: Forgetting
+
+    /// Forgets what a replica acknowledged, for nobody waits for it.
+    func remove(of sid: Int64) throws {
+        try db.execute(sql: "DELETE FROM main._sync_acknowledged WHERE sid = ?", arguments: [sid])
+    }
+
+    /// Forgets what retired replicas acknowledged.
+    func removeOfRetired() throws {
+        try db.execute(
+            sql: "DELETE FROM main._sync_acknowledged WHERE sid IN (SELECT sid FROM _sync_retired)")
+    }
+
+    /// Forgets that changes of replicas were acknowledged of which nothing is here.
+    func removeOfUnheard() throws {
+        try db.execute(
+            sql: """
+                DELETE FROM main._sync_acknowledged WHERE origin IN (
+                    SELECT p.sid FROM _sync_replica AS p WHERE \(ImplausibleMetadata.isUnheardOf))
+                """)
+    }
+
+    /// Forgets that changes were acknowledged which no replica reaches.
+    ///
+    /// - returns: How many numbers of changes that were.
+    func removeImplausible() throws -> Int64 {
+        try db.execute(sql: "DELETE FROM main.\(ImplausibleMetadata.beyond("_sync_acknowledged"))")
+        return Int64(db.changesCount)
+    }
 }

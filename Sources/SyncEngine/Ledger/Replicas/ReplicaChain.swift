@@ -179,6 +179,20 @@ struct ReplicaChain {
         return Set(near + (try locator(of: sid, upTo: sequence))).sorted { $0.sequence > $1.sequence }
     }
 
+    /// Forgets the points after the last one that two files have in common, which wrote under one replica id.
+    func cut(_ sid: Int64, after common: Int64) throws {
+        try db.execute(
+            sql: "DELETE FROM _sync_chain WHERE sid = ? AND oseq > ?", arguments: [sid, common])
+    }
+
+    /// Forgets points at numbers of changes that no replica reaches.
+    ///
+    /// - returns: How many there were.
+    func removeImplausible() throws -> Int64 {
+        try db.execute(sql: "DELETE FROM main.\(ImplausibleMetadata.beyond("_sync_chain"))")
+        return Int64(db.changesCount)
+    }
+
     /// Forgets every second of the older points now and then.
     func thin(_ sid: Int64) throws {
         let count = try Int.fetchOne(

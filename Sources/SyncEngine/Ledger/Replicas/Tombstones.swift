@@ -60,6 +60,21 @@ struct Tombstones {
         }
     }
 
+    /// Lowers the floor to what is common to two files that wrote under one replica id.
+    func setBackFloor(of sid: Int64, to common: Int64) throws {
+        try db.execute(
+            sql: "UPDATE _sync_floor SET oseq = min(oseq, ?) WHERE sid = ?",
+            arguments: [common, sid])
+    }
+
+    /// Takes numbers of changes that no replica reaches out of the floor.
+    ///
+    /// - returns: How many there were.
+    func removeImplausibleFloor() throws -> Int64 {
+        try db.execute(sql: "DELETE FROM main.\(ImplausibleMetadata.beyond("_sync_floor"))")
+        return Int64(db.changesCount)
+    }
+
     /// Raises the floor, and forgets what lies below.
     ///
     /// - returns: How many deletions were forgotten.
@@ -75,12 +90,7 @@ struct Tombstones {
                 sql: "INSERT OR REPLACE INTO _sync_floor (sid, oseq) VALUES (?, ?)",
                 arguments: [sid, sequence])
         }
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_row WHERE NOT cl & 1 AND oseq <=
-                    coalesce((SELECT f.oseq FROM _sync_floor AS f WHERE f.sid = _sync_row.sid), 0)
-                """)
-        let count = Int64(db.changesCount)
+        let count = try VersionTable.forgetDeletions(db)
         try LastRows.removeStrays(db)
         try OriginalValues.removeStale(db)
         return count
@@ -93,13 +103,7 @@ struct Tombstones {
     func raiseFloor(ofTable table: Int64, to vector: VersionVector, _ coverage: Coverage) throws -> Int64 {
         guard !coverage[table].floor.covers(vector) else { return 0 }
         try Coverage.raise(db, table, to: Coverage.Part(known: coverage[table].known, floor: vector))
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_row WHERE tbl = ? AND NOT cl & 1 AND oseq <=
-                    coalesce((SELECT c.floor FROM _sync_coverage AS c
-                        WHERE c.tbl = _sync_row.tbl AND c.sid = _sync_row.sid), 0)
-                """, arguments: [table])
-        let count = Int64(db.changesCount)
+        let count = try VersionTable.forgetDeletions(db, of: table)
         try LastRows.removeStrays(db)
         try OriginalValues.removeStale(db)
         return count

@@ -45,6 +45,28 @@ final class LastRows {
 
     // MARK: Keeping
 
+    /// The statement by which a trigger keeps a row, if others know it. Of two deletions between two folds the first one
+    /// counts.
+    ///
+    /// - parameters:
+    ///     - key: The key of the row, as SQL.
+    ///     - part: The number of the part of the row.
+    ///     - milliseconds: The time, as SQL.
+    ///     - size: How large the part is, as SQL.
+    ///     - values: The values of the part, each behind its number and in its ``encoding(_:)``, as SQL.
+    static func keepingStatement(
+        _ table: Int64, key: String, part: Int, at milliseconds: String, size: String, values: String
+    ) -> String {
+        """
+        INSERT INTO _sync_last (r, life, part, at, size, vals)
+        SELECT r.r, r.cl, \(part), \(milliseconds), \(size), \(values)
+        FROM _sync_row AS r WHERE last_insert_rowid() - (SELECT folded FROM _sync_state) <= \(logCountMax)
+        AND r.tbl = \(table) AND r.pk = +\(key) AND r.cl & 1
+        AND \(size) <= \(partSizeMax)
+        AND NOT EXISTS (SELECT 1 FROM _sync_last AS l WHERE l.r = r.r AND l.life = r.cl AND l.part = \(part));
+        """
+    }
+
     /// Keeps a row that a peer deleted.
     func keep(_ values: [Int: WireValue], row: Int64, life: Int64, at milliseconds: Int64) throws {
         hasKept = true
@@ -182,6 +204,11 @@ final class LastRows {
     }
 
     // MARK: Forgetting
+
+    /// Forgets what is kept of a row, by the number of its version.
+    static func remove(_ db: Database, row: Int64) throws {
+        try db.runCached("DELETE FROM main._sync_last WHERE r = ?", version: row)
+    }
 
     /// Forgets rows that no tombstone stands for any more: their numbers can be given again.
     static func removeStrays(_ db: Database) throws {

@@ -81,6 +81,11 @@ final class OriginalValues {
         return raw
     }
 
+    /// Forgets the entries of a row, by the number of its version.
+    static func remove(_ db: Database, row: Int64) throws {
+        try db.runCached("DELETE FROM main._sync_original WHERE r = ?", version: row)
+    }
+
     /// Forgets entries that count no longer.
     static func removeStale(_ db: Database) throws {
         guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_original)") == true else {

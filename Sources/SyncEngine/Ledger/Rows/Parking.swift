@@ -98,13 +98,7 @@ final class Parking {
         let filter = columns.map { numbers in
             " AND col IN (\((numbers + [Self.wholeRow]).map(String.init).joined(separator: ", ")))"
         }
-        let statement = try db.cachedStatement(
-            sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ?" + (filter ?? ""))
-        statement.reset()
-        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
-        key.value.bind(statement.sqliteStatement, 2)
-        while try statement.step() {}
-        statement.reset()
+        try db.runCached("DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ?" + (filter ?? ""), table, key)
     }
 
     /// Forgets the parked values of some columns. A row that waits goes on waiting.
@@ -120,12 +114,7 @@ final class Parking {
                 SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = h.tbl AND s.pk = h.pk)
             """,
         ] {
-            let statement = try db.cachedStatement(sql: sql)
-            statement.reset()
-            _ = RawBinding.int64(statement.sqliteStatement, 1, table)
-            key.value.bind(statement.sqliteStatement, 2)
-            while try statement.step() {}
-            statement.reset()
+            try db.runCached(sql, table, key)
         }
     }
 
@@ -210,12 +199,7 @@ final class Parking {
     }
 
     private func delist(_ table: Int64, _ key: RowKey) throws {
-        let statement = try db.cachedStatement(sql: "DELETE FROM _sync_hidden WHERE tbl = ? AND pk = ?")
-        statement.reset()
-        _ = RawBinding.int64(statement.sqliteStatement, 1, table)
-        key.value.bind(statement.sqliteStatement, 2)
-        while try statement.step() {}
-        statement.reset()
+        try db.runCached("DELETE FROM _sync_hidden WHERE tbl = ? AND pk = ?", table, key)
     }
 }
 

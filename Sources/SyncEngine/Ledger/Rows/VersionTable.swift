@@ -143,12 +143,19 @@ final class VersionTable {
                 try digests?.cell(table, key, column: column, local(stamp), isAdded: false)
             }
         }
-        for name in ["_sync_cell", "_sync_part", "_sync_last", "_sync_original", "_sync_row"] {
-            let statement = try db.cachedStatement(sql: "DELETE FROM main.\(name) WHERE r = ?")
-            statement.reset()
-            _ = RawBinding.int64(statement.sqliteStatement, 1, row)
-            try run(statement)
-        }
+        try forget(row: row)
+    }
+
+    /// Forgets the versions of a row, the sums apart, and what is kept of it by its number.
+    func forget(row: Int64) throws { try Self.forget(db, row: row) }
+
+    /// The same, where no bundle is applied.
+    static func forget(_ db: Database, row: Int64) throws {
+        try db.runCached("DELETE FROM main._sync_cell WHERE r = ?", version: row)
+        try CounterStore.remove(db, row: row)
+        try LastRows.remove(db, row: row)
+        try OriginalValues.remove(db, row: row)
+        try db.runCached("DELETE FROM main._sync_row WHERE r = ?", version: row)
     }
 
     /// Writes the versions of a plan.

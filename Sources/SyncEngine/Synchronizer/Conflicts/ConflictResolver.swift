@@ -38,7 +38,7 @@ struct ConflictResolver {
             }
             result.remainingCount = open
         }
-        try closeRests()
+        try ConflictJournal.closeRests(db, at: now)
         result.resolvedCount = before - (try Conflict.request(.open).fetchCount(db))
         return result
     }
@@ -182,22 +182,7 @@ struct ConflictResolver {
         let counters = try CounterColumns.loadAll(db)[table.number]
         for (column, value) in try LastRows(db).values(row: row, life: life, counters)
         where counters?.counter(of: column) == nil {
-            let statement = try db.cachedStatement(
-                sql: """
-                    INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
-                    SELECT ?1, j.tbl, j.pk, ?2, ?3, 0, s.self, j.won, 'row', j.life, j.won_hlc
-                    FROM _sync_conflict AS j JOIN _sync_state AS s WHERE j.id = ?4 AND NOT EXISTS (
-                        SELECT 1 FROM _sync_conflict AS o
-                        WHERE o.tbl = j.tbl AND o.pk = j.pk AND o.col = ?2 AND o.life = j.life)
-                    """)
-            statement.reset()
-            let raw = statement.sqliteStatement
-            _ = RawBinding.int64(raw, 1, now)
-            _ = RawBinding.int64(raw, 2, Int64(column))
-            value.value.bind(raw, 3)
-            _ = RawBinding.int64(raw, 4, conflict.id)
-            while try statement.step() {}
-            statement.reset()
+            try ConflictJournal.appendRest(db, value.value, column: column, beside: conflict.id, at: now)
         }
     }
 
@@ -244,27 +229,12 @@ struct ConflictResolver {
 
     private func close(_ ids: [Int64], _ resolution: Conflict.Resolution) throws {
         for ids in Self.portions(ids) {
-            try db.execute(
-                sql: """
-                    UPDATE _sync_conflict SET resolved = ?, how = ?
-                    WHERE id IN (\(ids.map { String($0) }.joined(separator: ", "))) AND resolved IS NULL
-                    """, arguments: [now, resolution.rawValue])
+            try ConflictJournal.close(db, ids, resolution, at: now)
         }
     }
 
     /// The length of a statement is limited.
     private static func portions(_ ids: [Int64]) -> [[Int64]] {
         stride(from: 0, to: ids.count, by: 5000).map { Array(ids[$0..<min($0 + 5000, ids.count)]) }
-    }
-
-    /// Closes the rest of rows of which nothing is open any more.
-    private func closeRests() throws {
-        try db.execute(
-            sql: """
-                UPDATE _sync_conflict SET resolved = ?, how = 'kept'
-                WHERE why = 'row' AND resolved IS NULL AND NOT EXISTS (
-                    SELECT 1 FROM _sync_conflict AS o WHERE o.tbl = _sync_conflict.tbl AND o.pk = _sync_conflict.pk
-                      AND o.life = _sync_conflict.life AND o.why <> 'row' AND o.resolved IS NULL)
-                """, arguments: [now])
     }
 }

@@ -201,7 +201,7 @@ struct KeyConversion {
             for column in table.presentColumns
             where converted.domains[column.name.foldedIdentifier] != nil {
                 try tracking.log(
-                    table, CaptureTriggers.Operation.rewrite, of: column,
+                    table, ChangeLog.Operation.rewrite, of: column,
                     where: "\(column.name.quotedDatabaseIdentifier) IS NOT NULL")
             }
         }

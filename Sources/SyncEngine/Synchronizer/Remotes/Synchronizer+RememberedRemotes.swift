@@ -7,12 +7,7 @@ extension Synchronizer {
         guard try !rememberedRemotes().contains(remote) else { return }
         try database.write { db in
             try MetadataSchema.upgrade(db)
-            try db.execute(
-                sql: "DELETE FROM _sync_setting WHERE value = ? AND \(RememberedRemotes.isRemote)",
-                arguments: [remote.location])
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)",
-                arguments: [RememberedRemotes.prefix + remote.name, remote.location])
+            try RememberedRemotes.add(db, remote)
         }
     }
 
@@ -20,12 +15,7 @@ extension Synchronizer {
     package func rememberedRemotes() throws -> [RememberedRemote] {
         try database.read { db in
             guard try db.tableExists("_sync_setting", in: "main") else { return [] }
-            return try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT substr(name, 8), value FROM _sync_setting WHERE \(RememberedRemotes.isRemote) ORDER BY name
-                    """
-            ).map { RememberedRemote(name: try $0.decode(atIndex: 0), location: try $0.decode(atIndex: 1)) }
+            return try RememberedRemotes.loadAll(db)
         }
     }
 
@@ -36,11 +26,7 @@ extension Synchronizer {
     package func forget(remote name: String) throws -> Bool {
         let remembered = try rememberedRemotes().filter { $0.name == name || $0.location == name }
         try database.write { db in
-            for remote in remembered {
-                try db.execute(
-                    sql: "DELETE FROM _sync_setting WHERE name = ?",
-                    arguments: [RememberedRemotes.prefix + remote.name])
-            }
+            for remote in remembered { try RememberedRemotes.remove(db, named: remote.name) }
         }
         var isKnown = !remembered.isEmpty
         for name in Set([name] + remembered.map(\.name)).sorted() {

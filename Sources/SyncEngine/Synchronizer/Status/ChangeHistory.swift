@@ -71,8 +71,8 @@ extension Synchronizer {
 
     private func operation(_ row: Row) throws -> HistoryEntry.Operation {
         switch try row.decode(Int.self, atIndex: 4) & 0xF {
-        case CaptureTriggers.Operation.insert: .insert
-        case CaptureTriggers.Operation.delete: .delete
+        case ChangeLog.Operation.insert: .insert
+        case ChangeLog.Operation.delete: .delete
         default: .update
         }
     }
@@ -86,12 +86,12 @@ extension Synchronizer {
             return table.columns.filter { $0.number == number }.map(\.name)
         }
         let operation = try row.decode(Int.self, atIndex: 4)
-        let updates = [CaptureTriggers.Operation.update, CaptureTriggers.Operation.rewrite]
+        let updates = [ChangeLog.Operation.update, ChangeLog.Operation.rewrite]
         guard let mask, updates.contains(operation & 0xF) else { return [] }
-        let group = operation >> CaptureTriggers.Operation.groupShift
+        let group = operation >> ChangeLog.Operation.groupShift
         return table.columns.filter { column in
-            column.number / CaptureTriggers.columnsPerGroup == group
-                && mask >> Int64(column.number % CaptureTriggers.columnsPerGroup) & 1 == 1
+            column.number / ChangeLog.columnsPerGroup == group
+                && mask >> Int64(column.number % ChangeLog.columnsPerGroup) & 1 == 1
         }.map(\.name)
     }
 }

@@ -102,10 +102,9 @@ extension Synchronizer {
             guard let sid else {
                 throw SyncError(.noSuchReplica, "replica \(replica.shortDescription) is not retired here")
             }
-            try db.execute(sql: "DELETE FROM _sync_peer WHERE rid = ?", arguments: [replica.data])
-            for table in ["_sync_known", "_sync_acknowledged"] {
-                try db.execute(sql: "DELETE FROM main.\(table) WHERE sid = ?", arguments: [sid])
-            }
+            try PeerRegister(db: db).remove(replica)
+            try ReplicaRegister(db: db).removeKnown(of: sid)
+            try Acknowledgement(db: db).remove(of: sid)
         }
     }
 

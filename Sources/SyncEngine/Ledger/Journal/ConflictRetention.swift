@@ -42,9 +42,9 @@ public struct ConflictRetention: Equatable, Sendable {
     static func load(_ db: Database) throws -> ConflictRetention {
         var retention = ConflictRetention()
         for setting in settings {
-            let value = try Int64.fetchOne(
-                db, sql: "SELECT value FROM _sync_setting WHERE name = ?", arguments: [setting.name])
-            if let value { retention[keyPath: setting.bound] = value < 0 ? nil : value }
+            if let value = try SyncSetting.integer(db, setting.name) {
+                retention[keyPath: setting.bound] = value < 0 ? nil : value
+            }
         }
         return retention
     }
@@ -52,60 +52,34 @@ public struct ConflictRetention: Equatable, Sendable {
     /// Writes the bounds.
     func store(_ db: Database) throws {
         for setting in Self.settings {
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)",
-                arguments: [setting.name, max(-1, self[keyPath: setting.bound] ?? -1)])
+            try SyncSetting.set(db, setting.name, max(-1, self[keyPath: setting.bound] ?? -1))
         }
     }
 
     /// How many open conflicts bounds have dropped so far.
     static func droppedCount(_ db: Database) throws -> Int64 {
-        try Int64.fetchOne(
-            db, sql: "SELECT value FROM _sync_setting WHERE name = ?", arguments: [droppedName]) ?? 0
+        try SyncSetting.integer(db, droppedName) ?? 0
     }
 
     /// Drops what is beyond the bounds. The rest of a row goes with its last conflict.
     func prune(_ db: Database, now: Int64) throws {
-        try prune(db, "resolved IS NOT NULL", time: "resolved", resolvedMilliseconds, resolvedCount, now)
-        let dropped = try prune(db, "resolved IS NULL", time: "at", openMilliseconds, openCount, now)
+        try prune(db, .resolved, resolvedMilliseconds, resolvedCount, now)
+        let dropped = try prune(db, .open, openMilliseconds, openCount, now)
         guard dropped > 0 else { return }
-        try db.execute(
-            sql: "INSERT OR REPLACE INTO _sync_setting (name, value) VALUES (?, ?)",
-            arguments: [Self.droppedName, try Self.droppedCount(db) + dropped])
-        try db.execute(
-            sql: """
-                DELETE FROM _sync_conflict WHERE why = 'row' AND resolved IS NULL AND NOT EXISTS (
-                    SELECT 1 FROM _sync_conflict AS o WHERE o.tbl = _sync_conflict.tbl AND o.pk = _sync_conflict.pk
-                      AND o.life = _sync_conflict.life AND o.why <> 'row' AND o.resolved IS NULL)
-                """)
+        try SyncSetting.set(db, Self.droppedName, try Self.droppedCount(db) + dropped)
+        try ConflictJournal.removeRests(db)
     }
 
     @discardableResult
     private func prune(
-        _ db: Database, _ state: String, time: String, _ age: Int64?, _ count: Int64?, _ now: Int64
+        _ db: Database, _ state: ConflictJournal.State, _ age: Int64?, _ count: Int64?, _ now: Int64
     ) throws -> Int64 {
         var dropped: Int64 = 0
         if let age {
             let (bound, overflow) = now.subtractingReportingOverflow(age)
-            try db.execute(
-                sql: "DELETE FROM _sync_conflict WHERE \(state) AND why <> 'row' AND \(time) < ?",
-                arguments: [overflow ? Int64.min : bound])
-            dropped += Int64(db.changesCount)
-            if state == "resolved IS NOT NULL" {
-                try db.execute(
-                    sql: "DELETE FROM _sync_conflict WHERE \(state) AND why = 'row' AND \(time) < ?",
-                    arguments: [overflow ? Int64.min : bound])
-            }
+            dropped += try ConflictJournal.remove(db, state, before: overflow ? Int64.min : bound)
         }
-        if let count {
-            try db.execute(
-                sql: """
-                    DELETE FROM _sync_conflict WHERE id IN (
-                        SELECT id FROM _sync_conflict WHERE \(state) AND why <> 'row'
-                        ORDER BY \(time) DESC, id DESC LIMIT -1 OFFSET ?)
-                    """, arguments: [count])
-            dropped += Int64(db.changesCount)
-        }
+        if let count { dropped += try ConflictJournal.remove(db, state, beyond: count) }
         return dropped
     }
 }

@@ -84,6 +84,34 @@ struct Coverage {
         }
     }
 
+    /// Notes that the changes of a replica after one of them are no longer known, and are not below a floor.
+    static func setBack(_ db: Database, _ sid: Int64, to common: Int64) throws {
+        try db.execute(
+            sql: "UPDATE _sync_coverage SET oseq = min(oseq, ?1), floor = min(floor, ?1) WHERE sid = ?2",
+            arguments: [common, sid])
+    }
+
+    /// Forgets what is known of a table beyond what is known of all. Of one whose rows are chosen,
+    /// ``PartialTable`` says what is known.
+    static func remove(_ db: Database, ofTable table: Int64) throws {
+        try db.execute(sql: "DELETE FROM _sync_coverage WHERE tbl = ?", arguments: [table])
+    }
+
+    /// Forgets what is known of tables beyond what is known of all.
+    ///
+    /// - parameter tables: A query that selects their numbers.
+    static func removeAll(_ db: Database, ofTables tables: String) throws {
+        try db.execute(sql: "DELETE FROM main._sync_coverage WHERE tbl IN (\(tables))")
+    }
+
+    /// Forgets numbers of changes that no replica reaches.
+    ///
+    /// - returns: How many there were.
+    static func removeImplausible(_ db: Database) throws -> Int64 {
+        try db.execute(sql: "DELETE FROM main.\(ImplausibleMetadata.beyond("_sync_coverage"))")
+        return Int64(db.changesCount)
+    }
+
     /// Removes what is known of all tables by now.
     static func normalize(_ db: Database) throws {
         try db.execute(

@@ -97,36 +97,6 @@ struct SyncedTable {
 
     /// The columns that the local table has.
     var presentColumns: [Column] { columns.filter(\.isPresent) }
-
-    /// Adds a table to the metadata.
-    static func register(
-        _ db: Database, name: String, key: String, columns: [String], isTracked: Bool
-    ) throws -> SyncedTable {
-        try NameAliases.release(db, table: name)
-        let place: Place = isTracked ? .tracked : .elsewhere
-        try db.execute(
-            sql: "INSERT INTO _sync_table (name, key, tracked) VALUES (?, ?, ?)",
-            arguments: [name, key, place.rawValue])
-        let number = db.lastInsertedRowID
-        let table = SyncedTable(number: number, name: name, key: key, place: place, columns: [])
-        return try table.addingColumns(db, columns, place: isTracked ? .table : .elsewhere)
-    }
-
-    /// Adds columns to the metadata of the table.
-    func addingColumns(_ db: Database, _ names: [String], place: Column.Place) throws -> SyncedTable {
-        var columns = self.columns
-        var last = columns.map(\.number).max() ?? -1
-        for name in names {
-            try NameAliases.release(db, column: name, of: number)
-            last += 1
-            let column = Column(number: last, name: name, place: place)
-            try db.execute(
-                sql: "INSERT INTO _sync_column (tbl, col, name, present) VALUES (?, ?, ?, ?)",
-                arguments: [number, column.number, name, place.rawValue])
-            columns.append(column)
-        }
-        return SyncedTable(number: number, name: name, key: key, place: self.place, columns: columns)
-    }
 }
 
 extension Sequence {

@@ -87,4 +87,34 @@ struct NameAliases {
         try db.execute(
             sql: "DELETE FROM _sync_alias WHERE tbl = ? AND col >= 0 AND name = ?", arguments: [table, name])
     }
+
+    /// Gives the other names of a column to another one, with which it was united.
+    static func move(_ db: Database, ofColumn absent: Int, to column: Int, in table: Int64) throws {
+        try db.execute(
+            sql: "UPDATE OR REPLACE _sync_alias SET col = :column WHERE tbl = :table AND col = :absent",
+            arguments: ["table": table, "absent": absent, "column": column])
+    }
+
+    /// Forgets the other names of a table and of its columns.
+    static func remove(_ db: Database, ofTable table: Int64) throws {
+        try db.execute(sql: "DELETE FROM _sync_alias WHERE tbl = ?", arguments: [table])
+    }
+
+    /// Forgets the other names of tables and of their columns.
+    ///
+    /// - parameter tables: A query that selects the numbers of the tables.
+    static func removeAll(_ db: Database, ofTables tables: String) throws {
+        try db.execute(sql: "DELETE FROM main._sync_alias WHERE tbl IN (\(tables))")
+    }
+
+    /// Forgets the other names of columns.
+    ///
+    /// - parameter listed: A table that lists their numbers, as `tbl` and `col`.
+    static func removeAll(_ db: Database, ofColumnsListed listed: String) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM main._sync_alias WHERE EXISTS (
+                    SELECT 1 FROM \(listed) AS u WHERE u.tbl = _sync_alias.tbl AND u.col = _sync_alias.col)
+                """)
+    }
 }

@@ -1,0 +1,59 @@
+import CipherStore
+import SyncWire
+
+/// How `_sync_state` is written, which is one row. Nothing else writes it.
+extension StoreMetadata {
+    /// Writes the state of a new store.
+    ///
+    /// - parameters:
+    ///     - store: The database that it is a replica of.
+    ///     - own: The local number of this replica.
+    static func create(_ db: Database, store: StoreID, own: Int64) throws {
+        try db.execute(
+            sql: "INSERT INTO _sync_state (id, format, store, self) VALUES (1, ?, ?, ?)",
+            arguments: [MetadataSchema.version, store.data, own])
+    }
+
+    /// Notes that the tables are those of a version.
+    static func setFormat(_ db: Database, _ version: Int64) throws {
+        try db.execute(sql: "UPDATE _sync_state SET format = ?", arguments: [version])
+    }
+
+    /// Notes which of the replicas this one is from now on.
+    static func setSelf(_ db: Database, _ number: Int64) throws {
+        try db.execute(sql: "UPDATE _sync_state SET self = ?", arguments: [number])
+    }
+
+    // MARK: Versions
+
+    /// Notes that the log has versions up to an entry, of which the newest has a stamp.
+    static func advance(_ db: Database, folded: Int64, clock: Int64) throws {
+        try db.execute(
+            sql: "UPDATE _sync_state SET folded = ?, clock = max(clock, ?)", arguments: [folded, clock])
+    }
+
+    /// The same of an entry that is a mark, and has no stamp.
+    static func advance(_ db: Database, folded: Int64) throws {
+        try db.execute(sql: "UPDATE _sync_state SET folded = ?", arguments: [folded])
+    }
+
+    /// Lets the next stamp be above one that was given or adopted.
+    static func raiseClock(_ db: Database, to stamp: Int64) throws {
+        try db.execute(sql: "UPDATE _sync_state SET clock = max(clock, ?)", arguments: [stamp])
+    }
+
+    // MARK: Triggers
+
+    /// Mutes the triggers that log changes.
+    static func beginApplying(_ db: Database) throws {
+        try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+    }
+
+    /// Lets these triggers run again.
+    ///
+    /// - parameter clock: What the clock is at least, because of what was written meanwhile.
+    static func endApplying(_ db: Database, clock: Int64) throws {
+        try db.execute(
+            sql: "UPDATE _sync_state SET applying = 0, clock = max(clock, ?)", arguments: [clock])
+    }
+}

@@ -1,0 +1,98 @@
+import CipherStore
+import Foundation
+import SyncWire
+
+/// How bases and shares are written of many rows at once, and outside of a merge.
+extension CounterStore {
+    // MARK: Bases
+
+    /// Takes what the rows of a table hold now for the bases of a new counter.
+    ///
+    /// - parameter present: What the table calls the column, if that is not in the metadata yet.
+    static func begin(
+        _ db: Database, column: Int, named present: String? = nil, in table: SyncedTable
+    ) throws {
+        let known = table.columns.first { $0.number == column && $0.isPresent }?.name
+        let name = known.map { present ?? $0 }
+        if table.hasRows, let name {
+            let shown = "t.\(name.quotedDatabaseIdentifier)"
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO _sync_part (r, col, val)
+                    SELECT r.r, \(column), \(shown) FROM \(table.qualifiedName) AS t
+                    JOIN _sync_row AS r ON r.tbl = \(table.number) AND r.pk = t.\(table.key.quotedDatabaseIdentifier)
+                    WHERE r.cl & 1
+                    """)
+        }
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_part (r, col, val)
+                SELECT r.r, s.col, s.val FROM _sync_shadow AS s JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
+                WHERE s.tbl = ? AND s.col = ? AND r.cl & 1
+                """, arguments: [table.number, column])
+    }
+
+    /// Forgets the bases and shares of rows that begin anew.
+    ///
+    /// - parameter isNew: The condition for these rows, on columns of `_sync_row`.
+    static func removeParts(_ db: Database, ofRowsWhere isNew: String) throws {
+        try db.execute(sql: "DELETE FROM _sync_part WHERE r IN (SELECT r FROM _sync_row WHERE \(isNew))")
+    }
+
+    /// Takes what rows hold that were inserted for the bases of a counter.
+    ///
+    /// - parameter isNew: The condition for these rows, which begins with a column of `_sync_row`.
+    static func begin(
+        _ db: Database, _ column: SyncedTable.Column, in table: SyncedTable, ofRowsWhere isNew: String
+    ) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_part (r, col, val)
+                SELECT r.r, \(column.number), t.\(column.name.quotedDatabaseIdentifier) FROM _sync_row AS r
+                JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk
+                WHERE r.\(isNew) AND r.tbl = \(table.number) AND r.cl & 1
+                """)
+    }
+
+    /// Gives the column that stays the base of the later write, of two columns that are united. Runs while
+    /// `temp._sync_union` lists the rows that have both, and who wins.
+    ///
+    /// - parameter absent: The column that is given up.
+    static func uniteBases(_ db: Database, _ absent: Int, into column: Int, in table: Int64) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_part (r, col, val)
+                SELECT u.r, :column, CASE WHEN p.r IS NULL THEN u.newer ELSE p.val END FROM temp._sync_union AS u
+                LEFT JOIN _sync_part AS p ON p.r = u.r AND p.col = :absent WHERE u.wins;
+                DELETE FROM _sync_part WHERE col = :absent AND r IN (SELECT r FROM _sync_row WHERE tbl = :table);
+                """, arguments: ["table": table, "absent": absent, "column": column])
+    }
+
+    // MARK: Shares
+
+    /// Gives a row a share in another column that is what it is in one.
+    ///
+    /// - parameters:
+    ///     - column: The column that has the share.
+    ///     - target: The column that gets it.
+    static func copyShare(_ db: Database, row: Int64, from column: Int, to target: Int) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_part (r, col, val)
+                SELECT r, ?1, val FROM _sync_part WHERE r = ?2 AND col = ?3
+                """, arguments: [target, row, column])
+    }
+
+    /// Replaces a share of a row.
+    static func setShare(_ db: Database, _ share: CounterShare, row: Int64, column: Int) throws {
+        try db.execute(
+            sql: "UPDATE _sync_part SET val = ? WHERE r = ? AND col = ?",
+            arguments: [Data(share.bytes), row, column])
+    }
+
+    /// Forgets a share of a row.
+    static func removeShare(_ db: Database, row: Int64, column: Int) throws {
+        try db.execute(
+            sql: "DELETE FROM _sync_part WHERE r = ? AND col = ?", arguments: [row, column])
+    }
+}

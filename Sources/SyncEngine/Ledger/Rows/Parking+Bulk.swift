@@ -1,0 +1,166 @@
+import CipherStore
+import SyncWire
+
+/// What happens to parked values, and to the list of hidden rows, by statements of their own, most of them for many rows.
+extension Parking {
+
+    // MARK: Writes of this replica
+
+    /// The parked values that local writes replace, as SQL, while a fold lists them in `temp._sync_fold` and
+    /// `temp._sync_written`.
+    ///
+    /// `INSERT OR REPLACE` writes the columns that are here: what peers have in
+    /// others stays, as part of the new row.
+    static let isReplacedByFold = """
+        (EXISTS (
+            SELECT 1 FROM temp._sync_fold AS f
+            WHERE f.tbl = _sync_shadow.tbl AND f.pk = _sync_shadow.pk AND f.turns > 0
+              AND NOT (f.alive AND f.cl & 1 AND EXISTS (
+                SELECT 1 FROM _sync_column AS a
+                WHERE a.tbl = f.tbl AND a.col = _sync_shadow.col AND a.present <> 1)))
+        OR EXISTS (
+            SELECT 1 FROM temp._sync_written AS w
+            WHERE w.tbl = _sync_shadow.tbl AND w.pk = _sync_shadow.pk AND w.col = _sync_shadow.col))
+        """
+
+    /// Forgets what a fold's writes replace, and takes rows that they wrote whole off the list of hidden ones.
+    static func removeReplacedByFold(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_shadow WHERE \(isReplacedByFold);
+                DELETE FROM _sync_hidden WHERE EXISTS (
+                    SELECT 1 FROM temp._sync_fold AS f
+                    WHERE f.tbl = _sync_hidden.tbl AND f.pk = _sync_hidden.pk AND f.turns > 0);
+                """)
+    }
+
+    // MARK: Adding
+
+    /// Keeps the values of a column that is about to be dropped, except those that are missing and were never written.
+    /// What is parked already is newer than the table.
+    ///
+    /// - parameter isMissing: Whether the table `t` has no value of its own, as SQL.
+    static func keepDropped(
+        _ db: Database, _ column: SyncedTable.Column, of table: SyncedTable, unless isMissing: String
+    ) throws {
+        let name = column.name.quotedDatabaseIdentifier
+        try db.execute(
+            sql: """
+                UPDATE _sync_shadow SET why = :why WHERE tbl = :table AND col = :column;
+                INSERT INTO _sync_shadow (tbl, pk, col, val, why)
+                SELECT :table, r.pk, :column, t.\(name), :why
+                FROM \(table.qualifiedName) AS t
+                JOIN _sync_row AS r ON r.tbl = :table AND r.pk = t.\(table.key.quotedDatabaseIdentifier) AND r.cl & 1
+                LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = :column
+                WHERE (NOT \(isMissing) OR c.r IS NOT NULL)
+                  AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = :table AND s.pk = r.pk AND s.col = :column)
+                ORDER BY r.pk;
+                """,
+            arguments: [
+                "table": table.number, "column": column.number, "why": KeptReason.dropped,
+            ])
+    }
+
+    /// Parks rows whole that were kept of a dropped table, where nothing is parked of them.
+    ///
+    /// - parameters:
+    ///     - kept: The rows that were kept.
+    ///     - condition: Which of these rows `k`, as SQL.
+    static func add(_ db: Database, rowsOf kept: SyncedTable, where condition: String) throws {
+        let key = kept.key.quotedDatabaseIdentifier
+        let values = kept.presentColumns.map { ("\($0.number)", "k.\($0.name.quotedDatabaseIdentifier)") }
+        for (number, value) in values + [("\(wholeRow)", "NULL")] {
+            try db.execute(
+                sql: """
+                    INSERT OR IGNORE INTO _sync_shadow (tbl, pk, col, val, why)
+                    SELECT ?, k.\(key), \(number), \(value), 'no such table' FROM \(kept.qualifiedName) AS k
+                    WHERE \(condition)
+                    """, arguments: [kept.number])
+        }
+    }
+
+    /// Parks values of a column, where none is parked.
+    ///
+    /// - parameters:
+    ///     - value: The value, as SQL over the rows.
+    ///     - rows: The rows, as SQL from FROM on.
+    ///     - key: Their keys, as SQL over the rows.
+    ///     - condition: Which of them, as SQL.
+    static func add(
+        _ db: Database, _ value: String, of column: Int, in table: Int64, rows: String, key: String,
+        where condition: String
+    ) throws {
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO _sync_shadow (tbl, pk, col, val, why)
+                SELECT ?, \(key), ?, \(value), '\(KeptReason.noColumn)' \(rows)
+                WHERE \(condition)
+                """, arguments: [table, column])
+    }
+
+    /// Parks the values that stand when two columns become one, in the place of what is parked. They stand in
+    /// `temp._sync_union` (see ``ColumnUnion``).
+    static func replaceWithWinnersOfUnion(_ db: Database, of column: Int, in table: Int64) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_shadow (tbl, pk, col, val, why)
+                SELECT :table, pk, :column, newer, 'no such column' FROM temp._sync_union WHERE wins;
+                """, arguments: ["table": table, "column": column])
+    }
+
+    /// Parks a value in the place of what is parked of its column.
+    static func replace(
+        _ db: Database, with value: DatabaseValue, of column: Int, in table: Int64, _ key: DatabaseValue
+    ) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_shadow (tbl, pk, col, val, why)
+                VALUES (?, ?, ?, ?, 'no such column')
+                """,
+            arguments: [table, key, column, value])
+    }
+
+    /// Lists the rows that a program of an older version parked as hidden. The next
+    /// settlement finds out what stands against them.
+    static func adoptParkedRows(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                INSERT OR IGNORE INTO _sync_hidden (tbl, pk, reason, since)
+                SELECT DISTINCT s.tbl, s.pk, '\(ParkedRow.Reason.other.rawValue)', 0
+                FROM _sync_shadow AS s JOIN _sync_table AS t ON t.tbl = s.tbl AND t.tracked = 1
+                LEFT JOIN _sync_column AS c ON c.tbl = s.tbl AND c.col = s.col
+                WHERE s.col = \(wholeRow) OR c.present = 1
+                """)
+    }
+
+    // MARK: Forgetting
+
+    /// Forgets what is parked of a column.
+    static func forget(_ db: Database, column: Int, of table: Int64) throws {
+        try db.execute(
+            sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND col = ?", arguments: [table, column])
+    }
+
+    /// Forgets what is parked of columns.
+    ///
+    /// - parameter columns: A query of their tables and numbers.
+    static func forget(_ db: Database, columnsIn columns: String) throws {
+        try db.execute(sql: "DELETE FROM _sync_shadow WHERE (tbl, col) IN (\(columns))")
+    }
+
+    /// Forgets what is parked of a column in the row of a version.
+    static func forget(_ db: Database, column: Int, ofVersion row: Int64) throws {
+        let isOfRow = "WHERE r.r = :row"
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_shadow WHERE tbl = (SELECT r.tbl FROM _sync_row AS r \(isOfRow))
+                AND pk = (SELECT r.pk FROM _sync_row AS r \(isOfRow)) AND col = :column
+                """, arguments: ["row": row, "column": column])
+    }
+
+    /// Forgets the parked values of a row, which stays on the list of hidden ones if it is there.
+    static func forget(_ db: Database, valuesOf key: DatabaseValue, in table: Int64) throws {
+        try db.execute(
+            sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND pk = ?", arguments: [table, key])
+    }
+}

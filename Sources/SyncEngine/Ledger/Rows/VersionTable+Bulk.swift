@@ -1,0 +1,278 @@
+import CipherStore
+import SyncWire
+
+/// What happens to versions by statements of their own, most of them for many rows.
+extension VersionTable {
+
+    // MARK: Fold
+
+    /// Gives versions to rows that the tail of the log inserts, when there is nothing but such.
+    ///
+    /// - returns: False when a row was known after all; nothing was changed then.
+    static func foldInsertions(_ db: Database, after folded: Int64, _ stamps: StampRule) throws -> Bool {
+        do {
+            try db.execute(
+                sql: """
+                    INSERT INTO _sync_row (tbl, pk, cl, hlc, sid, oseq)
+                    SELECT tbl, pk, 1, \(stamps.sql("ms")), \(stamps.replica), seq
+                    FROM _sync_log WHERE seq > \(folded) AND \(TableDefinition.isUUID("pk")) ORDER BY seq
+                    """)
+            return true
+        } catch ResultCode.SQLITE_CONSTRAINT_UNIQUE {
+            return false
+        }
+    }
+
+    /// Gives versions to columns of known rows that the tail of the log updates, when there is nothing but such.
+    ///
+    /// - returns: False when a row was not known; nothing was changed then.
+    static func foldUpdates(_ db: Database, after folded: Int64, _ stamps: StampRule) throws -> Bool {
+        do {
+            // The number of a row that is not known, or not alive, is NULL, which the table refuses, and so is a
+            // stamp beyond the last one: a row begins a new life then.
+            try db.execute(
+                sql: """
+                    INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
+                    SELECT CASE WHEN r.cl & 1 THEN r.r END, u.col,
+                        nullif(
+                            min(max(\(stamps.sql("u.ms")), r.hlc + 1, coalesce(c.hlc + 1, 0)), \(StampRule.end)),
+                            \(StampRule.end)),
+                        \(stamps.replica), u.seq
+                    FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms
+                          FROM _sync_log AS l CROSS JOIN _sync_column AS c ON c.tbl = l.tbl
+                              AND l.op = (2 | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                          WHERE l.seq > \(folded) AND \(TableDefinition.isUUID("l.pk"))
+                          GROUP BY l.tbl, l.pk, c.col) AS u
+                    LEFT JOIN _sync_row AS r ON r.tbl = u.tbl AND r.pk = u.pk
+                    LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = u.col
+                    """)
+            return true
+        } catch ResultCode.SQLITE_CONSTRAINT_NOTNULL {
+            return false
+        }
+    }
+
+    /// A row's life after `turns` insertions and deletions: odd while it exists. A deletion of a row that
+    /// is gone is one of the same life, told anew (see ``HalfKnownDeletions``).
+    ///
+    /// A row that is replaced in the last life in which it can be there stays in it. It can die in the last life there is,
+    /// and begin none after it. Its key was used up by somebody who sent such
+    /// a life; what is inserted under it is not told to others, and `verify` names it.
+    private static let life = """
+        min(\(AdmissionLimits.lifeMax) - (f.alive AND f.cl & 1), f.cl + CASE WHEN f.alive OR f.cl & 1 OR f.turns > 1
+            THEN f.turns + ((f.cl + f.turns) & 1 <> f.alive) ELSE 0 END)
+        """
+
+    /// A stamp above those of a row and its cells, or of the present where there is none above them: in a new life it
+    /// need not be above.
+    private static let turnedStamp = """
+        CASE WHEN max(r.hlc, coalesce((SELECT max(c.hlc) FROM _sync_cell AS c WHERE c.r = f.r), 0))
+                >= \(AdmissionLimits.timestampMax) THEN f.stamp
+            ELSE max(f.stamp, r.hlc + 1, coalesce((SELECT max(c.hlc) FROM _sync_cell AS c WHERE c.r = f.r) + 1, 0))
+        END
+        """
+
+    /// Gives versions to the rows of `temp._sync_fold` that came, went or came back.
+    static func foldWholeRows(_ db: Database, _ stamps: StampRule) throws {
+        // A row that came and went between two folds was never seen by anybody.
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_row (tbl, pk, cl, hlc, sid, oseq)
+                SELECT f.tbl, f.pk, \(life), f.stamp, \(stamps.replica), f.seq
+                FROM temp._sync_fold AS f WHERE f.r IS NULL AND f.alive ORDER BY f.seq;
+                CREATE TEMP TABLE _sync_turned (r INTEGER PRIMARY KEY, cl, hlc, seq);
+                INSERT INTO temp._sync_turned
+                SELECT f.r, \(life), \(turnedStamp), f.seq
+                FROM temp._sync_fold AS f JOIN _sync_row AS r ON r.r = f.r
+                WHERE f.turns > 0 OR f.cl & 1 <> f.alive;
+                DELETE FROM _sync_cell WHERE r IN (SELECT r FROM temp._sync_turned);
+                UPDATE _sync_row SET sid = \(stamps.replica),
+                    (cl, hlc, oseq) = (SELECT t.cl, t.hlc, t.seq FROM temp._sync_turned AS t WHERE t.r = _sync_row.r)
+                WHERE r IN (SELECT r FROM temp._sync_turned);
+                DROP TABLE temp._sync_turned;
+                """)
+    }
+
+    /// Gives versions to the columns that were written in the rows of `temp._sync_fold` which stayed, but for counters.
+    ///
+    /// A migration's write is stamped just above the one that it replaces, and loses
+    /// against a value that waits to be written.
+    static func foldCells(
+        _ db: Database, after folded: Int64, _ stamps: StampRule, hasCounters: Bool
+    ) throws {
+        let rewrite = ChangeLog.Operation.rewrite
+        let isCounter = """
+            EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = u.tbl AND y.col = u.col AND y.kind = 'counter')
+            """
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
+                SELECT f.r, u.col,
+                    min(\(AdmissionLimits.timestampMax), max(
+                        CASE u.kind WHEN \(rewrite) THEN 0 ELSE \(stamps.sql("u.ms")) END,
+                        r.hlc + 1, coalesce(c.hlc + 1, 0))),
+                    \(stamps.replica), u.seq
+                FROM (SELECT l.tbl, l.pk, c.col, max(l.seq) AS seq, l.ms, l.op & 15 AS kind
+                      FROM _sync_log AS l JOIN _sync_column AS c ON c.tbl = l.tbl
+                          AND l.op IN (2 | ((c.col / 60) << 4), \(rewrite) | ((c.col / 60) << 4)) AND l.mask >> (c.col % 60) & 1
+                      WHERE l.seq > \(folded) GROUP BY l.tbl, l.pk, c.col) AS u
+                JOIN temp._sync_fold AS f ON f.tbl = u.tbl AND f.pk = u.pk AND f.turns = 0 AND f.cl & 1
+                JOIN _sync_row AS r ON r.r = f.r
+                LEFT JOIN _sync_cell AS c ON c.r = f.r AND c.col = u.col
+                WHERE (u.kind <> \(rewrite) OR NOT EXISTS (
+                    SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = u.tbl AND s.pk = u.pk AND s.col = u.col))
+                  \(hasCounters ? "AND NOT \(isCounter)" : "");
+                """)
+    }
+
+    /// Gives a column of a row the version of a write that came after what the row has.
+    ///
+    /// - parameters:
+    ///     - stamp: The time of the write as a timestamp, in SQL.
+    ///     - replica: The number of its author.
+    static func foldCell(
+        _ db: Database, row: Int64, column: Int, stamp: String, replica: Int64, sequence: Int64
+    ) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
+                SELECT r.r, \(column), min(\(AdmissionLimits.timestampMax), max(\(stamp), r.hlc + 1, coalesce(c.hlc + 1, 0))), \(replica), \(sequence)
+                FROM _sync_row AS r LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = \(column)
+                WHERE r.r = \(row)
+                """)
+    }
+
+    // MARK: Identities and numbers
+
+    /// Moves the changes of a replica beyond the last common one to another id, as one change.
+    static func move(
+        _ db: Database, from sid: Int64, after common: Int64, to new: Int64, as number: Int64
+    ) throws {
+        for table in ["_sync_row", "_sync_cell"] {
+            try db.execute(
+                sql:
+                    "UPDATE \(table) SET sid = ?, oseq = ?, hlc = min(hlc + 1, ?) WHERE sid = ? AND oseq > ?",
+                arguments: [new, number, AdmissionLimits.timestampMax, sid, common])
+        }
+    }
+
+    /// Lets columns that were written after the whole row stay so, when the row moved to another id as one change.
+    /// Shares have nothing to do with that.
+    static func raiseCells(_ db: Database, aboveRowsOf new: Int64, as number: Int64) throws {
+        try db.execute(
+            sql: """
+                UPDATE _sync_cell SET sid = ?1, oseq = ?2,
+                    hlc = min(\(AdmissionLimits.timestampMax), 1 + (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r))
+                WHERE r IN (SELECT r FROM _sync_row WHERE sid = ?1 AND oseq = ?2)
+                AND hlc <= (SELECT b.hlc FROM _sync_row AS b WHERE b.r = _sync_cell.r)
+                AND col NOT IN (
+                    SELECT h.col FROM _sync_share AS h JOIN _sync_row AS b ON b.tbl = h.tbl WHERE b.r = _sync_cell.r)
+                """, arguments: [new, number])
+    }
+
+    /// Copies the version of a column to another one, as a change of another replica.
+    static func copyCell(
+        _ db: Database, row: Int64, from column: Int, to target: Int, of replica: Int64, as sequence: Int64
+    ) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
+                SELECT r, ?1, min(hlc + 1, \(AdmissionLimits.timestampMax)), ?2, ?3 FROM _sync_cell WHERE r = ?4 AND col = ?5;
+                """, arguments: [target, replica, sequence, row, column])
+    }
+
+    /// Lets a column have been written earlier than its version says, by the same replica.
+    static func setBack(
+        _ db: Database, row: Int64, column: Int, to timestamp: Int64, _ sequence: Int64
+    ) throws {
+        try db.execute(
+            sql: "UPDATE _sync_cell SET hlc = ?, oseq = ? WHERE r = ? AND col = ?",
+            arguments: [timestamp, sequence, row, column])
+    }
+
+    /// Gives later changes of a replica to the rows of `temp._sync_held` another number.
+    static func renumberHeld(_ db: Database, of own: Int64, as number: Int64) throws {
+        for table in ["_sync_row", "_sync_cell"] {
+            try db.execute(
+                sql: """
+                    UPDATE \(table) SET oseq = ?1 WHERE r IN (SELECT r FROM temp._sync_held) AND sid = ?2
+                      AND oseq > (SELECT h.oseq FROM temp._sync_held AS h WHERE h.r = \(table).r)
+                    """, arguments: [number, own])
+        }
+    }
+
+    /// Takes rows that are in a life beyond the last one back to the last ones from which they can begin another.
+    static func repairLives(_ db: Database) throws {
+        let last = AdmissionLimits.lifeMax
+        try db.execute(
+            sql: """
+                UPDATE _sync_row SET cl = CASE WHEN typeof(cl) = 'integer' AND cl & 1 THEN \(last - 3) ELSE \(last - 2) END
+                WHERE r IN (SELECT r.r FROM _sync_row AS r WHERE \(ImplausibleMetadata.isLifeBeyond));
+                """)
+    }
+
+    // MARK: Columns
+
+    /// Gives a column the versions that stand when two columns become one. They are in `temp._sync_union` (see
+    /// ``ColumnUnion``).
+    static func replaceWithWinnersOfUnion(_ db: Database, of column: Int) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_cell
+                WHERE col = :column AND r IN (SELECT r FROM temp._sync_union WHERE wins AND oseq IS NULL);
+                INSERT OR REPLACE INTO _sync_cell (r, col, hlc, sid, oseq)
+                SELECT r, :column, hlc, sid, oseq FROM temp._sync_union WHERE wins AND oseq IS NOT NULL;
+                """, arguments: ["column": column])
+    }
+
+    /// Forgets the versions of a column.
+    static func forget(_ db: Database, column: Int, of table: Int64) throws {
+        try db.execute(
+            sql: "DELETE FROM _sync_cell WHERE col = ? AND r IN (SELECT r FROM _sync_row WHERE tbl = ?)",
+            arguments: [column, table])
+    }
+
+    /// Forgets the versions of columns.
+    ///
+    /// - parameter columns: A query of their tables and numbers, as `tbl` and `col`.
+    static func forget(_ db: Database, columnsIn columns: String) throws {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_cell WHERE EXISTS (
+                    SELECT 1 FROM (\(columns)) AS n JOIN _sync_row AS r ON r.tbl = n.tbl
+                    WHERE r.r = _sync_cell.r AND n.col = _sync_cell.col)
+                """)
+    }
+
+    /// Forgets the version of a column of a row.
+    static func forget(_ db: Database, column: Int, ofRow row: Int64) throws {
+        try db.execute(sql: "DELETE FROM _sync_cell WHERE r = ? AND col = ?", arguments: [row, column])
+    }
+
+    // MARK: Deletions
+
+    /// Forgets the deletions below the floor.
+    ///
+    /// - returns: How many there were.
+    static func forgetDeletions(_ db: Database) throws -> Int64 {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_row WHERE NOT cl & 1 AND oseq <=
+                    coalesce((SELECT f.oseq FROM _sync_floor AS f WHERE f.sid = _sync_row.sid), 0)
+                """)
+        return Int64(db.changesCount)
+    }
+
+    /// Forgets the deletions below the floor of one table.
+    ///
+    /// - returns: How many there were.
+    static func forgetDeletions(_ db: Database, of table: Int64) throws -> Int64 {
+        try db.execute(
+            sql: """
+                DELETE FROM _sync_row WHERE tbl = ? AND NOT cl & 1 AND oseq <=
+                    coalesce((SELECT c.floor FROM _sync_coverage AS c
+                        WHERE c.tbl = _sync_row.tbl AND c.sid = _sync_row.sid), 0)
+                """, arguments: [table])
+        return Int64(db.changesCount)
+    }
+}
