@@ -14,6 +14,8 @@ struct DivergenceRepair {
     var excluded: Set<String> = []
     /// Whether values are compared, and not only versions.
     var isDeep = false
+    /// What it looks at before each question and each frame.
+    var cancellation: SyncCancellation?
 
     /// So many rows, about, are compared in one answer.
     private static let rowCountMax: Int64 = 50_000
@@ -89,6 +91,7 @@ struct DivergenceRepair {
     private func ask(
         _ question: StateQuestion, _ vector: VersionVector
     ) throws -> (StateAnswer, StateAnswer) {
+        try cancellation?.check()
         let answers = (try local.answer(question), try remote.answer(question))
         guard answers.0.vector == vector, answers.1.vector == vector else { throw SyncError.changedMeanwhile }
         return answers
@@ -151,8 +154,9 @@ struct DivergenceRepair {
         try source.prepareToSend(rows: rows)
         let applied = try target.receive { sink in
             try withoutActuallyEscaping(sink) { sink in
-                _ = try source.send(rows: rows, to: sink)
+                _ = try source.send(rows: rows, to: cancellation.checking(sink))
             }
+            try cancellation?.check()
         }
         divergence.conflictCount += applied.conflictCount
     }

@@ -19,6 +19,8 @@ extension SessionDriver {
     ) throws -> (transfer: SyncReport.Transfer?, refusal: SyncError?) {
         var course = PushCourse(request, to: local is StorePeer ? remote as? any PacedPeer : nil)
         while true {
+            // What was applied of it stays, and the next push begins after that.
+            try cancellation?.check()
             do {
                 let passage = try transfer(
                     .push, from: local, to: remote, course.request, after: course.sent?.sent.rowCount ?? 0)

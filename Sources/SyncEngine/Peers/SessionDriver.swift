@@ -8,6 +8,8 @@ struct SessionDriver {
     /// The tables that are exchanged, each by its names; nil for all.
     var tables: [[String]]?
     let progress: ((SyncProgress) throws -> Void)?
+    /// What it looks at between its steps, and before each frame.
+    var cancellation: SyncCancellation?
 
     func run(_ direction: SyncDirection) throws -> SyncReport {
         var session = SyncSession(direction, tables: tables)
@@ -19,6 +21,8 @@ struct SessionDriver {
         var divergence: Divergence?
         var refusal: SyncError?
         while true {
+            // After the last exchange, what is committed is reported.
+            if action != .finish { try cancellation?.check() }
             switch action {
             case .greet:
                 let met = (local: try local.greet(), remote: try remote.greet())
@@ -44,7 +48,8 @@ struct SessionDriver {
                 action = session.handle(
                     .compared(local: try local.state(.kept), remote: try remote.state(.kept)))
             case .repair(let differing):
-                let repair = DivergenceRepair(local: local, remote: remote, tables: differing)
+                let repair = DivergenceRepair(
+                    local: local, remote: remote, tables: differing, cancellation: cancellation)
                 divergence = try repair.run(direction)
                 action = session.handle(.repaired)
             case .refuse(let error):
@@ -77,7 +82,8 @@ struct SessionDriver {
                 hasWaitingTables: !report.waitingTables.isEmpty)
         } catch {
             // The changes are committed on both sides: that must not read as a failure.
-            report.unrecordedReason = "\(error)"
+            report.unrecordedReason =
+                error is CancellationError ? SyncCancellation.reason : "\(error)"
         }
         return report
     }
@@ -153,8 +159,10 @@ struct SessionDriver {
             return try target.receive { sink in
                 // The sink is used only until `send` returns.
                 try withoutActuallyEscaping(sink) { sink in
-                    sent = try source.send(request, progress: report, to: sink)
+                    sent = try source.send(request, progress: report, to: cancellation.checking(sink))
                 }
+                // The last moment at which nothing of it stays.
+                try cancellation?.check()
             }
         }
         let applied: ApplySummary

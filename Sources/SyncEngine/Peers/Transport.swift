@@ -1,6 +1,9 @@
 import SyncWire
 
 /// A way to reach a replica.
+///
+/// A cancelled synchronization stops between two frames that are handed over, and then closes the peer. A wait
+/// of a transport's own is not ended by it, so each has to have an end of its own.
 public protocol Transport: Sendable {
     /// A name for status lines, such as a path. No secret.
     var name: String { get }

@@ -1,5 +1,4 @@
 import CipherStore
-import Dispatch
 import SyncWire
 
 /// Tracks the tables of a store and synchronizes it with others.
@@ -14,7 +13,7 @@ import SyncWire
 public final class Synchronizer: Sendable {
     let database: any DatabaseWriter
     let environment: SyncEnvironment
-    let mergePolicies = MergePolicies()
+    let mergePolicies: MergePolicies
 
     /// Prepares a database for synchronization. The first time, it becomes a
     /// new store with a replica id of its own.
@@ -32,6 +31,7 @@ public final class Synchronizer: Sendable {
     ) throws {
         self.database = database
         self.environment = environment
+        mergePolicies = MergePolicies()
         try database.write { db in
             if try StoreMetadata.load(db) == nil {
                 try MetadataSchema.create(
@@ -55,8 +55,16 @@ public final class Synchronizer: Sendable {
     public init(existing database: any DatabaseWriter, environment: SyncEnvironment = .system) throws {
         self.database = database
         self.environment = environment
+        mergePolicies = MergePolicies()
         // A read, so that a store can be looked at while another process writes to it.
         _ = try database.read { try StoreMetadata.require($0) }
+    }
+
+    /// The same store, for a synchronization that can be cancelled.
+    init(_ other: Synchronizer, _ cancellation: SyncCancellation) {
+        database = other.database
+        environment = other.environment.with(cancellation: cancellation)
+        mergePolicies = other.mergePolicies
     }
 
     /// Tracks tables. Rows that are there already count as inserted now.
@@ -79,41 +87,12 @@ public final class Synchronizer: Sendable {
         try TableTracking(db: db, environment: environment).track(tables)
     }
 
-    /// Brings changes here from a remote, and sends ours to it.
-    ///
-    /// - throws: ``SyncError``, ``DatabaseError``, ``StoreError``, ``WireError``. Each
-    ///   direction is applied as a whole or not at all.
-    public func sync(with transport: any Transport) async throws -> SyncReport {
-        try await detached(.both, transport)
-    }
-
-    /// Brings changes here from a remote.
-    ///
-    /// - throws: As ``sync(with:)``.
-    public func pull(from transport: any Transport) async throws -> SyncReport {
-        try await detached(.pull, transport)
-    }
-
-    /// Sends our changes to a remote.
-    ///
-    /// - throws: As ``sync(with:)``.
-    public func push(to transport: any Transport) async throws -> SyncReport {
-        try await detached(.push, transport)
-    }
-
     /// This store, as one side of a synchronization.
     var peer: StorePeer { StorePeer(database, environment, closes: false, policies: mergePolicies) }
 
-    /// The work blocks its thread, so it has one of its own.
-    private func detached(_ direction: SyncDirection, _ transport: any Transport) async throws -> SyncReport {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try self.run(direction, transport) })
-            }
-        }
-    }
-
-    /// Synchronizes and waits for the result.
+    /// Synchronizes, and blocks this thread until it is done.
+    ///
+    /// The cancellation of a task, which ``sync(with:)`` sees, does not stop it; an error of `progress` does.
     ///
     /// - parameter progress: Called with the direction, the rows that were sent
     ///   and their number. An error that it throws cancels.
@@ -128,7 +107,8 @@ public final class Synchronizer: Sendable {
             let direction = try (remote as? any AdaptingPeer)?.adapt(self, direction) ?? direction
             let tables = try database.read { try ScopeStore(db: $0).tableNames(of: transport.name) }
             return try SessionDriver(
-                local: peer, remote: remote, remoteName: transport.name, tables: tables, progress: progress
+                local: peer, remote: remote, remoteName: transport.name, tables: tables, progress: progress,
+                cancellation: environment.cancellation
             ).run(direction)
         }
     }

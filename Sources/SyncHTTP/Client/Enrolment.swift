@@ -41,7 +41,7 @@ struct Enrolment {
                 && attempts < connection.options.repetitionCountMax
             {
                 attempts += 1
-                connection.pause(attempts)
+                try connection.pause(attempts)
             }
         }
     }

@@ -8,6 +8,9 @@ import SyncWire
 /// let transport = try RemoteBook(synchronizer).transport()       // the remote "default"
 /// let report = try await synchronizer.sync(with: transport)
 /// ```
+///
+/// When the task is cancelled, the request that waits ends, however silent the server is. What the server has applied
+/// by then stays there.
 public struct HTTPTransport: Transport {
     /// How patient a device is.
     public struct Options: Sendable {

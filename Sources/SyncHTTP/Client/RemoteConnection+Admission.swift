@@ -32,7 +32,7 @@ extension RemoteConnection {
                 && failures < options.repetitionCountMax
             {
                 failures += 1
-                pause(failures)
+                try pause(failures)
             }
         }
     }

@@ -6,10 +6,12 @@ import SyncEngine
 /// What errors of the network mean.
 extension RemoteConnection {
     /// Runs what uses the network, and says what failed.
+    ///
+    /// - throws: ``RemoteError``; `CancellationError`, which no repetition helps against.
     func reached<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let error as RemoteError {
+        } catch let error where error is RemoteError || error is CancellationError {
             throw error
         } catch {
             if Self.isAboutCertificate(error) {

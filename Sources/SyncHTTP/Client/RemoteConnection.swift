@@ -7,7 +7,8 @@ import SyncWire
 
 /// A device's connection to a server: requests, their signatures, and their repetition.
 ///
-/// It belongs to one thread, which it blocks.
+/// It belongs to one thread, which it blocks. When the synchronization that it was made for is cancelled, what it waits for
+/// ends, and it sends nothing more.
 final class RemoteConnection {
     /// A request. All of them can be repeated, unless they say otherwise.
     struct Call {
@@ -30,6 +31,7 @@ final class RemoteConnection {
     let options: HTTPTransport.Options
     private let environment: SyncEnvironment
     private let client: HTTPClient
+    private let bridge: BridgingTask
     var session: (token: [UInt8], number: UInt64)?
     /// What the server said of this device when it opened the session.
     var terms: DeviceTerms?
@@ -48,9 +50,9 @@ final class RemoteConnection {
         self.key = key
         self.options = options
         self.environment = environment
-        client = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: try Self.configuration(address, certificate, options))
+        let configuration = try Self.configuration(address, certificate, options)
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        bridge = BridgingTask(environment.cancellation)
     }
 
     private static func configuration(
@@ -83,7 +85,16 @@ final class RemoteConnection {
     }
 
     /// Ends the connection.
-    func close() { try? client.syncShutdown() }
+    func close() {
+        defer { bridge.end() }
+        guard environment.cancellation?.isCancelled == true else {
+            // That ends what the task waits for.
+            try? client.syncShutdown()
+            return
+        }
+        // A connection that is about to come is waited for until then, and nobody waits for that any more.
+        client.shutdown { [client] _ in withExtendedLifetime(client) {} }
+    }
 
     /// Whom this device takes for the server.
     var server: [UInt8] {
@@ -135,16 +146,22 @@ final class RemoteConnection {
             } catch let error as RemoteError where [.unreachable, .busy].contains(error.code) {
                 failures += 1
                 guard call.isRepeatable, failures <= options.repetitionCountMax else { throw error }
-                pause(failures)
+                try pause(failures)
             }
         }
     }
 
     /// Waits, longer each time, and not as long as others do.
-    func pause(_ failures: Int) {
+    ///
+    /// - throws: `CancellationError`.
+    func pause(_ failures: Int) throws {
         let most = min(options.pauseSecondsMax, options.pauseSeconds * pow(2, Double(failures - 1)))
         let random = Double(environment.random() >> 11) / Double(1 << 53)
-        Thread.sleep(forTimeInterval: most * (0.5 + random / 2))
+        let seconds = most * (0.5 + random / 2)
+        guard let cancellation = environment.cancellation else {
+            return Thread.sleep(forTimeInterval: seconds)
+        }
+        try cancellation.sleep(seconds: seconds)
     }
 
     /// Sends a request once, and hands out the pieces of a good answer.
@@ -157,11 +174,11 @@ final class RemoteConnection {
         if !call.body.isEmpty { request.body = .bytes(ByteBuffer(bytes: call.body)) }
         let (ready, client, seconds) = (request, client, min(call.seconds, options.patienceSeconds))
         let response = try reached { () -> HTTPClientResponse in
-            try Blocking.run { try await client.execute(ready, timeout: .seconds(seconds)) }
+            try bridge.run { try await client.execute(ready, timeout: .seconds(seconds)) }
         }
         guard (200..<300).contains(response.status.code) else { throw try failure(response) }
         let pieces = PieceIterator(response.body)
-        while let piece = try reached({ try Blocking.run { try await pieces.next() } }) { try onPiece(piece) }
+        while let piece = try reached({ try bridge.run { try await pieces.next() } }) { try onPiece(piece) }
     }
 
     private func sign(_ request: inout HTTPClientRequest, _ call: Call, _ target: String) throws {
@@ -181,7 +198,7 @@ final class RemoteConnection {
         let status = Int(response.status.code)
         let body = response.body
         let bytes = try reached {
-            try Blocking.run { Array(buffer: try await body.collect(upTo: 64 << 10)) }
+            try bridge.run { Array(buffer: try await body.collect(upTo: 64 << 10)) }
         }
         guard let problem = try? JSONDocument.decode(Message.Problem.self, from: bytes) else {
             return RemoteError(

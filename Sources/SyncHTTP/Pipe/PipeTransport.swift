@@ -3,6 +3,9 @@ import SyncEngine
 import SyncWire
 
 /// Reaches a replica that another process serves over a pipe (``PipeServer``).
+///
+/// A cancelled synchronization ends when the answer for which it waits has come: the other process could not get rid of
+/// the rest of it otherwise.
 public struct PipeTransport: Transport {
     /// The two ends of a pipe, and what ends it.
     public struct Pipe: Sendable {
@@ -49,7 +52,8 @@ public struct PipeTransport: Transport {
     ///
     /// - throws: ``RemoteError``.
     public func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
-        let peer = PipePeer(name, try open(), folder: folder, isCompressed: isCompressed)
+        let peer = PipePeer(
+            name, try open(), folder: folder, isCompressed: isCompressed, environment.cancellation)
         do {
             try peer.hello()
         } catch {
@@ -68,6 +72,7 @@ private final class PipePeer: DefiningPeer {
     private let pipe: PipeTransport.Pipe
     private let channel: PipeChannel
     private let folder: String
+    private let cancellation: SyncCancellation?
     private var fetched: (kind: PipeKind, request: [UInt8], spool: ByteSpool, rowCount: Int64)?
     /// Whether bundles are compressed; of those that are sent, if the other side reads it.
     private var isCompressed: Bool
@@ -75,7 +80,11 @@ private final class PipePeer: DefiningPeer {
     private var tellsDefinitions = false
     private var isClosed = false
 
-    init(_ name: String, _ pipe: PipeTransport.Pipe, folder: String, isCompressed: Bool) {
+    init(
+        _ name: String, _ pipe: PipeTransport.Pipe, folder: String, isCompressed: Bool,
+        _ cancellation: SyncCancellation?
+    ) {
+        self.cancellation = cancellation
         self.isCompressed = isCompressed
         self.name = name
         self.pipe = pipe
@@ -227,7 +236,13 @@ private final class PipePeer: DefiningPeer {
         do {
             try channel.write(.apply)
             var assembler = FrameAssembler()
-            try spool.forEachPiece { try assembler.append($0) { try channel.write(.frame, Array($0)) } }
+            try spool.forEachPiece { piece in
+                try assembler.append(piece) { frame in
+                    // The other side applies nothing then: it gets no end.
+                    try cancellation?.check()
+                    try channel.write(.frame, Array(frame))
+                }
+            }
             try channel.write(.end)
         } catch {
             close()

@@ -204,7 +204,7 @@ public struct HubServer: Sendable {
     public func runAndWait(
         endsBySignal: Bool = false, onListening: @escaping @Sendable (Listening) -> Void = { _ in }
     ) throws {
-        try Blocking.run(isParallel: true) {
+        try Blocking.run {
             try await run(endsBySignal: endsBySignal, onListening: onListening)
         }
     }

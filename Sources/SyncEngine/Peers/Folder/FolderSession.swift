@@ -115,7 +115,11 @@ struct FolderSession {
         }
         return try peer.receive { sink in
             let file = try BundleFile.open(bundle.path, folder.access)
-            try BundleFile.forEachFrame(of: file, path: bundle.path, progress: report, sink)
+            try BundleFile.forEachFrame(of: file, path: bundle.path, progress: report) { frame in
+                try environment.cancellation?.check()
+                try sink(frame)
+            }
+            try environment.cancellation?.check()
         }
     }
 
@@ -208,6 +212,7 @@ struct FolderSession {
         do {
             let compressor = try FrameCompressor()
             let summary = try peer.send(since: base, progress: rows) { frame in
+                try environment.cancellation?.check()
                 if reader.header == nil { try reader.consume(frame, onHeader: { _ in }, onRow: { _ in }) }
                 try compressor.compress(frame, to: file.write)
             }

@@ -29,6 +29,9 @@ public struct SyncEnvironment: Sendable {
     /// A fold adds a point to the replica's chain for so many numbers at least.
     var chainStride: Int64 = 256
 
+    /// What cancels the synchronization that this was made for; nil when nothing does.
+    package internal(set) var cancellation: SyncCancellation?
+
     /// A day.
     public static let defaultSkewMillisecondsMax: Int64 = 24 * 60 * 60 * 1000
 
@@ -52,6 +55,14 @@ public struct SyncEnvironment: Sendable {
             milliseconds: milliseconds, random: random, places: places, logger: logger ?? self.logger,
             metrics: metrics ?? self.metrics, skewMillisecondsMax: skewMillisecondsMax)
         environment.chainStride = chainStride
+        environment.cancellation = cancellation
+        return environment
+    }
+
+    /// The same, for a synchronization that can be cancelled.
+    func with(cancellation: SyncCancellation) -> SyncEnvironment {
+        var environment = self
+        environment.cancellation = cancellation
         return environment
     }
 

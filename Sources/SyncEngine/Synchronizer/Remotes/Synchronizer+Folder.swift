@@ -2,7 +2,9 @@ import CipherStore
 import SyncWire
 
 extension Synchronizer {
-    /// Brings changes here from a folder, and puts ours into it.
+    /// Brings changes here from a folder, and puts ours into it, and blocks this thread until it is done.
+    ///
+    /// The cancellation of a task, which ``sync(through:)`` sees, does not stop it; an error of `progress` does.
     ///
     /// - parameter progress: Called with the direction, and how much was done of how much: bytes of a
     ///   bundle when pulling, rows when pushing. An error that it throws cancels.

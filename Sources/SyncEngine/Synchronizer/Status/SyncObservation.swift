@@ -134,6 +134,7 @@ struct SyncObservation {
     /// The kind of an error, without its text, which may name tables or files.
     private static func code(_ error: any Error) -> String {
         switch error {
+        case is CancellationError: "sync.\(SyncError.Code.cancelled.rawValue)"
         case let error as SyncError: "sync.\(error.code.rawValue)"
         case let error as WireError: "wire.\(error.code.rawValue)"
         case let error as StoreError: "store.\(error.code)"

@@ -1,0 +1,79 @@
+import CipherStore
+import Dispatch
+
+/// Synchronizations of tasks, which can be cancelled.
+extension Synchronizer {
+    /// Brings changes here from a remote, and sends ours to it.
+    ///
+    /// ```swift
+    /// let task = Task { try await synchronizer.sync(with: transport) }
+    /// task.cancel()      // the user has closed the window
+    /// ```
+    ///
+    /// The cancellation of the task takes effect before the next frame, and in the midst of a request of
+    /// `HTTPTransport`: the open transaction is rolled back, and the connection is closed.
+    /// What was committed before stays, here and at the remote, and the next synchronization goes on from there. A
+    /// transaction whose frames are all here is finished first, and a task that is cancelled once everything
+    /// was exchanged gets its report.
+    ///
+    /// - throws: ``SyncError``, ``DatabaseError``, ``StoreError``, ``WireError``; `CancellationError` when the task was
+    ///   cancelled, and before anything was done when it was so from the beginning. Each bundle is applied as a whole or
+    ///   not at all.
+    public func sync(with transport: any Transport) async throws -> SyncReport {
+        try await cancellable { try $0.run(.both, transport) }
+    }
+
+    /// Brings changes here from a remote. It can be cancelled as ``sync(with:)``.
+    ///
+    /// - throws: As ``sync(with:)``.
+    public func pull(from transport: any Transport) async throws -> SyncReport {
+        try await cancellable { try $0.run(.pull, transport) }
+    }
+
+    /// Sends our changes to a remote. It can be cancelled as ``sync(with:)``.
+    ///
+    /// - throws: As ``sync(with:)``.
+    public func push(to transport: any Transport) async throws -> SyncReport {
+        try await cancellable { try $0.run(.push, transport) }
+    }
+
+    /// Brings changes here from a folder, and puts ours into it. It can be cancelled as ``sync(with:)``: a bundle
+    /// that is being applied is rolled back, and one that is being written is removed.
+    ///
+    /// - throws: As ``run(_:_:progress:)-(_,FolderTransport,_)``; `CancellationError` when the task was cancelled.
+    public func sync(through folder: FolderTransport) async throws -> FolderReport {
+        try await cancellable { try $0.run(.both, folder) }
+    }
+
+    /// Brings changes here from a folder. It can be cancelled as ``sync(through:)``.
+    ///
+    /// - throws: As ``sync(through:)``.
+    public func pull(through folder: FolderTransport) async throws -> FolderReport {
+        try await cancellable { try $0.run(.pull, folder) }
+    }
+
+    /// Puts our changes into a folder. It can be cancelled as ``sync(through:)``.
+    ///
+    /// - throws: As ``sync(through:)``.
+    public func push(through folder: FolderTransport) async throws -> FolderReport {
+        try await cancellable { try $0.run(.push, folder) }
+    }
+
+    /// Runs a synchronization that ends when the task is cancelled. It blocks its thread, so it has one of its own.
+    private func cancellable<Report: Sendable>(
+        _ body: @escaping @Sendable (Synchronizer) throws -> Report
+    ) async throws -> Report {
+        try Task.checkCancellation()
+        let cancellation = SyncCancellation()
+        let synchronizer = Synchronizer(self, cancellation)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue.global().async {
+                    continuation.resume(with: Result { try body(synchronizer) })
+                }
+            }
+        } onCancel: {
+            cancellation.cancel()
+        }
+    }
+}
