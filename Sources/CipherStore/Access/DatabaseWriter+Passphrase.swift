@@ -29,7 +29,7 @@ extension DatabaseWriter {
     public func changePassphrase(
         _ passphrase: String, progress: (@Sendable (StoreProgress) throws -> Void)? = nil
     ) async throws {
-        try await changePassphrase(secret: Passphrase(passphrase).bytes, progress)
+        try await changeOnThread(to: Passphrase(passphrase), progress)
     }
 
     /// Changes the passphrase of the database to one of bytes: see
@@ -40,13 +40,15 @@ extension DatabaseWriter {
     public func changePassphrase(
         _ passphrase: Data, progress: (@Sendable (StoreProgress) throws -> Void)? = nil
     ) async throws {
-        try await changePassphrase(secret: Passphrase(data: passphrase).bytes, progress)
+        try await changeOnThread(to: Passphrase(data: passphrase), progress)
     }
 
-    private func changePassphrase(
-        secret: SecretBytes, _ progress: (@Sendable (StoreProgress) throws -> Void)?
+    private func changeOnThread(
+        to passphrase: consuming Passphrase, _ progress: (@Sendable (StoreProgress) throws -> Void)?
     ) async throws {
         let isCancelled = Lock(false)
+        // A closure can hold a constant, and no parameter.
+        let passphrase = passphrase
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
@@ -54,7 +56,7 @@ extension DatabaseWriter {
                 Thread.detachNewThread {
                     continuation.resume(
                         with: Result {
-                            try self.changePassphrase(Passphrase(sharing: secret)) { step in
+                            try self.changePassphrase(passphrase) { step in
                                 if isCancelled.withLock({ $0 }) { throw CancellationError() }
                                 try progress?(step)
                             }
@@ -77,10 +79,8 @@ extension Database {
 
 extension SerializedDatabase {
     /// Changes the passphrase, and goes on with a connection to the new file.
-    func changePassphrase(
-        _ passphrase: SecretBytes, progress: StoreProgressHandler?
-    ) throws {
-        try exchange { try OpenStoreRekey(db: $0, passphrase: passphrase, progress: progress).run() }
+    func changePassphrase(_ secret: Secret, progress: StoreProgressHandler?) throws {
+        try exchange { try OpenStoreRekey(db: $0, secret: secret, progress: progress).run() }
     }
 }
 
@@ -92,7 +92,7 @@ extension DatabaseQueue {
     @_disfavoredOverload public func changePassphrase(
         _ passphrase: borrowing Passphrase, progress: StoreProgressHandler? = nil
     ) throws {
-        try changeKey(passphrase.bytes, progress)
+        try changeKey(Secret(passphrase), progress)
     }
 }
 
@@ -106,6 +106,6 @@ extension DatabasePool {
     @_disfavoredOverload public func changePassphrase(
         _ passphrase: borrowing Passphrase, progress: StoreProgressHandler? = nil
     ) throws {
-        try changeKey(passphrase.bytes, progress)
+        try changeKey(Secret(passphrase), progress)
     }
 }

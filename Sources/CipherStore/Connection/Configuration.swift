@@ -165,8 +165,7 @@ public struct Configuration: Sendable {
 
     /// Opens connections with a passphrase that never was in unprotected memory.
     public mutating func usePassphrase(_ passphrase: borrowing Passphrase) {
-        let bytes = passphrase.bytes
-        prepareDatabase { try $0.usePassphrase(Passphrase(sharing: bytes)) }
+        useKeySlot(Secret(passphrase))
     }
 
     func setUp(_ db: Database) throws {

@@ -95,8 +95,8 @@ public final class Database {
     /// that it can be the target of a backup.
     let memorySettings: CipherSettings
 
-    /// The passphrase, until the connection is set up.
-    var setUpPassphrase: SecretBytes?
+    /// The passphrase that the key is derived from, until the connection is set up.
+    var setUpSecret: Secret?
 
     /// Whether the key was proven by a page's MAC, or a file is still to be made.
     var isKeyProven = false

@@ -110,7 +110,7 @@ final class KeyCache: Sendable {
     /// - returns: nil when the keyring is not that of the file.
     /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringDamaged`, …
     func key(
-        _ secret: KeySlotSecret, keyring: Keyring, content: [UInt8], salt: [UInt8]?
+        _ secret: Secret, keyring: Keyring, content: [UInt8], salt: [UInt8]?
     ) throws -> EncryptionKey? {
         let fingerprint = KeyDerivation.fingerprint(secret.bytes, nonce: nonce)
         let file = try KeyringFile(parsing: content, path: keyring.path)

@@ -44,7 +44,6 @@ extension Synchronizer {
     ) throws {
         let remote = try enrolment.run(name: RemoteBook.defaultName)
         let isWhole = remote.terms.scope == nil
-        let secret = passphrase.copy()
         if isWhole {
             let snapshot =
                 path + ".snapshot-" + ByteText.hex(withUnsafeBytes(of: environment.random()) { Array($0) })
@@ -53,15 +52,14 @@ extension Synchronizer {
             let identity = try ArchiveIdentity.make(file: identityPath)
             try enrolment.fetchSnapshot(to: snapshot, identity.recipient.description, options, onBytes)
             try restore(
-                archive: snapshot, to: path, opening: ArchiveSecret(identity), passphrase: secret,
+                archive: snapshot, to: path, opening: ArchiveSecret(identity), passphrase: passphrase,
                 environment: environment, progress: progress)
         }
         do {
             var configuration = Configuration()
             configuration.encryption = .required
             configuration.requiresExistingFile = isWhole
-            let held = HeldPassphrase(secret)
-            configuration.prepareDatabase { try $0.usePassphrase(held.copy()) }
+            configuration.usePassphrase(passphrase)
             let definitions = isWhole ? nil : try enrolment.definitions()
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let synchronizer: Synchronizer
@@ -120,13 +118,4 @@ extension Synchronizer {
             throw SyncError(.sameReplica, "the invitation is this store's own: it is for other devices")
         }
     }
-}
-
-/// A passphrase that a closure can hold.
-private final class HeldPassphrase: Sendable {
-    private let passphrase: Passphrase
-
-    init(_ passphrase: borrowing Passphrase) { self.passphrase = passphrase.copy() }
-
-    func copy() -> Passphrase { passphrase.copy() }
 }

@@ -63,7 +63,7 @@ struct StoreFactory: Sendable {
         -> [StoreProblem]
     {
         try StoreCheck.run(
-            path: path(name), opening: KeySlotSecret(secret()), settings: Self.settings, isDeep: true,
+            path: path(name), opening: Secret(secret()), settings: Self.settings, isDeep: true,
             further: further
         ).problems
     }

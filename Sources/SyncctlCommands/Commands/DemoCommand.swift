@@ -49,7 +49,7 @@ private struct Tour {
     }
 
     private func open(_ path: String, _ passphrase: String, isNew: Bool = false) throws -> DatabaseQueue {
-        var configuration = context.configuration(KeySlotSecret(try Passphrase(passphrase)))
+        var configuration = context.configuration(Secret(try Passphrase(passphrase)))
         configuration.requiresExistingFile = !isNew
         return try DatabaseQueue(path: path, configuration: configuration)
     }
@@ -59,7 +59,7 @@ private struct Tour {
         let other = try makeReplica(synchronizer)
         try edit(queue, other)
         let remote = StoreTransport(
-            path: phone, configuration: context.configuration(KeySlotSecret(try Passphrase("demo two"))))
+            path: phone, configuration: context.configuration(Secret(try Passphrase("demo two"))))
         try exchange(synchronizer, remote)
         try compare(queue, other)
         try showLog(synchronizer)

@@ -108,7 +108,7 @@ struct InitCommand: ParsableCommand {
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             try create(path, passphrase, invite, context)
             let status = try removingOnFailure(path) {
-                try Synchronizer(context.open(path, KeySlotSecret(passphrase))).status()
+                try Synchronizer(context.open(path, Secret(passphrase))).status()
             }
             let cipher = EngineFeatures.current.cipherVersion ?? ""
             let what = origin(invite)
@@ -143,7 +143,7 @@ struct InitCommand: ParsableCommand {
     ) throws {
         if let clone {
             let source = try context.secondSecret(
-                clonePassphrase, for: clone, own: KeySlotSecret(passphrase), isOwnAsked: context.asks(options)
+                clonePassphrase, for: clone, own: Secret(passphrase), isOwnAsked: context.asks(options)
             )
             Interruption.listen()
             let original = try Synchronizer(existing: context.openForReading(clone, source, makesFiles: true))
@@ -200,7 +200,7 @@ struct InitCommand: ParsableCommand {
         }
         progress.finish()
         // The store is whole, whatever becomes of this.
-        let queue = try context.open(path, KeySlotSecret(passphrase))
+        let queue = try context.open(path, Secret(passphrase))
         let report = try Synchronizer(existing: queue).run(.both, folder)
         try queue.close()
         for remark in report.remarks { context.note(remark) }
@@ -246,7 +246,7 @@ struct InitCommand: ParsableCommand {
             throw Failure.system("\(path): cannot create", code: errno)
         }
         close(descriptor)
-        var configuration = context.configuration(KeySlotSecret(passphrase))
+        var configuration = context.configuration(Secret(passphrase))
         configuration.requiresExistingFile = false
         try removingOnFailure(path) {
             let queue = try DatabaseQueue(path: path, configuration: configuration)

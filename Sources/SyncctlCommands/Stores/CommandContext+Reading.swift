@@ -13,7 +13,7 @@ extension CommandContext {
 
     /// Opens a store for a command that only reads: one that can't be written is read as it is.
     package func openForReading(
-        _ path: String, _ secret: KeySlotSecret, makesFiles: Bool = false
+        _ path: String, _ secret: Secret, makesFiles: Bool = false
     ) throws -> DatabaseQueue {
         noteSubject(path)
         return try openForReading(path, configuration(secret), makesFiles: makesFiles)

@@ -63,22 +63,22 @@ package struct CommandContext {
     }
 
     /// Reads what opens the store that a command works on: a key file, or a passphrase or recovery key.
-    package func storeSecret(_ options: StoreOptions) throws -> KeySlotSecret {
+    package func storeSecret(_ options: StoreOptions) throws -> Secret {
         try storeSecret(options.passphrase, options.keyFile, for: options.store)
     }
 
     /// Reads what opens a store: a key file, or a passphrase or recovery key.
     package func storeSecret(
         _ passphrase: StorePassphraseOptions, _ keyFile: String?, for store: String
-    ) throws -> KeySlotSecret {
+    ) throws -> Secret {
         guard let keyFile else {
-            return KeySlotSecret(try storePassphrase(passphrase, for: store))
+            return Secret(try storePassphrase(passphrase, for: store))
         }
         guard !passphrase.isGiven else {
             throw Failure.usage("--key-file excludes a passphrase", hints: ["give only one of them"])
         }
         do {
-            return try KeySlotSecret(keyFile: keyFile)
+            return try Secret(keyFile: keyFile)
         } catch let error as StoreError where error.code == .missing {
             throw Failure(
                 error.description,
@@ -96,15 +96,15 @@ package struct CommandContext {
     ///   - own: What opens the first store.
     ///   - isOwnAsked: Whether a person was asked for that.
     func secondSecret(
-        _ options: some PassphraseOptions, for path: String, own: KeySlotSecret, isOwnAsked: Bool
-    ) throws -> KeySlotSecret {
-        if let passphrase = try passphrase(options, for: path) { return KeySlotSecret(passphrase) }
+        _ options: some PassphraseOptions, for path: String, own: Secret, isOwnAsked: Bool
+    ) throws -> Secret {
+        if let passphrase = try passphrase(options, for: path) { return Secret(passphrase) }
         guard isOwnAsked else { return own }
         let request = PassphraseRequest(type(of: options).kind, subject: path)
         guard let typed = try PassphrasePrompt().ask(request, note: "empty if it is the same") else {
             return own
         }
-        return KeySlotSecret(typed)
+        return Secret(typed)
     }
 
     /// Whether a person is asked for the passphrase of the store.
@@ -113,7 +113,7 @@ package struct CommandContext {
     }
 
     /// How stores are opened: encrypted, existing, waiting a little for locks.
-    package func configuration(_ secret: KeySlotSecret) -> Configuration {
+    package func configuration(_ secret: Secret) -> Configuration {
         var configuration = Configuration()
         configuration.useKeySlot(secret)
         configuration.encryption = .required
@@ -132,7 +132,7 @@ package struct CommandContext {
     func noteAtEnd(_ text: String) { subject.remarks.withLock { $0.append(text) } }
 
     /// Opens a store.
-    package func open(_ path: String, _ secret: KeySlotSecret) throws -> DatabaseQueue {
+    package func open(_ path: String, _ secret: Secret) throws -> DatabaseQueue {
         subject.note(path)
         return try DatabaseQueue(path: path, configuration: configuration(secret))
     }

@@ -85,7 +85,7 @@ struct ServerInvitation: Invitation {
         bytes.finish()
         progress.finish()
         // The store is whole, whatever becomes of this.
-        let queue = try context.open(path, KeySlotSecret(passphrase))
+        let queue = try context.open(path, Secret(passphrase))
         let synchronizer = try Synchronizer(existing: queue)
         let book = try RemoteBook(synchronizer)
         do {

@@ -166,12 +166,12 @@ public final class DatabasePool: DatabaseWriter {
     }
 
     /// Changes the key of the file, and goes on with connections to the new file.
-    func changeKey(_ passphrase: SecretBytes, _ progress: StoreProgressHandler?) throws {
+    func changeKey(_ secret: Secret, _ progress: StoreProgressHandler?) throws {
         if writer.isHeld || readerPool.heldReader != nil { throw Database.changeInAccessError }
         try writer.exchange { db in
             try withBarrier {
                 readerPool.closeReaders()
-                let new = try OpenStoreRekey(db: db, passphrase: passphrase, progress: progress).run()
+                let new = try OpenStoreRekey(db: db, secret: secret, progress: progress).run()
                 if let new { counters.withLock { $0.fileIdentity = new.fileIdentity } }
                 return new
             }

@@ -74,9 +74,9 @@ public final class DatabaseQueue: DatabaseWriter {
     /// Frees as much memory as possible. It waits for the access that is running.
     public func releaseMemory() { connection.reentrantSync { $0.releaseMemory() } }
 
-    func changeKey(_ passphrase: SecretBytes, _ progress: StoreProgressHandler?) throws {
+    func changeKey(_ secret: Secret, _ progress: StoreProgressHandler?) throws {
         if connection.isHeld { throw Database.changeInAccessError }
-        try connection.changePassphrase(passphrase, progress: progress)
+        try connection.changePassphrase(secret, progress: progress)
     }
 
     // MARK: Reading

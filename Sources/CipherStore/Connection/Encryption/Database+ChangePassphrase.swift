@@ -48,6 +48,11 @@ extension Database {
     ///
     /// - throws: As ``changePassphrase(_:)-(String)``.
     public func changePassphrase(_ passphrase: borrowing Passphrase) throws {
+        try changePassphrase(to: Secret(passphrase))
+    }
+
+    /// Changes the passphrase to the one that a secret is.
+    func changePassphrase(to secret: Secret) throws {
         guard let current = encryptionKey else {
             throw StoreError(
                 .plaintext, "the database is not encrypted, so it has no passphrase to change", path: path)
@@ -55,12 +60,12 @@ extension Database {
         guard DatabasePath(path).isFile else { return }
         if let slotID = current.slotID {
             let slot = try Keyring(store: path)
-                .changePassphrase(of: current.dataKey(), slotID: slotID, to: passphrase)
+                .changePassphrase(of: current.dataKey(), slotID: slotID, to: secret)
             encryptionKey = current.with(slotID: slot.id)
             return
         }
         let new = try keyCache.key(
-            passphrase: passphrase.bytes, salt: current.salt, settings: current.settings)
+            passphrase: secret.bytes, salt: current.salt, settings: current.settings)
         let wasInsideTransaction = isInsideTransaction
         if wasInsideTransaction { try commit() }
         defer {

@@ -28,42 +28,7 @@ extension Database {
     ///
     /// - throws: As ``usePassphrase(_:)-(String)``.
     public func usePassphrase(_ passphrase: borrowing Passphrase) throws {
-        if isClosed { throw Self.closedError(sql: nil) }
-        guard DatabasePath(path).isFile else {
-            // Only this process can open such a database again, so any key will do.
-            return try use(.forMemory(memorySettings), isProven: true)
-        }
-        if try useKeyring(KeySlotSecret(passphrase)) { return }
-        setUpPassphrase = passphrase.bytes
-        let start = SQLiteHandle.leadingBytes(handle, count: 65_536)
-        switch StoreFile(leadingBytes: start) {
-        case .empty:
-            let key = try keyCache.keyForNewFile(path, passphrase: passphrase.bytes, settings: .default)
-            try use(key, isProven: true)
-            isNewFile = true
-        case .plaintext:
-            throw DatabaseError(
-                resultCode: .SQLITE_NOTADB, message: nil,
-                storeError: StoreError(
-                    .plaintext, "the database is not encrypted, and a passphrase does not change that",
-                    path: path))
-        case .truncated:
-            throw DatabaseError(
-                resultCode: .SQLITE_NOTADB, message: nil,
-                storeError: StoreError(.damaged, "the file is too short for a database", path: path))
-        case .encrypted(let salt):
-            if let known = try keyCache.key(passphrase: passphrase.bytes, path: path, start: start) {
-                try use(known.key, isProven: known.isProven)
-            } else {
-                // The passphrase of before a keyring was made opens the file if that did not finish.
-                let keyring = Keyring(store: path)
-                if keyring.exists { throw Self.mismatch(keyring) }
-                // A journal may still hold the good first page: SQLite decides.
-                let key = try KeyDerivation.derive(
-                    passphrase: passphrase.bytes, salt: salt, settings: .default)
-                try use(key, isProven: false)
-            }
-        }
+        try useKeySlot(Secret(passphrase))
     }
 
     /// Applies the key settings that the set-up functions made with pragmas.
@@ -73,21 +38,21 @@ extension Database {
     /// key is derived already, so it is derived again when the number of rounds
     /// is another one.
     func applyKeyPragmas() throws {
-        defer { setUpPassphrase = nil }
+        defer { setUpSecret = nil }
         guard let key = encryptionKey, DatabasePath(path).isFile else { return }
         var settings = key.settings
         settings.pageSize = number("PRAGMA cipher_page_size") ?? settings.pageSize
         // A key that was not derived has no rounds.
         let iterations =
-            setUpPassphrase == nil
+            setUpSecret == nil
             ? settings.iterationCount : number("PRAGMA kdf_iter") ?? settings.iterationCount
         if iterations != settings.iterationCount { settings.kdfIterations = iterations }
         guard settings != key.settings else { return }
-        guard let passphrase = setUpPassphrase, settings.kdfIterations != key.settings.kdfIterations else {
+        guard let secret = setUpSecret, settings.kdfIterations != key.settings.kdfIterations else {
             encryptionKey = key.with(settings: settings)
             return
         }
-        let derived = try keyCache.key(passphrase: passphrase, salt: key.salt, settings: settings)
+        let derived = try keyCache.key(passphrase: secret.bytes, salt: key.salt, settings: settings)
         try use(derived, isProven: false)
         withoutTracing { _ = SQLiteHandle.execute(handle, "PRAGMA kdf_iter = \(iterations)") }
     }

@@ -20,6 +20,11 @@ extension Database {
     /// - throws: A ``StoreError``: `empty`, `plaintext`, `damaged`, or `formatTooNew`. A wrong
     ///   passphrase, or wrong settings, show when the connection first reads, which is when it opens.
     public func usePassphrase(_ passphrase: borrowing Passphrase, settings: CipherSettings) throws {
+        try use(Secret(passphrase), settings: settings)
+    }
+
+    /// Uses the passphrase that a secret is, for a file whose format is known.
+    func use(_ secret: Secret, settings: CipherSettings) throws {
         if isClosed { throw Self.closedError(sql: nil) }
         guard DatabasePath(path).isFile else { return try use(.forMemory(memorySettings), isProven: true) }
         guard !settings.format.needsVersion4 || EngineFeatures.current.supportsFormat4 else {
@@ -32,7 +37,7 @@ extension Database {
         case .truncated: throw StoreError(.damaged, "the file is too short for a database", path: path)
         case .encrypted(let salt):
             let key = try keyCache.key(
-                passphrase: passphrase.bytes, salt: salt, settings: settings.asVersion3IfSame)
+                passphrase: secret.bytes, salt: salt, settings: settings.asVersion3IfSame)
             let isProven = start.withUnsafeBytes {
                 PageAuthenticator(key: key).authenticates($0, number: 1)
             }

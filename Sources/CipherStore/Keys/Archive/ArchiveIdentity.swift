@@ -65,13 +65,13 @@ public struct ArchiveIdentity: Sendable {
     ///
     /// - throws: A ``StoreError``: `missing`, `cannotRead`, `keyFileInvalid`.
     public init(file path: String) throws {
-        secret = try KeySlotSecret(keyFile: path).bytes
+        secret = try Secret(keyFile: path).bytes
     }
 
     /// Makes an identity, in a new file that its owner alone can read.
     ///
     /// - throws: A ``StoreError``: `exists`, `full`, `cannotWrite`.
     public static func make(file path: String) throws -> ArchiveIdentity {
-        ArchiveIdentity(secret: try KeySlotSecret.makeKeyFile(at: path).bytes)
+        ArchiveIdentity(secret: try Secret.makeKeyFile(at: path).bytes)
     }
 }

@@ -1,7 +1,7 @@
 /// Who can open an archive.
 public struct ArchiveLock: Sendable {
     enum Kind: Sendable {
-        case passphrase(SecretBytes, ScryptCost)
+        case passphrase(Secret, ScryptCost)
         case recipient(ArchiveRecipient)
         case shared(SharedPassphrase, salt: [UInt8])
     }
@@ -10,7 +10,7 @@ public struct ArchiveLock: Sendable {
 
     /// Who knows a passphrase.
     public init(passphrase: borrowing Passphrase, cost: ScryptCost = .standard) {
-        kind = .passphrase(passphrase.bytes, cost)
+        kind = .passphrase(Secret(passphrase), cost)
     }
 
     /// Who has the identity of a recipient. Whoever makes the archive needs no secret for it.
@@ -28,7 +28,7 @@ public struct ArchiveLock: Sendable {
 /// What opens an archive.
 public struct ArchiveSecret: Sendable {
     enum Kind: Sendable {
-        case passphrase(SecretBytes)
+        case passphrase(Secret)
         case identity(ArchiveIdentity)
         case shared(SharedPassphrase)
     }
@@ -36,7 +36,7 @@ public struct ArchiveSecret: Sendable {
     let kind: Kind
 
     /// The passphrase.
-    public init(_ passphrase: borrowing Passphrase) { kind = .passphrase(passphrase.bytes) }
+    public init(_ passphrase: borrowing Passphrase) { kind = .passphrase(Secret(passphrase)) }
 
     /// The identity of the recipient.
     public init(_ identity: ArchiveIdentity) { kind = .identity(identity) }

@@ -16,7 +16,7 @@ enum ArchiveStanza: Equatable {
         switch lock.kind {
         case .passphrase(let secret, let cost):
             let salt = SlotKey.randomBytes(SlotKey.saltByteCount)
-            return try seal(fileKey, cost, salt, cost.derive(from: secret, salt: salt))
+            return try seal(fileKey, cost, salt, cost.derive(from: secret.bytes, salt: salt))
         case .shared(let passphrase, let salt):
             return try seal(fileKey, passphrase.cost, salt, passphrase.key(cost: passphrase.cost, salt: salt))
         case .recipient(let recipient):
@@ -51,7 +51,7 @@ enum ArchiveStanza: Equatable {
         case (.passphrase(let cost, let salt, let sealed), .passphrase(let passphrase)):
             try Self.check(cost, limit: limit, path: path)
             return try Self.open(
-                sealed, cost, salt, cost.derive(from: passphrase, salt: salt), path: path)
+                sealed, cost, salt, cost.derive(from: passphrase.bytes, salt: salt), path: path)
         case (.passphrase(let cost, let salt, let sealed), .shared(let passphrase)):
             try Self.check(cost, limit: limit, path: path)
             return try Self.open(sealed, cost, salt, passphrase.key(cost: cost, salt: salt), path: path)

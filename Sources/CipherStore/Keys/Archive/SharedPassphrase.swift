@@ -21,12 +21,12 @@ public final class SharedPassphrase: Sendable {
         let salt: [UInt8]
     }
 
-    private let passphrase: SecretBytes
+    private let secret: Secret
     private let keys = Lock<[Parameters: SecretBytes]>([:])
 
     /// Takes a passphrase.
     public init(_ passphrase: borrowing Passphrase, cost: ScryptCost = .standard) {
-        self.passphrase = passphrase.bytes
+        secret = Secret(passphrase)
         self.cost = cost
     }
 
@@ -43,7 +43,7 @@ public final class SharedPassphrase: Sendable {
                 throw StoreError(
                     .costOutOfRange, "the files belong to more than \(Self.derivationCountMax) groups")
             }
-            let key = try cost.derive(from: passphrase, salt: salt)
+            let key = try cost.derive(from: secret.bytes, salt: salt)
             keys[parameters] = key
             return key
         }

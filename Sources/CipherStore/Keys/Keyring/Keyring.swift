@@ -10,7 +10,7 @@ import Foundation
 /// ```swift
 /// let keyring = Keyring(store: "notes.db")
 /// let recovery = try RecoveryKey.generate()
-/// try keyring.add(KeySlotSecret(recovery), label: "paper", unlockingWith: KeySlotSecret(passphrase))
+/// try keyring.add(Secret(recovery), label: "paper", unlockingWith: Secret(passphrase))
 /// ```
 ///
 /// Without the keyring's file nothing opens the store: back it up with
@@ -69,7 +69,7 @@ public struct Keyring: Sendable {
     ///
     /// - returns: The slot that opens.
     /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringMissing`, `keyringDamaged`, …
-    public func verify(_ secret: KeySlotSecret) throws -> KeySlot {
+    public func verify(_ secret: Secret) throws -> KeySlot {
         let keyring = try opened(content(), secret)
         guard let slot = keyring.file.slots.first(where: { $0.id == keyring.slotID }) else {
             throw StoreError(.noSuchSlot, "no slot was opened", path: path)
@@ -88,8 +88,8 @@ public struct Keyring: Sendable {
     ///   `full`, `cannotWrite`, … The keyring is as it was then.
     @discardableResult
     public func add(
-        _ secret: KeySlotSecret, label: String = "", cost: ScryptCost = .standard,
-        unlockingWith known: KeySlotSecret
+        _ secret: Secret, label: String = "", cost: ScryptCost = .standard,
+        unlockingWith known: Secret
     ) throws -> KeySlot {
         try storage.withLock { access in
             var keyring = try unlock(access.bytes, known)
@@ -102,7 +102,7 @@ public struct Keyring: Sendable {
     /// Removes a slot. Another one must open the keyring first.
     ///
     /// - throws: A ``StoreError``: `wrongPassphrase`, `noSuchSlot`, `slotInUse`, `lastSlot`, …
-    public func remove(_ id: KeySlot.ID, unlockingWith known: KeySlotSecret) throws {
+    public func remove(_ id: KeySlot.ID, unlockingWith known: Secret) throws {
         try storage.withLock { access in
             var keyring = try unlock(access.bytes, known)
             try keyring.remove(id)
@@ -126,8 +126,8 @@ public struct Keyring: Sendable {
         from current: borrowing Passphrase, to new: borrowing Passphrase, cost: ScryptCost? = nil
     ) throws -> KeySlot {
         try storage.withLock { access in
-            let keyring = try unlock(access.bytes, KeySlotSecret(current))
-            return try replaceSlot(keyring.slotID, of: keyring, with: KeySlotSecret(new), cost: cost, &access)
+            let keyring = try unlock(access.bytes, Secret(current))
+            return try replaceSlot(keyring.slotID, of: keyring, with: Secret(new), cost: cost, &access)
         }
     }
 
@@ -135,17 +135,17 @@ public struct Keyring: Sendable {
     ///
     /// - returns: The new slot.
     func changePassphrase(
-        of key: DataKey, slotID: KeySlot.ID, to new: borrowing Passphrase
+        of key: DataKey, slotID: KeySlot.ID, to new: Secret
     ) throws -> KeySlot {
         try storage.withLock { access in
             let keyring = try UnlockedKeyring(bytes: access.bytes, active: key, slotID: slotID, path: path)
-            return try replaceSlot(slotID, of: keyring, with: KeySlotSecret(new), cost: nil, &access)
+            return try replaceSlot(slotID, of: keyring, with: new, cost: nil, &access)
         }
     }
 
     /// Adds a slot, and removes the one whose place it takes when the new one is on the disk.
     private func replaceSlot(
-        _ id: KeySlot.ID?, of opened: UnlockedKeyring, with secret: KeySlotSecret,
+        _ id: KeySlot.ID?, of opened: UnlockedKeyring, with secret: Secret,
         cost: ScryptCost?, _ access: inout KeyringAccess
     ) throws -> KeySlot {
         var keyring = opened
@@ -197,7 +197,7 @@ public struct Keyring: Sendable {
     ///   `cannotWrite`, …
     @discardableResult
     public static func make(
-        forNewStore path: String, settings: CipherSettings = .default, secret: KeySlotSecret,
+        forNewStore path: String, settings: CipherSettings = .default, secret: Secret,
         label: String = "", cost: ScryptCost = .standard
     ) throws -> Keyring {
         let keyring = Keyring(store: path)
@@ -250,14 +250,14 @@ public struct Keyring: Sendable {
     }
 
     /// Opens the content, and settles a rotation that was interrupted. The caller has the lock.
-    func unlock(_ bytes: [UInt8], _ secret: KeySlotSecret) throws -> UnlockedKeyring {
+    func unlock(_ bytes: [UInt8], _ secret: Secret) throws -> UnlockedKeyring {
         var keyring = try opened(bytes, secret)
         try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
         return keyring
     }
 
     /// Opens the content as it is.
-    func opened(_ bytes: [UInt8], _ secret: KeySlotSecret) throws -> UnlockedKeyring {
+    func opened(_ bytes: [UInt8], _ secret: Secret) throws -> UnlockedKeyring {
         try UnlockedKeyring(bytes: bytes, secret: secret, limit: limit, path: path)
     }
 }

@@ -18,7 +18,7 @@ struct SlotKey {
 
     /// Derives the key of a slot from the secret that opens it.
     init(
-        _ slotSecret: KeySlotSecret, salt: [UInt8], cost: ScryptCost?
+        _ slotSecret: Secret, salt: [UInt8], cost: ScryptCost?
     ) throws {
         if let cost {
             secret = try cost.derive(from: slotSecret.bytes, salt: salt)

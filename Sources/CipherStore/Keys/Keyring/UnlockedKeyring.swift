@@ -26,7 +26,7 @@ struct UnlockedKeyring {
     /// - throws: A ``StoreError``: `wrongPassphrase` when the secret opens no slot, `keyringDamaged`
     ///   when the slot or the file is not what was written, `costOutOfRange` when only slots are
     ///   left that cost more than `limit`.
-    init(bytes: [UInt8], secret: KeySlotSecret, limit: ScryptCost, path: String) throws {
+    init(bytes: [UInt8], secret: Secret, limit: ScryptCost, path: String) throws {
         let file = try KeyringFile(parsing: bytes, path: path)
         let (slot, key) = try file.slot(opening: secret, limit: limit, path: path)
         try self.init(file, opening: slot, with: key, path: path)
@@ -112,7 +112,7 @@ struct UnlockedKeyring {
     /// - throws: A ``StoreError``: `tooManySlots`, `labelInvalid`, `outOfMemory`.
     @discardableResult
     mutating func add(
-        _ secret: KeySlotSecret, label: String, cost: ScryptCost, now: Date,
+        _ secret: Secret, label: String, cost: ScryptCost, now: Date,
         replacing replaced: KeySlot.ID? = nil
     ) throws -> KeySlot {
         let others = file.slots.filter { $0.id != replaced }
@@ -168,7 +168,7 @@ struct UnlockedKeyring {
     /// The keys of the slots that secrets open, the one that was opened first among them.
     ///
     /// - throws: A ``StoreError`` of code `wrongPassphrase` when one of them opens none.
-    func slotKeys(of secrets: [KeySlotSecret], limit: ScryptCost, path: String) throws -> [KeySlot.ID:
+    func slotKeys(of secrets: [Secret], limit: ScryptCost, path: String) throws -> [KeySlot.ID:
         SlotKey]
     {
         var keys: [KeySlot.ID: SlotKey] = [:]
@@ -252,13 +252,13 @@ extension KeyringFile {
     ///
     /// - throws: A ``StoreError``: `wrongPassphrase`, `costOutOfRange`, `outOfMemory`.
     fileprivate func slot(
-        opening secret: KeySlotSecret, limit: ScryptCost, path: String
+        opening secret: Secret, limit: ScryptCost, path: String
     ) throws -> (KeySlot, SlotKey) {
         // What was typed or read where a passphrase is asked for may be a recovery key. It has a
         // checksum, so that no passphrase is taken for one by chance.
         if secret.kind == .passphrase, slots.contains(where: { $0.kind == .recoveryKey }),
             let key = try? RecoveryKey(utf8: secret.bytes),
-            let found = try? slot(opening: KeySlotSecret(key), limit: limit, path: path)
+            let found = try? slot(opening: Secret(key), limit: limit, path: path)
         {
             return found
         }

@@ -7,7 +7,8 @@ import Foundation
 struct OpenStoreRekey {
     /// The connection that writes; the readers beside it are closed.
     let db: Database
-    let passphrase: SecretBytes
+    /// The new passphrase.
+    let secret: Secret
     let progress: StoreProgressHandler?
 
     /// Changes the passphrase.
@@ -19,18 +20,18 @@ struct OpenStoreRekey {
     func run() throws -> Database? {
         let current = try requireChangeable()
         if current.slotID != nil {
-            try db.changePassphrase(Passphrase(sharing: passphrase))
+            try db.changePassphrase(to: secret)
             return nil
         }
         try db.requireNoStatement()
         let key = try KeyDerivation.derive(
-            passphrase: passphrase, salt: KeyDerivation.randomSalt(), settings: current.settings)
+            passphrase: secret.bytes, salt: KeyDerivation.randomSalt(), settings: current.settings)
         db.waitForLocks(seconds: 2)
         defer { if !db.isClosed { db.waitForLocks() } }
         try StoreRekey.explainingErrors(db.path) { file in
             try StoreReplacement(source: db, path: file, key: key, progress: progress).run()
         }
-        db.keyCache.replace(current, with: key, passphrase: passphrase)
+        db.keyCache.replace(current, with: key, passphrase: secret.bytes)
         db.dispose()
         return try reopen()
     }

@@ -40,14 +40,13 @@ public enum StoreRekey {
     ) throws {
         let keyring = Keyring(store: path)
         if keyring.exists {
-            try rotateDataKey(path: path, keeping: [KeySlotSecret(current)], progress: progress)
+            try rotateDataKey(path: path, keeping: [Secret(current)], progress: progress)
             try keyring.changePassphrase(from: current, to: new)
             return
         }
-        let secret = current.copy()
-        let new = new.copy()
+        let (current, new) = (Secret(current), Secret(new))
         try explainingErrors(path) { file in
-            let source = try Database.openExisting(path: file, passphrase: secret.copy())
+            let source = try Database.openExisting(path: file, secret: current)
             defer { source.dispose() }
             let settings = try encryption(of: source)
             let key = try KeyDerivation.derive(
@@ -75,7 +74,7 @@ public enum StoreRekey {
     ///   The store is then as it was.
     @discardableResult
     public static func rotateDataKey(
-        path: String, keeping secrets: [KeySlotSecret], endsOtherSlots: Bool = false,
+        path: String, keeping secrets: [Secret], endsOtherSlots: Bool = false,
         progress: StoreProgressHandler? = nil
     ) throws -> [KeySlot] {
         let keyring = Keyring(store: path)
@@ -152,20 +151,30 @@ public enum StoreRekey {
     /// - throws: A ``StoreError``: `exists` when the store has a keyring, `busy`, `wrongPassphrase`,
     ///   `full`, … The store is then as it was.
     public static func makeKeyring(
-        path: String, from passphrase: borrowing Passphrase, slot secret: KeySlotSecret? = nil,
+        path: String, from passphrase: borrowing Passphrase, slot secret: Secret? = nil,
+        label: String = "", cost: ScryptCost = .standard, progress: StoreProgressHandler? = nil
+    ) throws {
+        try makeKeyring(
+            path: path, from: Secret(passphrase), slot: secret, label: label, cost: cost, progress: progress)
+    }
+
+    /// Gives a store a ``Keyring``, see
+    /// ``makeKeyring(path:from:slot:label:cost:progress:)-(_,Passphrase,_,_,_,_)``.
+    ///
+    /// - throws: As that one; a ``StoreError`` of code `keyringMissing` when the secret is no passphrase.
+    package static func makeKeyring(
+        path: String, from known: Secret, slot secret: Secret? = nil,
         label: String = "", cost: ScryptCost = .standard, progress: StoreProgressHandler? = nil
     ) throws {
         let keyring = Keyring(store: path)
-        let secret = secret ?? KeySlotSecret(passphrase)
-        let passphrase = passphrase.copy()
         try explainingErrors(path) { file in
             let stale = try keyring.staleContent()
-            let source = try Database.openExisting(path: file, passphrase: passphrase.copy())
+            let source = try Database.openExisting(path: file, secret: known)
             defer { source.dispose() }
             let settings = try encryption(of: source)
             let key = try DataKey.random()
             var content = UnlockedKeyring(creating: key, settings: settings)
-            try content.add(secret, label: label, cost: cost, now: Date())
+            try content.add(secret ?? known, label: label, cost: cost, now: Date())
             let bytes = content.encoded
             do {
                 try StoreReplacement(
@@ -209,13 +218,12 @@ public enum StoreRekey {
 
 extension Database {
     /// Opens an existing encrypted file, waiting a little for its lock.
-    static func openExisting(path: String, passphrase: consuming Passphrase) throws -> Database {
+    static func openExisting(path: String, secret: Secret) throws -> Database {
         var configuration = Configuration()
         configuration.encryption = .required
         configuration.requiresExistingFile = true
         configuration.busyMode = .timeout(2)
-        let secret = passphrase.bytes
-        configuration.prepareDatabase { try $0.usePassphrase(Passphrase(sharing: secret)) }
+        configuration.useKeySlot(secret)
         return try Database(path: path, configuration: configuration, keyCache: KeyCache())
     }
 

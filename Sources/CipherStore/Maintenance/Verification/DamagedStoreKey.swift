@@ -6,7 +6,7 @@ import Foundation
 /// what proves the key. Any other page proves it too.
 struct DamagedStoreKey {
     let path: String
-    let secret: KeySlotSecret
+    let secret: Secret
 
     /// How many pages are tried.
     private static let pageCountMax = 64
@@ -24,17 +24,17 @@ struct DamagedStoreKey {
     /// when that of the file is damaged.
     private func candidates(_ handle: SQLiteConnection) throws -> [EncryptionKey] {
         let keyring = Keyring(store: path)
-        if keyring.exists {
-            let opened = try keyring.opened(keyring.content(), secret)
+        if let content = try keyring.storage.read() {
+            let opened = try keyring.opened(content, secret)
             let keys = [opened.active] + (opened.pending.map { [$0] } ?? [])
             return try keys.map { try $0.encryptionKey(opened.file.settings, slotID: opened.slotID) }
         }
-        guard let passphrase = secret.passphrase else { return [] }
+        guard secret.kind == .passphrase else { return [] }
         let salt = SQLiteHandle.leadingBytes(handle, count: CipherSettings.saltByteCount)
         guard salt.count == CipherSettings.saltByteCount else { return [] }
         return try CipherSettings.Format.current.flatMap { format in
             let key = try KeyDerivation.derive(
-                passphrase: passphrase.bytes, salt: salt, settings: CipherSettings(format: format))
+                passphrase: secret.bytes, salt: salt, settings: CipherSettings(format: format))
             return CipherSettings.pageSizes.map {
                 key.with(settings: CipherSettings(format: format, pageSize: $0))
             }

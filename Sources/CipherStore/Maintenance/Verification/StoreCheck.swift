@@ -11,7 +11,7 @@ import Foundation
 /// The check of a whole store: its pages, their structure, and what is beside it.
 ///
 /// ```swift
-/// let report = try StoreCheck.run(path: "notes.db", opening: KeySlotSecret(passphrase), isDeep: true)
+/// let report = try StoreCheck.run(path: "notes.db", opening: Secret(passphrase), isDeep: true)
 /// for problem in report.problems { print(problem.message) }
 /// ```
 ///
@@ -37,7 +37,7 @@ public enum StoreCheck {
     ///   `wrongPassphrase` (also when the first page and all others are damaged), `busy`, … Damage
     ///   is no error, but a problem of the report.
     public static func run(
-        path: String, opening secret: KeySlotSecret, settings: CipherSettings? = nil, isDeep: Bool,
+        path: String, opening secret: Secret, settings: CipherSettings? = nil, isDeep: Bool,
         problemLimit: Int = 100, progress: StoreProgressHandler? = nil,
         further: ((Database) throws -> [StoreProblem])? = nil
     ) throws -> StoreCheckReport {
@@ -64,7 +64,7 @@ public enum StoreCheck {
     }
 
     private static func checkKeyring(
-        _ path: String, _ secret: KeySlotSecret, _ report: inout StoreCheckReport
+        _ path: String, _ secret: Secret, _ report: inout StoreCheckReport
     ) {
         let keyring = Keyring(store: path)
         guard keyring.exists else { return }
@@ -89,13 +89,13 @@ public enum StoreCheck {
 /// The parts of a check of one store.
 private struct StoreCheckRun {
     let path: String
-    let secret: KeySlotSecret
+    let secret: Secret
     let settings: CipherSettings?
 
     /// Whether there was a WAL before.
     private let hadWAL: Bool
 
-    init(path: String, secret: KeySlotSecret, settings: CipherSettings?) {
+    init(path: String, secret: Secret, settings: CipherSettings?) {
         self.path = path
         self.secret = secret
         self.settings = settings
@@ -143,11 +143,8 @@ private struct StoreCheckRun {
         configuration.requiresExistingFile = true
         configuration.readonly = true
         configuration.busyMode = .timeout(5)
-        if let settings, let passphrase = secret.passphrase {
-            let bytes = passphrase.bytes
-            configuration.prepareDatabase {
-                try $0.usePassphrase(Passphrase(sharing: bytes), settings: settings)
-            }
+        if let settings, secret.kind == .passphrase {
+            configuration.prepareDatabase { [secret] in try $0.use(secret, settings: settings) }
         } else {
             configuration.useKeySlot(secret)
         }

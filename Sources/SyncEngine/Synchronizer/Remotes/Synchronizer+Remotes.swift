@@ -110,8 +110,7 @@ extension Synchronizer {
         var configuration = Configuration()
         configuration.encryption = .required
         configuration.requiresExistingFile = true
-        let shared = SharedSecret(secret)
-        configuration.prepareDatabase { try $0.usePassphrase(shared.copy()) }
+        configuration.usePassphrase(secret)
         let queue = try DatabaseQueue(path: copy, configuration: configuration)
         defer { try? queue.close() }
         try queue.writeWithoutTransaction { db in
@@ -121,13 +120,4 @@ extension Synchronizer {
                 progress: progress)
         }
     }
-}
-
-/// A passphrase that a closure can hold.
-private final class SharedSecret: Sendable {
-    private let passphrase: Passphrase
-
-    init(_ passphrase: borrowing Passphrase) { self.passphrase = passphrase.copy() }
-
-    func copy() -> Passphrase { passphrase.copy() }
 }

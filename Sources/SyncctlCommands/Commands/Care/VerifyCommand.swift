@@ -105,7 +105,7 @@ struct VerifyCommand: ParsableCommand {
         }
     }
 
-    private func check(_ secret: KeySlotSecret, _ context: CommandContext) throws -> StoreCheckReport {
+    private func check(_ secret: Secret, _ context: CommandContext) throws -> StoreCheckReport {
         let progress = PageProgress(context)
         let isDeep = deep
         var content: ElapsedLine?

@@ -60,11 +60,11 @@ struct KeyAddCommand: ParsableCommand {
             if keyring.exists { _ = try keyring.verify(known) }
             if recovery {
                 let key = try RecoveryKey.generate()
-                let slot = try add(KeySlotSecret(key), keyring, known, context)
+                let slot = try add(Secret(key), keyring, known, context)
                 try print(slot, recoveryKey: key, context)
             } else if let newKeyFile {
                 try StoreFileCheck.requireFolder(of: newKeyFile)
-                let secret = try KeySlotSecret.makeKeyFile(at: newKeyFile)
+                let secret = try Secret.makeKeyFile(at: newKeyFile)
                 do {
                     try print(add(secret, keyring, known, context), recoveryKey: nil, context)
                 } catch {
@@ -78,7 +78,7 @@ struct KeyAddCommand: ParsableCommand {
                     throw Failure.usage("no new passphrase", hints: ["use --new-passphrase-file"])
                 }
                 try requireUnused(passphrase, keyring, known)
-                let slot = try add(KeySlotSecret(passphrase), keyring, known, context)
+                let slot = try add(Secret(passphrase), keyring, known, context)
                 try print(slot, recoveryKey: nil, context)
             }
             return .success
@@ -86,26 +86,25 @@ struct KeyAddCommand: ParsableCommand {
     }
 
     private func requireUnused(
-        _ passphrase: borrowing Passphrase, _ keyring: Keyring, _ known: KeySlotSecret
+        _ passphrase: borrowing Passphrase, _ keyring: Keyring, _ known: Secret
     ) throws {
-        if keyring.exists { return try keyring.requireUnused(KeySlotSecret(passphrase)) }
-        guard let first = known.passphrase, first.matches(passphrase) else { return }
+        if keyring.exists { return try keyring.requireUnused(Secret(passphrase)) }
+        guard known.matches(Secret(passphrase)) else { return }
         throw Failure(
             "the new passphrase is the one that opens \(options.store) already",
             hints: ["choose another passphrase"])
     }
 
     private func add(
-        _ secret: KeySlotSecret, _ keyring: Keyring, _ known: KeySlotSecret, _ context: CommandContext
+        _ secret: Secret, _ keyring: Keyring, _ known: Secret, _ context: CommandContext
     ) throws -> KeySlot {
         Interruption.listen()
         if !keyring.exists {
-            guard let passphrase = known.passphrase else {
+            guard known.kind == .passphrase else {
                 throw Failure.usage("\(options.store) has no key slots, so no key file opens it")
             }
             let progress = context.progress("copying", unit: .items("pages"))
-            try StoreRekey.makeKeyring(path: options.store, from: passphrase, cost: cost.scrypt ?? .standard)
-            {
+            try StoreRekey.makeKeyring(path: options.store, from: known, cost: cost.scrypt ?? .standard) {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
             }
             progress.finish()

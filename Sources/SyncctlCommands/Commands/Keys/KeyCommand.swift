@@ -77,7 +77,7 @@ struct FileCostOptions: ParsableArguments {
 
 extension Keyring {
     /// Throws when a secret opens a slot already: who removes one of two such slots believes that it opens none.
-    func requireUnused(_ secret: KeySlotSecret) throws {
+    func requireUnused(_ secret: Secret) throws {
         let slot: KeySlot
         do {
             slot = try verify(secret)

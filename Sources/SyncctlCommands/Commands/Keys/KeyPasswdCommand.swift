@@ -41,7 +41,7 @@ struct KeyPasswdCommand: ParsableCommand {
                 throw Failure.usage("no new passphrase", hints: ["use --new-passphrase-file"])
             }
             guard !current.matches(new) else { throw Failure.usage("the new passphrase is the old one") }
-            try keyring.requireUnused(KeySlotSecret(new))
+            try keyring.requireUnused(Secret(new))
             let slot = try keyring.changePassphrase(from: current, to: new, cost: cost.scrypt)
             try context.print(
                 Document(store: options.store, slot: SlotDocument(slot)),

@@ -57,7 +57,7 @@ struct CloneCommand: ParsableCommand {
                 try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
             }
             progress.finish()
-            let status = try Synchronizer(existing: context.open(new, KeySlotSecret(passphrase))).status()
+            let status = try Synchronizer(existing: context.open(new, Secret(passphrase))).status()
             try context.print(
                 NewReplicaDocument(new, status),
                 text:
@@ -103,7 +103,7 @@ struct RestoreCommand: ParsableCommand {
             try Synchronizer.restore(
                 archive: backup, to: path, opening: secret, passphrase: passphrase, progress: progress.update)
             progress.finish()
-            let queue = try context.open(path, KeySlotSecret(passphrase))
+            let queue = try context.open(path, Secret(passphrase))
             let status = try Synchronizer(queue).status()
             try context.print(
                 NewReplicaDocument(path, status),

@@ -59,7 +59,7 @@ package struct PreparedExchange {
 final class ExchangedStore {
     let options: StoreOptions
     let context: CommandContext
-    private var known: KeySlotSecret?
+    private var known: Secret?
     private var opened: Synchronizer?
 
     init(_ options: StoreOptions, _ context: CommandContext) {
@@ -67,7 +67,7 @@ final class ExchangedStore {
     }
 
     /// What opens it.
-    func secret() throws -> KeySlotSecret {
+    func secret() throws -> Secret {
         if let known { return known }
         let secret = try context.storeSecret(options)
         known = secret

@@ -8,11 +8,18 @@ import Foundation
     import Darwin
 #endif
 
-/// What opens a slot of a keyring.
+/// What opens a store: a passphrase, a recovery key or the content of a key file.
 ///
-/// Its bytes are in memory that is locked, and zeroed with the last copy of the value.
-public struct KeySlotSecret: Sendable {
-    /// Which slots it can open.
+/// It is what configurations, connections and closures hold. Copies share one piece of memory, which
+/// is locked, and zeroed when the last of them goes. Nothing that is printed shows the bytes, or how
+/// many there are.
+///
+/// ```swift
+/// let secret = Secret(try Passphrase("correct horse battery staple"))
+/// configuration.useKeySlot(secret)
+/// ```
+public struct Secret: Sendable {
+    /// What it is, and with that, which slots of a ``Keyring`` it can open.
     public let kind: KeySlot.Kind
 
     let bytes: SecretBytes
@@ -25,11 +32,6 @@ public struct KeySlotSecret: Sendable {
     /// A passphrase. Where a keyring has recovery keys, the text of one is taken for it.
     public init(_ passphrase: borrowing Passphrase) {
         self.init(kind: .passphrase, bytes: passphrase.bytes)
-    }
-
-    /// The passphrase; nil when it is something else.
-    package var passphrase: Passphrase? {
-        kind == .passphrase ? Passphrase(sharing: bytes) : nil
     }
 
     /// A recovery key.
@@ -74,13 +76,30 @@ public struct KeySlotSecret: Sendable {
     /// Makes a new key file of random bytes, readable by its owner alone.
     ///
     /// - throws: A ``StoreError`` of code `exists` or `cannotWrite`.
-    public static func makeKeyFile(at path: String) throws -> KeySlotSecret {
+    public static func makeKeyFile(at path: String) throws -> Secret {
         var generator = SystemRandomNumberGenerator()
         let bytes = try SecretBytes(capacity: keyFileByteCount) { buffer in
             for index in buffer.indices { buffer[index] = generator.next() }
             return keyFileByteCount
         }
         try bytes.withUnsafeBytes { try PrivateFile.create(path, content: $0) }
-        return KeySlotSecret(kind: .keyFile, bytes: bytes)
+        return Secret(kind: .keyFile, bytes: bytes)
     }
+
+    /// Returns whether two secrets are the same, in a time that does not depend on where they differ.
+    public func matches(_ other: Secret) -> Bool { kind == other.kind && bytes.matches(other.bytes) }
+}
+
+/// The name that ``Secret`` had while it was used for key slots only.
+public typealias KeySlotSecret = Secret
+
+extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What it is, such as `secret (key file)`, and nothing of its content.
+    public var description: String { "secret (\(kind.noun))" }
+
+    /// The same as ``description``: a debugger's output ends in logs, too.
+    public var debugDescription: String { description }
+
+    /// A mirror without children.
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -16,6 +16,7 @@
 final class SecretBytes: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
     private let mapped: Int
+    private let didZero: (@Sendable (UnsafeRawBufferPointer) -> Void)?
 
     /// The number of bytes.
     let count: Int
@@ -27,9 +28,12 @@ final class SecretBytes: @unchecked Sendable {
 
     /// Makes bytes that `initialize` fills; it returns how many it used.
     ///
+    /// - parameter didZero: For tests, which can't look at memory that is gone: what is given the memory
+    ///   between its zeroing and its end.
     /// - throws: ``StoreError`` of code `outOfMemory`, and what `initialize` throws.
     init(
-        capacity: Int, initializingWith initialize: (UnsafeMutableRawBufferPointer) throws -> Int
+        capacity: Int, didZero: (@Sendable (UnsafeRawBufferPointer) -> Void)? = nil,
+        initializingWith initialize: (UnsafeMutableRawBufferPointer) throws -> Int
     ) throws {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         mapped = max(page, (capacity + page - 1) / page * page)
@@ -38,6 +42,7 @@ final class SecretBytes: @unchecked Sendable {
             throw StoreError(.outOfMemory, "no memory for a key")
         }
         self.base = base
+        self.didZero = didZero
         _ = mlock(base, mapped)
         #if os(Linux)
             _ = madvise(base, mapped, Self.excludeFromCoreDump)
@@ -45,7 +50,7 @@ final class SecretBytes: @unchecked Sendable {
         do {
             count = try initialize(UnsafeMutableRawBufferPointer(start: base, count: capacity))
         } catch {
-            SecretBytes.release(base, mapped)
+            SecretBytes.release(base, mapped, didZero)
             throw error
         }
     }
@@ -58,10 +63,13 @@ final class SecretBytes: @unchecked Sendable {
         }
     }
 
-    deinit { SecretBytes.release(base, mapped) }
+    deinit { SecretBytes.release(base, mapped, didZero) }
 
-    private static func release(_ base: UnsafeMutableRawPointer, _ mapped: Int) {
+    private static func release(
+        _ base: UnsafeMutableRawPointer, _ mapped: Int, _ didZero: ((UnsafeRawBufferPointer) -> Void)?
+    ) {
         SecretBytes.zero(UnsafeMutableRawBufferPointer(start: base, count: mapped))
+        didZero?(UnsafeRawBufferPointer(start: base, count: mapped))
         _ = munlock(base, mapped)
         _ = munmap(base, mapped)
     }
@@ -93,4 +101,9 @@ final class SecretBytes: @unchecked Sendable {
             memset_s(base, buffer.count, 0, buffer.count)
         #endif
     }
+}
+
+extension SecretBytes: CustomReflectable {
+    /// A mirror without children: what holds secret bytes shows neither where they are nor how many.
+    var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,9 +1,12 @@
 import Foundation
 
-/// A passphrase, in memory that is locked, and zeroed when the value ends.
+/// A passphrase as it was given: checked, and in locked memory.
 ///
 /// It has no description and cannot be read back. Text is normalised to NFC,
 /// so that a passphrase typed on one system opens the file on another.
+///
+/// A copy, a ``Secret`` made of it and what was configured with it share its
+/// memory, which is zeroed when the last of them goes.
 ///
 /// ```swift
 /// let passphrase = try Passphrase("correct horse battery staple")
@@ -51,9 +54,6 @@ public struct Passphrase: ~Copyable, Sendable {
 
     private init(bytes: SecretBytes) { self.bytes = bytes }
 
-    /// Makes a second value over bytes that somebody else holds too.
-    init(sharing bytes: SecretBytes) { self.bytes = bytes }
-
     private static func checked(_ bytes: UnsafeRawBufferPointer) throws -> SecretBytes {
         guard !bytes.isEmpty else { throw StoreError(.emptyPassphrase, "the passphrase is empty") }
         guard bytes.count <= byteCountMax else {
@@ -62,7 +62,7 @@ public struct Passphrase: ~Copyable, Sendable {
         return try SecretBytes(bytes)
     }
 
-    /// Makes a second value that holds the same passphrase.
+    /// Makes a second value over the same memory.
     public func copy() -> Passphrase { Passphrase(bytes: bytes) }
 
     /// Returns whether two passphrases are the same, in constant time.
