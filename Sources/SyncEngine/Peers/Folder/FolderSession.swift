@@ -125,7 +125,7 @@ struct FolderSession {
         case let error as StoreError:
             [
                 .missing, .empty, .cannotRead, .archiveDamaged, .wrongPassphrase, .formatTooNew,
-                .encryptionMismatch,
+                .encryptionMismatch, .costOutOfRange,
             ]
             .contains(error.code)
         case let error as SyncError: [.invalidBundle, .otherStore, .rowsMissing].contains(error.code)
@@ -206,7 +206,6 @@ struct FolderSession {
         let now = Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000)
         var rowCount: Int64 = 0
         let byteCount = try folder.place.write(paths.file(name), replacing: false) { sink in
-            reader = BundleReader()
             let file = try SealedFileWriter(
                 kind: BundleFile.kind, lock: folder.lock(greeting.store), now: now, output: sink)
             let compressor = try FrameCompressor()
