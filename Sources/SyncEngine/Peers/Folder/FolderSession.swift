@@ -164,7 +164,7 @@ struct FolderSession {
         if head != contents.heads[greeting.replica] || age > Self.headMillisecondsMax {
             try contents.write(&head, environment)
         }
-        try tidy(paths, head)
+        tidy(paths, head)
     }
 
     /// Whether a replica does without a bundle, because it got its changes another way.
@@ -246,10 +246,11 @@ struct FolderSession {
     }
 
     /// Removes what this replica wrote and no longer lists. The head that lists the rest is written.
-    private func tidy(_ paths: FolderPaths, _ head: FolderHead) throws {
+    private func tidy(_ paths: FolderPaths, _ head: FolderHead) {
         let listed = Set(head.bundles.map(\.name) + [head.snapshot?.name].compactMap { $0 })
         let now = environment.milliseconds()
-        for file in try folder.place.files(in: paths.folder) {
+        // The exchange is done: what can't be looked through now is so the next time.
+        for file in (try? folder.place.files(in: paths.folder)) ?? [] {
             let isOurs = FolderPaths.number(ofBundle: file.name) != nil || FolderPaths.isSnapshot(file.name)
             if isOurs && !listed.contains(file.name) {
                 folder.place.remove(paths.file(file.name))
