@@ -48,6 +48,9 @@ import Testing
         #expect(RemoteArgument("hub.db") == .file("hub.db"))
         #expect(RemoteArgument("./hub") == .file("./hub"))
         #expect(RemoteArgument("dir:/media/stick/") == .folder("/media/stick"))
+        #expect(RemoteArgument("dir:/").folder == "/")
+        #expect(RemoteArgument("dir:").isFolder && RemoteArgument("dir:").folder == nil)
+        #expect(!RemoteArgument("dir:a").isNetwork && RemoteArgument("a.db").folder == nil)
         #expect(RemoteArgument("ssh://host/a.db") == .ssh("ssh://host/a.db"))
     }
 

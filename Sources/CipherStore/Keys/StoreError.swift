@@ -112,7 +112,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The text of the last failed system call, as the middle of a sentence.
-    static var systemText: String {
+    package static var systemText: String {
         let text = String(cString: strerror(errno))
         return text.prefix(1).lowercased() + text.dropFirst()
     }

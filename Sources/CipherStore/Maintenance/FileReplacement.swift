@@ -10,9 +10,9 @@ import Foundation
 
 /// A file that is built under a temporary name beside its destination, and
 /// takes its place in one step or not at all.
-struct FileReplacement {
+package struct FileReplacement {
     let destination: String
-    let temporary: String
+    package let temporary: String
 
     /// What SQLite puts beside a database file.
     static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
@@ -21,7 +21,7 @@ struct FileReplacement {
     ///
     /// - parameter purpose: A word for the name, by which leftovers of a killed
     ///   process are found.
-    init(destination: String, purpose: String) throws {
+    package init(destination: String, purpose: String) throws {
         self.destination = destination
         let suffix = UInt64.random(in: 0...UInt64.max)
         temporary = "\(destination).\(purpose)-\(String(suffix, radix: 16))"
@@ -34,7 +34,7 @@ struct FileReplacement {
     }
 
     /// Removes the temporary file and what SQLite put beside it.
-    func discard() {
+    package func discard() {
         for suffix in [""] + Self.sidecarSuffixes { unlink(temporary + suffix) }
     }
 
@@ -58,7 +58,7 @@ struct FileReplacement {
     }
 
     /// Puts the temporary file at the destination, where no file may be.
-    func moveIntoPlace() throws {
+    package func moveIntoPlace() throws {
         try synchronize(temporary)
         // A hard link fails when the destination exists, a rename would not.
         if link(temporary, destination) == 0 {
@@ -72,7 +72,7 @@ struct FileReplacement {
     }
 
     /// Puts the temporary file in the place of the destination.
-    func replaceDestination() throws {
+    package func replaceDestination() throws {
         try synchronize(temporary)
         try rename()
         try synchronizeFolder()
@@ -99,7 +99,7 @@ struct FileReplacement {
     }
 
     /// Lets other users read the file once it has its name.
-    func allowReading() { chmod(temporary, 0o644) }
+    package func allowReading() { chmod(temporary, 0o644) }
 
     private static var lastError: String { StoreError.systemText }
 

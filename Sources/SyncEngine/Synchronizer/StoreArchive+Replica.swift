@@ -11,20 +11,25 @@ extension Synchronizer {
     public func archive(
         to path: String, lock: ArchiveLock, progress: StoreProgressHandler? = nil
     ) throws {
-        try archive(to: path, lock: lock, isShared: false, progress: progress)
+        try database.writeWithoutTransaction { db in
+            try StoreArchive.write(
+                of: db, to: path, lock: lock, preparation: Fold.preparation(environment), now: now,
+                progress: progress)
+        }
     }
 
-    /// The same, with a mode that lets other users of the machine read the file, if it is in a shared folder.
+    /// The same, to where a function brings the bytes.
     func archive(
-        to path: String, lock: ArchiveLock, isShared: Bool, progress: StoreProgressHandler?
+        lock: ArchiveLock, progress: StoreProgressHandler?, to output: @escaping (Data) throws -> Void
     ) throws {
         try database.writeWithoutTransaction { db in
             try StoreArchive.write(
-                of: db, to: path, lock: lock, preparation: Fold.preparation(environment),
-                now: Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000),
-                isShared: isShared, progress: progress)
+                of: db, lock: lock, preparation: Fold.preparation(environment), now: now,
+                progress: progress, to: output)
         }
     }
+
+    private var now: Date { Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000) }
 
     /// Makes a store of an archive. A store that is synchronized becomes a replica of its own, so
     /// that what the archived one has written since is not taken for this one's.
@@ -40,13 +45,27 @@ extension Synchronizer {
         environment: SyncEnvironment = .system, progress: StoreProgressHandler? = nil
     ) throws {
         try StoreArchive.restore(
-            archive, to: path, opening: secret, passphrase: passphrase, progress: progress
-        ) { copy in
-            guard try copy.tableExists("_sync_state") else { return }
-            try copy.inTransaction {
-                try ReplicaIdentity.mintForClone(copy, environment)
-                return .commit
-            }
+            archive, to: path, opening: secret, passphrase: passphrase, progress: progress,
+            finishing: { try mintIdentity(of: $0, environment) })
+    }
+
+    /// The same of an archive whose bytes come from elsewhere.
+    ///
+    /// - parameter name: How errors name the archive.
+    static func restore(
+        archive: any ByteSource, name: String, to path: String, opening secret: ArchiveSecret,
+        passphrase: borrowing Passphrase, environment: SyncEnvironment, progress: StoreProgressHandler?
+    ) throws {
+        try StoreArchive.restore(
+            archive, path: name, to: path, opening: secret, passphrase: passphrase, progress: progress,
+            finishing: { try mintIdentity(of: $0, environment) })
+    }
+
+    private static func mintIdentity(of copy: Database, _ environment: SyncEnvironment) throws {
+        guard try copy.tableExists("_sync_state") else { return }
+        try copy.inTransaction {
+            try ReplicaIdentity.mintForClone(copy, environment)
+            return .commit
         }
     }
 }

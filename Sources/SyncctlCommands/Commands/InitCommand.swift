@@ -63,7 +63,7 @@ struct InitCommand: ParsableCommand {
         if [clone, from, join, invitation.file].compactMap({ $0 }).count > 1 {
             throw ValidationError("--clone, --from, --join and --invitation-file exclude each other")
         }
-        if let join, FolderRemote.path(of: join) == nil, !InvitationArgument.isMeant(join) {
+        if let join, joinedFolder == nil, !InvitationArgument.isMeant(join) {
             throw ValidationError("--join takes a folder, dir:<folder>, or an invitation, 'cipherstore://…'")
         }
         if isInvited && remotePassphrase.isGiven {
@@ -84,6 +84,9 @@ struct InitCommand: ParsableCommand {
         }
     }
 
+    /// The folder that it begins from; nil when it doesn't.
+    private var joinedFolder: String? { join.flatMap { RemoteArgument($0).folder } }
+
     /// Whether it becomes a replica of a served store.
     private var isInvited: Bool { invitation.file != nil || join.map(InvitationArgument.isMeant) == true }
 
@@ -103,7 +106,7 @@ struct InitCommand: ParsableCommand {
                 try ArchiveName.isExistingArchive(from)
                     ? StoreFileCheck.requireArchive(from) : checkPlaintext(from)
             }
-            if let folder = join.flatMap(FolderRemote.path) { try FolderRemote.requireFolder(folder) }
+            if let joinedFolder { try FolderRemote.requireFolder(joinedFolder) }
             let invite = isInvited ? try readInvitation(context) : nil
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             try create(path, passphrase, invite, context)
@@ -154,8 +157,8 @@ struct InitCommand: ParsableCommand {
             progress.finish()
         } else if let invite {
             try invite.join(at: path, passphrase: passphrase, context)
-        } else if let join {
-            try joinFolder(join, path, passphrase, context)
+        } else if let joinedFolder {
+            try joinFolder(joinedFolder, path, passphrase, context)
         } else if let from, ArchiveName.isExistingArchive(from) {
             let secret = try context.archiveSecret(archive, for: from)
             Interruption.listen()
@@ -183,15 +186,15 @@ struct InitCommand: ParsableCommand {
 
     /// Begins from the snapshot, and brings what came after it.
     private func joinFolder(
-        _ remote: String, _ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext
+        _ name: String, _ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext
     ) throws {
-        let folder = try context.folder(FolderRemote.path(of: remote) ?? "", remotePassphrase)
+        let folder = try context.folder(name, remotePassphrase)
         Interruption.listen()
         let progress = PageProgress(context)
         do {
             try Synchronizer.join(folder, at: path, passphrase: passphrase, progress: progress.update)
         } catch let error as SyncError where error.code == .snapshotMissing {
-            let place = "dir:" + CommandWords.quoted(folder.path)
+            let place = RemoteArgument.words(forFolder: folder.path)
             throw Failure(
                 error.message,
                 hints: [

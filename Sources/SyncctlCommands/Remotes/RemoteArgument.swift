@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a remote on the command line names.
+/// What a remote on the command line names. This is the one place that knows how they are spelled.
 package enum RemoteArgument: Equatable, Sendable {
     /// The file of another store.
     case file(String)
-    /// A shared folder, by its path: `dir:/path`.
+    /// A shared folder, by its path: `dir:/path`. The path is empty in `dir:`, which names none.
     case folder(String)
     /// A store that ssh reaches: `ssh://host/path`.
     case ssh(String)
@@ -14,7 +14,10 @@ package enum RemoteArgument: Equatable, Sendable {
     /// The name of the server that a store enrols with first.
     package static let defaultServer = "default"
 
-    private static let sshScheme = "ssh://"
+    /// What the address of a store begins with that ssh reaches.
+    package static let sshScheme = "ssh://"
+
+    private static let folderScheme = "dir:"
 
     /// Reads an argument.
     ///
@@ -25,7 +28,9 @@ package enum RemoteArgument: Equatable, Sendable {
             self = .server(Self.defaultServer)
             return
         }
-        if let path = FolderRemote.path(of: argument) {
+        if argument.hasPrefix(Self.folderScheme) {
+            var path = String(argument.dropFirst(Self.folderScheme.count))
+            while path.count > 1 && path.hasSuffix("/") { path.removeLast() }
             self = .folder(path)
         } else if argument.hasPrefix(Self.sshScheme) {
             self = .ssh(argument)
@@ -38,6 +43,14 @@ package enum RemoteArgument: Equatable, Sendable {
         }
     }
 
+    /// The path of a shared folder; nil when it names none.
+    package var folder: String? {
+        if case .folder(let path) = self, !path.isEmpty { path } else { nil }
+    }
+
+    /// Whether it is spelled as a shared folder, though it may name none.
+    package var isFolder: Bool { if case .folder = self { true } else { false } }
+
     /// Whether it is on another machine, to which a connection is made.
     package var isNetwork: Bool {
         switch self {
@@ -48,4 +61,18 @@ package enum RemoteArgument: Equatable, Sendable {
 
     /// Whether ssh reaches it.
     package var isSSH: Bool { if case .ssh = self { true } else { false } }
+
+    /// How it is spelled from whatever folder; nil for servers, whose names are the store's.
+    var location: String? {
+        func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+        return switch self {
+        case .file(let path): absolute(path)
+        case .folder(let path): Self.folderScheme + absolute(path)
+        case .ssh(let address): address
+        case .server: nil
+        }
+    }
+
+    /// How a shared folder is spelled in commands that hints give.
+    static func words(forFolder path: String) -> String { folderScheme + CommandWords.quoted(path) }
 }

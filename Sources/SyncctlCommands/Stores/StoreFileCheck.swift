@@ -61,7 +61,7 @@ package enum StoreFileCheck {
         case .notRegular:
             throw Failure(
                 "\(path): it is no file",
-                hints: ["a shared folder is named so: --remote dir:\(CommandWords.quoted(path))"])
+                hints: ["a shared folder is named so: --remote \(RemoteArgument.words(forFolder: path))"])
         case .empty: throw StoreError(.empty, "the file is empty, it holds no database", path: path)
         case .plaintext: throw StoreError(.plaintext, "the database is not encrypted", path: path)
         case .sealed, .text, .other: try requireStore(path)

@@ -7,8 +7,6 @@ import Synchronization
 
 /// Remotes that ssh reaches: `ssh://host/path/hub.db`.
 struct SSHRemote {
-    private static let scheme = "ssh://"
-
     private let user: String?
     private let host: String
     private let port: Int?
@@ -24,8 +22,8 @@ struct SSHRemote {
         let wrong = Failure.usage(
             "\(remote) names no store that ssh reaches",
             hints: ["write it as ssh://host/path/hub.db, ssh://user@host:port/path, or ssh://host/~/path"])
-        guard remote.hasPrefix(Self.scheme) else { throw wrong }
-        let rest = remote.dropFirst(Self.scheme.count)
+        guard remote.hasPrefix(RemoteArgument.sshScheme) else { throw wrong }
+        let rest = remote.dropFirst(RemoteArgument.sshScheme.count)
         guard let slash = rest.firstIndex(of: "/") else { throw wrong }
         var authority = String(rest[..<slash])
         var user: String?

@@ -117,7 +117,8 @@ import Testing
             let path = folder.file("sealed-" + UUID().uuidString)
             _ = FileManager.default.createFile(atPath: path, contents: nil)
             try ArchiveFile.seal(
-                content.temporary, into: path, header: file.headerBytes, cipher: cipher, path: path)
+                content.temporary, header: file.headerBytes, cipher: cipher, path: path,
+                to: OutputDescriptor(path, for: path).write)
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes, "\(vector.name)")
         }
     }

@@ -46,7 +46,7 @@ import Testing
         try a.execute("INSERT INTO note (id) VALUES (?)", [key(1)])
         let path = stores.path("request")
         try a.synchronizer.writeRequest(to: path, .plaintext)
-        let header = try BundleFile.header(path, .plaintext)
+        let header = try BundleFile.header(of: BundleFile.open(path, .plaintext))
         #expect(header.base == header.target && header.replicas.isEmpty && header.tables.isEmpty)
         // Version 1, without facts, and an end without chunks: type, length, two numbers and a hash.
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))

@@ -147,9 +147,11 @@ private final class WatchedPeer: PacedPeer {
     func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {
         watch.beginBundle()
         return try inner.receive { sink in
-            try frames { frame in
-                watch.passFrame()
-                try sink(frame)
+            try withoutActuallyEscaping(sink) { sink in
+                try frames { frame in
+                    watch.passFrame()
+                    try sink(frame)
+                }
             }
         }
     }

@@ -4,9 +4,9 @@ import Foundation
 struct ArchiveFile {
     let header: ArchiveHeader
     let headerBytes: [UInt8]
-    private let path: String
-    private let handle: FileHandle
-    private let byteCount: Int
+    /// How errors name it.
+    let path: String
+    private let source: any ByteSource
 
     /// Opens a file and reads its header.
     ///
@@ -15,31 +15,39 @@ struct ArchiveFile {
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw StoreError(.cannotRead, "cannot open: \(StoreError.systemText)", path: path)
         }
+        try self.init(FileSource(handle), path: path)
+    }
+
+    /// Reads the header of a file that is open at its start.
+    ///
+    /// - parameter path: How errors name it.
+    /// - throws: A ``StoreError``: `archiveDamaged`, `formatTooNew`; what the source throws.
+    init(_ source: any ByteSource, path: String) throws {
         self.path = path
-        self.handle = handle
-        byteCount = Int(try handle.seekToEnd())
-        try handle.seek(toOffset: 0)
-        let start = [UInt8](try handle.read(upToCount: ArchiveHeader.byteCountMax) ?? Data())
+        self.source = source
+        let start = [UInt8](try source.peek(upToCount: ArchiveHeader.byteCountMax))
         let (header, count) = try ArchiveHeader.parse(start, path: path)
         self.header = header
         headerBytes = Array(start.prefix(count))
     }
 
-    /// Writes the chunks of a file after a header.
+    /// Writes a header and the chunks of a file.
+    ///
+    /// - parameter path: How errors name the archive.
     static func seal(
-        _ source: String, into destination: String, header: [UInt8], cipher: ArchiveChunkCipher, path: String
+        _ source: String, header: [UInt8], cipher: ArchiveChunkCipher, path: String,
+        to output: (Data) throws -> Void
     ) throws {
         var cipher = cipher
         guard let input = FileHandle(forReadingAtPath: source) else {
             throw StoreError(.cannotRead, "cannot read the copy: \(StoreError.systemText)", path: path)
         }
         defer { try? input.close() }
-        let output = try OutputDescriptor(destination, for: path)
-        try output.write(Data(header))
+        try output(Data(header))
         var chunk = try input.read(upToCount: ArchiveChunkCipher.chunkByteCount) ?? Data()
         while true {
             let next = try input.read(upToCount: ArchiveChunkCipher.chunkByteCount) ?? Data()
-            try output.write(cipher.seal(chunk, isLast: next.isEmpty))
+            try output(cipher.seal(chunk, isLast: next.isEmpty))
             if next.isEmpty { return }
             chunk = next
         }
@@ -57,13 +65,15 @@ struct ArchiveFile {
     ) {
         var cipher = cipher
         let output = try OutputDescriptor(file.temporary, for: file.destination)
-        try handle.seek(toOffset: UInt64(headerBytes.count))
+        try source.rewind()
+        _ = try source.read(upToCount: headerBytes.count)
+        let byteCount = source.byteCount
         var remaining = byteCount - headerBytes.count
         var salt: [UInt8] = []
         var written = 0
         repeat {
             let count = min(remaining, ArchiveChunkCipher.sealedChunkByteCount)
-            let sealed = try handle.read(upToCount: count) ?? Data()
+            let sealed = try source.read(upToCount: count)
             remaining -= count
             guard sealed.count == count, let chunk = try cipher.open(sealed, isLast: remaining == 0) else {
                 throw StoreError(
@@ -85,11 +95,14 @@ struct ArchiveFile {
 }
 
 /// A file that is written from its start to its end.
-final class OutputDescriptor {
+package final class OutputDescriptor {
     private let handle: FileHandle
     private let path: String
 
-    init(_ file: String, for path: String) throws {
+    /// - parameters:
+    ///     - file: The file, which is there.
+    ///     - path: How errors name it.
+    package init(_ file: String, for path: String) throws {
         guard let handle = FileHandle(forWritingAtPath: file) else {
             throw StoreError(.cannotWrite, "cannot write: \(StoreError.systemText)", path: path)
         }
@@ -99,7 +112,8 @@ final class OutputDescriptor {
 
     deinit { try? handle.close() }
 
-    func write(_ data: Data) throws {
+    /// - throws: A ``StoreError``: `cannotWrite`, `full`.
+    package func write(_ data: Data) throws {
         do {
             try handle.write(contentsOf: data)
         } catch let error as CocoaError {

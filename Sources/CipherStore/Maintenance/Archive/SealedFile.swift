@@ -19,9 +19,9 @@ public struct SealedFileKind: RawRepresentable, Equatable, Sendable {
 /// try file.finish()      // only now the file has its name
 /// ```
 public final class SealedFileWriter {
-    private let path: String
-    private let file: FileReplacement
-    private let output: OutputDescriptor
+    /// The file that gets its name at the end; nil when the bytes go elsewhere.
+    private let file: FileReplacement?
+    private let output: (Data) throws -> Void
     private var cipher: ArchiveChunkCipher?
     private var buffer = Data()
     private var isOpen = true
@@ -38,28 +38,50 @@ public final class SealedFileWriter {
     ///     - now: What the file says about when it was made.
     /// - throws: A ``StoreError``: `cannotWrite`, `full`.
     public init(path: String, kind: SealedFileKind, lock: ArchiveLock?, now: Date) throws {
-        self.path = path
-        file = try FileReplacement(destination: path, purpose: "sealed")
+        let file = try FileReplacement(destination: path, purpose: "sealed")
+        self.file = file
         do {
-            output = try OutputDescriptor(file.temporary, for: path)
-            guard let lock else { return }
-            let fileKey = try ArchiveFileKey.random()
-            let header = ArchiveHeader(
-                stanza: try .lock(fileKey, for: lock), content: .stream(kind),
-                createdMilliseconds: Int64(now.timeIntervalSince1970 * 1000),
-                payloadNonce: SlotKey.randomBytes(ArchiveHeader.nonceByteCount))
-            cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
-            try emit(Data(header.encoded(fileKey: fileKey)))
+            let descriptor = try OutputDescriptor(file.temporary, for: path)
+            output = descriptor.write
+            try begin(kind, lock, now)
         } catch {
             file.discard()
             throw error
         }
     }
 
-    deinit { if isOpen { file.discard() } }
+    /// Begins a file whose bytes go where a function brings them, in pieces of at most 128 KiB unless the
+    /// caller writes longer ones that are not encrypted.
+    ///
+    /// - parameters:
+    ///     - kind: What it holds.
+    ///     - lock: Who can open it; nil writes the bytes as they are, **not encrypted**.
+    ///     - now: What the file says about when it was made.
+    ///     - output: Takes the bytes, in their order. After ``end()`` it has all of them.
+    /// - throws: What `output` throws.
+    package init(
+        kind: SealedFileKind, lock: ArchiveLock?, now: Date, output: @escaping (Data) throws -> Void
+    ) throws {
+        file = nil
+        self.output = output
+        try begin(kind, lock, now)
+    }
+
+    private func begin(_ kind: SealedFileKind, _ lock: ArchiveLock?, _ now: Date) throws {
+        guard let lock else { return }
+        let fileKey = try ArchiveFileKey.random()
+        let header = ArchiveHeader(
+            stanza: try .lock(fileKey, for: lock), content: .stream(kind),
+            createdMilliseconds: Int64(now.timeIntervalSince1970 * 1000),
+            payloadNonce: SlotKey.randomBytes(ArchiveHeader.nonceByteCount))
+        cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
+        try emit(Data(header.encoded(fileKey: fileKey)))
+    }
+
+    deinit { if isOpen { file?.discard() } }
 
     private func emit(_ data: Data) throws {
-        try output.write(data)
+        try output(data)
         byteCount += data.count
     }
 
@@ -87,22 +109,30 @@ public final class SealedFileWriter {
     ///       encrypted can lie in a folder that several users share.
     /// - throws: A ``StoreError``: `exists`, `cannotWrite`, `full`. No new file is left then.
     public func finish(replacing: Bool = false, isShared: Bool = false) throws {
-        precondition(isOpen, "a sealed file is finished once")
-        isOpen = false
         do {
-            if let sealed = try cipher?.seal(buffer, isLast: true) { try emit(sealed) }
-            buffer = Data()
+            try end()
+            guard let file else { return }
             if isShared { file.allowReading() }
             try replacing ? file.replaceDestination() : file.moveIntoPlace()
         } catch {
-            file.discard()
+            file?.discard()
             throw error
         }
     }
 
+    /// Writes the end of a file whose bytes go elsewhere. What becomes of them is up to who takes them.
+    ///
+    /// - throws: What the function throws that takes the bytes.
+    package func end() throws {
+        precondition(isOpen, "a sealed file is finished once")
+        isOpen = false
+        if let sealed = try cipher?.seal(buffer, isLast: true) { try emit(sealed) }
+        buffer = Data()
+    }
+
     /// Leaves no file.
     public func discard() {
-        if isOpen { file.discard() }
+        if isOpen { file?.discard() }
         isOpen = false
     }
 }
@@ -120,7 +150,7 @@ public final class SealedFileReader {
     public private(set) var completedByteCount: Int
 
     private let path: String
-    private let handle: FileHandle
+    private let source: any ByteSource
     private var cipher: ArchiveChunkCipher?
     /// The cipher and the place of the first piece.
     private let start: (cipher: ArchiveChunkCipher?, byteCount: Int)
@@ -131,6 +161,11 @@ public final class SealedFileReader {
     public static func isSealed(_ path: String) throws -> Bool {
         let start = try PlainFile.open(path).read(upToCount: ArchiveHeader.magic.count)
         return start.map { Array($0) } == ArchiveHeader.magic
+    }
+
+    /// The same of a file that is open at its start, and stays there.
+    package static func isSealed(_ source: any ByteSource) throws -> Bool {
+        Array(try source.peek(upToCount: ArchiveHeader.magic.count)) == ArchiveHeader.magic
     }
 
     /// What a sealed file says that it holds; nil for an archive. Nothing of that is authentic yet.
@@ -151,21 +186,34 @@ public final class SealedFileReader {
     ///     - limit: The most that is paid for trying a passphrase.
     /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`, `wrongPassphrase`, `archiveDamaged`,
     ///   `formatTooNew`, `encryptionMismatch`, `costOutOfRange`.
-    public init(
+    public convenience init(
         path: String, kind: SealedFileKind, opening secret: ArchiveSecret?,
         limit: ScryptCost = .defaultLimit
     ) throws {
+        try self.init(
+            FileSource(PlainFile.open(path)), path: path, kind: kind, opening: secret, limit: limit)
+    }
+
+    /// Reads a file whose bytes come from elsewhere.
+    ///
+    /// - parameters:
+    ///     - source: The file, open at its start.
+    ///     - path: How errors name it.
+    /// - throws: As ``init(path:kind:opening:limit:)``; what the source throws.
+    package init(
+        _ source: any ByteSource, path: String, kind: SealedFileKind, opening secret: ArchiveSecret?,
+        limit: ScryptCost = .defaultLimit
+    ) throws {
         self.path = path
-        handle = try PlainFile.open(path)
-        byteCount = Int(try handle.seekToEnd())
-        try handle.seek(toOffset: 0)
+        self.source = source
+        byteCount = source.byteCount
         guard let secret else {
             createdMilliseconds = nil
             completedByteCount = 0
             start = (nil, 0)
             return
         }
-        let head = [UInt8](try handle.read(upToCount: ArchiveHeader.byteCountMax) ?? Data())
+        let head = [UInt8](try source.peek(upToCount: ArchiveHeader.byteCountMax))
         guard head.starts(with: ArchiveHeader.magic) else {
             throw StoreError(.archiveDamaged, "the file is not an encrypted one of this program", path: path)
         }
@@ -180,17 +228,16 @@ public final class SealedFileReader {
         createdMilliseconds = header.createdMilliseconds
         completedByteCount = count
         start = (cipher, count)
-        try handle.seek(toOffset: UInt64(count))
+        _ = try source.read(upToCount: count)
     }
-
-    deinit { try? handle.close() }
 
     /// Begins again with the first piece. Its key is known, so that costs no derivation.
     ///
     /// - throws: A ``StoreError`` of code `cannotRead`.
     package func rewind() throws {
         do {
-            try handle.seek(toOffset: UInt64(start.byteCount))
+            try source.rewind()
+            _ = try source.read(upToCount: start.byteCount)
         } catch {
             throw StoreError(.cannotRead, "cannot read it from the start", path: path)
         }
@@ -208,7 +255,7 @@ public final class SealedFileReader {
         }
         let size = cipher == nil ? ArchiveChunkCipher.chunkByteCount : ArchiveChunkCipher.sealedChunkByteCount
         let count = min(remaining, size)
-        let read = try handle.read(upToCount: count) ?? Data()
+        let read = try source.read(upToCount: count)
         guard read.count == count else { throw damaged }
         guard cipher != nil else {
             completedByteCount += count

@@ -26,15 +26,70 @@ public enum StoreArchive {
         guard FileIdentity(path: path) == nil else {
             throw StoreError(.exists, "there is a file already", path: path)
         }
-        guard let settings = source.encryptionKey?.settings else {
-            throw StoreError(
-                .encryptionMismatch, "the source is not encrypted; import it instead", path: source.path)
-        }
-        let fileKey = try ArchiveFileKey.random()
+        let content = try Draft(of: source)
         let inner = try FileReplacement(destination: path, purpose: "archive")
         defer { inner.discard() }
         let archive = try FileReplacement(destination: path, purpose: "archive")
         do {
+            try content.write(
+                source, inner, lock, preparation, now, path: path, progress: progress
+            ) { try OutputDescriptor(archive.temporary, for: path).write }
+            if isShared { archive.allowReading() }
+            try archive.moveIntoPlace()
+        } catch {
+            archive.discard()
+            throw StoreError.explaining(error, path: path)
+        }
+    }
+
+    /// Writes an archive of a database whose bytes go where a function brings them.
+    ///
+    /// - parameters:
+    ///     - source: An encrypted connection to a file, outside of a transaction.
+    ///     - lock: Who can open it.
+    ///     - preparation: What has to hold of the source when it is copied.
+    ///     - now: What the archive says about when it was made.
+    ///     - output: Takes the bytes, in their order and in pieces of at most 128 KiB.
+    /// - throws: A ``StoreError``, a ``DatabaseError``, what `output` throws. The copy that is made beside the
+    ///   source meanwhile, encrypted too, is removed in any case.
+    package static func write(
+        of source: Database, lock: ArchiveLock, preparation: StorePreparation?, now: Date,
+        progress: StoreProgressHandler? = nil, to output: @escaping (Data) throws -> Void
+    ) throws {
+        let content = try Draft(of: source)
+        let inner = try FileReplacement(destination: source.path, purpose: "archive")
+        defer { inner.discard() }
+        do {
+            try content.write(
+                source, inner, lock, preparation, now, path: source.path, progress: progress
+            ) { output }
+        } catch {
+            throw StoreError.explaining(error, path: source.path)
+        }
+    }
+
+    /// An archive that is being made.
+    private struct Draft {
+        let fileKey: ArchiveFileKey
+        let settings: CipherSettings
+
+        init(of source: Database) throws {
+            guard let settings = source.encryptionKey?.settings else {
+                throw StoreError(
+                    .encryptionMismatch, "the source is not encrypted; import it instead", path: source.path)
+            }
+            self.settings = settings
+            fileKey = try ArchiveFileKey.random()
+        }
+
+        /// Copies the source under a key of the archive's own, and seals the copy.
+        ///
+        /// - parameter output: Makes what takes the bytes, when the copy is complete.
+        func write(
+            _ source: Database, _ inner: FileReplacement, _ lock: ArchiveLock,
+            _ preparation: StorePreparation?, _ now: Date, path: String, progress: StoreProgressHandler?,
+            to output: () throws -> (Data) throws -> Void
+        ) throws {
             let key = try fileKey.databaseKey(
                 salt: KeyDerivation.randomSalt(),
                 settings: CipherSettings(format: settings.format, pageSize: settings.pageSize))
@@ -49,13 +104,8 @@ public enum StoreArchive {
                 payloadNonce: SlotKey.randomBytes(ArchiveHeader.nonceByteCount))
             let cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
             try ArchiveFile.seal(
-                inner.temporary, into: archive.temporary, header: header.encoded(fileKey: fileKey),
-                cipher: cipher, path: path)
-            if isShared { archive.allowReading() }
-            try archive.moveIntoPlace()
-        } catch {
-            archive.discard()
-            throw StoreError.explaining(error, path: path)
+                inner.temporary, header: header.encoded(fileKey: fileKey), cipher: cipher, path: path,
+                to: output())
         }
     }
 
@@ -81,8 +131,10 @@ public enum StoreArchive {
         let inner = try FileReplacement(destination: name, purpose: "archive")
         defer { inner.discard() }
         do {
-            return try unpack(path, into: inner, opening: secret, limit: limit, progress: progress)
-                .information
+            try StoreFile.requireContent(path)
+            return try unpack(
+                ArchiveFile(path), into: inner, opening: secret, limit: limit, progress: progress
+            ).information
         } catch {
             throw StoreError.explaining(error, path: path)
         }
@@ -106,6 +158,37 @@ public enum StoreArchive {
         passphrase: borrowing Passphrase, limit: ScryptCost = .defaultLimit,
         progress: StoreProgressHandler? = nil, finishing: ((Database) throws -> Void)? = nil
     ) throws {
+        try restore(
+            to: destination, opening: secret, passphrase: passphrase, limit: limit, progress: progress,
+            finishing: finishing
+        ) {
+            try StoreFile.requireContent(path)
+            return try ArchiveFile(path)
+        }
+    }
+
+    /// Makes a store of an archive whose bytes come from elsewhere.
+    ///
+    /// - parameters:
+    ///     - source: The archive, open at its start.
+    ///     - path: How errors name the archive.
+    /// - throws: As ``restore(_:to:opening:passphrase:limit:progress:finishing:)``; what the source throws.
+    package static func restore(
+        _ source: any ByteSource, path: String, to destination: String, opening secret: ArchiveSecret,
+        passphrase: borrowing Passphrase, progress: StoreProgressHandler? = nil,
+        finishing: ((Database) throws -> Void)? = nil
+    ) throws {
+        try restore(
+            to: destination, opening: secret, passphrase: passphrase, limit: .defaultLimit,
+            progress: progress, finishing: finishing
+        ) { try ArchiveFile(source, path: path) }
+    }
+
+    private static func restore(
+        to destination: String, opening secret: ArchiveSecret, passphrase: borrowing Passphrase,
+        limit: ScryptCost, progress: StoreProgressHandler?, finishing: ((Database) throws -> Void)?,
+        archive: () throws -> ArchiveFile
+    ) throws {
         guard FileIdentity(path: destination) == nil else {
             throw StoreError(.exists, "there is a file already", path: destination)
         }
@@ -113,7 +196,8 @@ public enum StoreArchive {
         defer { inner.discard() }
         let passphrase = passphrase.copy()
         do {
-            let content = try unpack(path, into: inner, opening: secret, limit: limit, progress: progress)
+            let content = try unpack(
+                archive(), into: inner, opening: secret, limit: limit, progress: progress)
             let source = try Database.open(path: inner.temporary, key: content.key)
             defer { source.dispose() }
             try StoreCopy.make(
@@ -130,11 +214,10 @@ public enum StoreArchive {
 
     /// Decrypts an archive into a database file, and verifies both.
     private static func unpack(
-        _ path: String, into inner: FileReplacement, opening secret: ArchiveSecret, limit: ScryptCost,
-        progress: StoreProgressHandler?
+        _ archive: ArchiveFile, into inner: FileReplacement, opening secret: ArchiveSecret,
+        limit: ScryptCost, progress: StoreProgressHandler?
     ) throws -> Content {
-        try StoreFile.requireContent(path)
-        let archive = try ArchiveFile(path)
+        let path = archive.path
         guard case .database(let settings) = archive.header.content else {
             throw StoreError(.archiveDamaged, "the archive holds no database", path: path)
         }

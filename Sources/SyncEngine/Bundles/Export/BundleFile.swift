@@ -65,7 +65,13 @@ public enum BundleFile {
     public static func inspect(
         _ path: String, _ access: Access, progress: SyncProgressHandler? = nil
     ) throws -> Information {
-        let file = try open(path, access)
+        try inspect(open(path, access), path: path, progress: progress)
+    }
+
+    /// The same of a file that is open at its start.
+    static func inspect(
+        _ file: SealedFileReader, path: String, progress: SyncProgressHandler? = nil
+    ) throws -> Information {
         var reader = BundleReader()
         var tables: [Table] = []
         try forEachFrame(of: file, path: path, progress: progress) { frame in
@@ -107,12 +113,7 @@ public enum BundleFile {
         }
     }
 
-    /// Reads what a bundle says of itself. Its rows are not looked at.
-    static func header(_ path: String, _ access: Access) throws -> BundleHeader {
-        try header(of: open(path, access))
-    }
-
-    /// The same of a file that is open, of which some was read then.
+    /// Reads what a bundle says of itself. Its rows are not looked at, and some of the file was read then.
     static func header(of file: SealedFileReader) throws -> BundleHeader {
         var reader = BundleReader()
         var assembler = FrameAssembler()

@@ -9,6 +9,8 @@ struct FolderContents {
         let replica: ReplicaID
         let name: String
         let number: Int64
+        let file: MailboxPath
+        /// How messages name it.
         let path: String
         let base: VersionVector
         let target: VersionVector
@@ -22,15 +24,15 @@ struct FolderContents {
         var identity: String { "\(replica)/\(name)" }
     }
 
-    let folder: FolderTransport
+    let folder: MailboxTransport
     /// The heads that could be read, by replica.
     private(set) var heads: [ReplicaID: FolderHead] = [:]
     /// The bundles of this database, in the order of their numbers.
     private(set) var bundles: [Bundle] = []
     /// The snapshots, with the number of changes that they know.
-    private var found: [(path: String, weight: Int64)] = []
+    private var found: [(file: MailboxPath, weight: Int64)] = []
     /// The snapshots, the one that knows most first.
-    var snapshots: [String] { found.sorted { $0.weight > $1.weight }.map(\.path) }
+    var snapshots: [MailboxPath] { found.sorted { $0.weight > $1.weight }.map(\.file) }
     /// What could not be used, and why.
     private(set) var remarks: [String] = []
 
@@ -38,37 +40,25 @@ struct FolderContents {
     ///
     /// - parameter store: The database; nil to take whichever there is.
     /// - throws: ``StoreError`` of code `wrongPassphrase` when no head can be opened; ``SyncError`` of code
-    ///   `otherStore` when all heads are of another database, `metadataTooNew`.
-    init(_ folder: FolderTransport, store: StoreID?) throws {
+    ///   `otherStore` when all heads are of another database, `metadataTooNew`; ``MailboxError`` of code
+    ///   `unreachable`.
+    init(_ folder: MailboxTransport, store: StoreID?) throws {
         self.folder = folder
-        let manager = FileManager.default
-        var isFolder: ObjCBool = false
-        guard manager.fileExists(atPath: folder.path, isDirectory: &isFolder) else { return }
-        guard isFolder.boolValue else {
-            throw StoreError(.cannotRead, "it is a file, and no folder", path: folder.path)
-        }
-        let names: [String]
-        do {
-            names = try manager.contentsOfDirectory(atPath: folder.path).sorted()
-        } catch let error as CocoaError {
-            throw StoreError(
-                .cannotRead, "cannot read the folder: \(error.systemText)", path: folder.path)
-        }
-        let replicas = names.compactMap { Identifier128(hexadecimal: $0) }
+        let replicas = try folder.place.folders().compactMap { Identifier128(hexadecimal: $0) }
         try readHeads(replicas, store)
-        for replica in replicas { readBundles(of: replica, store) }
+        for replica in replicas { try readFiles(of: replica, store) }
         bundles.sort { ($0.number, $0.replica) < ($1.number, $1.replica) }
-        excludeUnreadable()
+        try excludeUnreadable()
     }
 
     private mutating func readHeads(_ replicas: [ReplicaID], _ store: StoreID?) throws {
         var problem: StoreError?
         var strangers = 0
         for replica in replicas {
-            let path = FolderPaths(folder.path, replica).file(FolderPaths.headName)
-            guard FolderPaths.byteCount(path) != nil else { continue }
+            let file = FolderPaths(replica).file(FolderPaths.headName)
+            let path = folder.place.location(of: file)
             do {
-                let head = try FolderHead.read(path, folder)
+                let head = try FolderHead.read(file, folder)
                 guard head.replica == replica else {
                     remarks.append("\(path): belongs to another replica")
                     continue
@@ -79,7 +69,8 @@ struct FolderContents {
                     continue
                 }
                 heads[replica] = head
-                if let snapshot = head.snapshot { note(snapshot, of: replica) }
+            } catch let error as StoreError where error.code == .missing {
+                continue
             } catch let error as StoreError {
                 if error.code == .wrongPassphrase { problem = error }
                 remarks.append(error.description)
@@ -88,31 +79,37 @@ struct FolderContents {
             }
         }
         guard heads.isEmpty else { return }
+        let location = folder.mailbox.location
         // Writing under another passphrase, or beside another database, would make two folders of one.
-        if strangers > 0 { throw SyncError(.otherStore, "\(folder.path) holds another database") }
-        if let problem { throw StoreError(.wrongPassphrase, problem.message, path: folder.path) }
+        if strangers > 0 { throw SyncError(.otherStore, "\(location) holds another database") }
+        if let problem { throw StoreError(.wrongPassphrase, problem.message, path: location) }
     }
 
-    private mutating func note(_ snapshot: FolderHead.File, of replica: ReplicaID) {
-        let path = FolderPaths(folder.path, replica).file(snapshot.name)
-        guard FolderPaths.isSnapshot(snapshot.name), FolderPaths.byteCount(path) == snapshot.byteCount else {
-            remarks.append("\(path): not complete yet")
+    private mutating func note(
+        _ snapshot: FolderHead.File, _ file: MailboxPath, byteCount: Int?
+    ) {
+        guard FolderPaths.isSnapshot(snapshot.name), byteCount == snapshot.byteCount else {
+            remarks.append("\(folder.place.location(of: file)): not complete yet")
             return
         }
-        found.append((path, snapshot.target.values.reduce(0) { $0 &+ $1 }))
+        found.append((file, snapshot.target.values.reduce(0) { $0 &+ $1 }))
     }
 
-    private mutating func readBundles(of replica: ReplicaID, _ store: StoreID?) {
-        let paths = FolderPaths(folder.path, replica)
+    private mutating func readFiles(of replica: ReplicaID, _ store: StoreID?) throws {
+        let paths = FolderPaths(replica)
         let listed = Dictionary(
             (heads[replica]?.bundles ?? []).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: paths.folder)) ?? []
-        for name in names.sorted() {
-            let path = paths.file(name)
-            guard let number = FolderPaths.number(ofBundle: name), let size = FolderPaths.byteCount(path)
-            else {
-                continue
-            }
+        let entries = try folder.place.files(in: paths.folder)
+        if let snapshot = heads[replica]?.snapshot {
+            note(
+                snapshot, paths.file(snapshot.name),
+                byteCount: entries.first { $0.name == snapshot.name }?.byteCount)
+        }
+        for entry in entries {
+            let (name, size) = (entry.name, entry.byteCount)
+            guard let number = FolderPaths.number(ofBundle: name) else { continue }
+            let place = paths.file(name)
+            let path = folder.place.location(of: place)
             if let file = listed[name] {
                 guard file.byteCount == size else {
                     remarks.append("\(path): not complete yet")
@@ -120,9 +117,9 @@ struct FolderContents {
                 }
                 bundles.append(
                     Bundle(
-                        replica: replica, name: name, number: number, path: path, base: file.baseVector,
-                        target: file.targetVector, byteCount: size, isListed: true))
-            } else if let bundle = unlisted(replica, name, number, path, size, store) {
+                        replica: replica, name: name, number: number, file: place, path: path,
+                        base: file.baseVector, target: file.targetVector, byteCount: size, isListed: true))
+            } else if let bundle = try unlisted(replica, number, place, size, store) {
                 bundles.append(bundle)
             }
         }
@@ -130,17 +127,20 @@ struct FolderContents {
 
     /// A bundle whose head came here before it, or after a newer one, says itself what it is.
     private mutating func unlisted(
-        _ replica: ReplicaID, _ name: String, _ number: Int64, _ path: String, _ size: Int, _ store: StoreID?
-    ) -> Bundle? {
+        _ replica: ReplicaID, _ number: Int64, _ file: MailboxPath, _ size: Int, _ store: StoreID?
+    ) throws -> Bundle? {
+        let path = folder.place.location(of: file)
         do {
-            let header = try BundleFile.header(path, folder.access)
+            let header = try BundleFile.header(of: folder.open(file))
             guard header.sender == replica, store == nil || header.store == store else {
                 remarks.append("\(path): belongs to another database or replica")
                 return nil
             }
             return Bundle(
-                replica: replica, name: name, number: number, path: path, base: header.base,
-                target: header.target, byteCount: size, isListed: false)
+                replica: replica, name: file.name, number: number, file: file, path: path,
+                base: header.base, target: header.target, byteCount: size, isListed: false)
+        } catch let error as MailboxError {
+            throw error
         } catch {
             remarks.append("\(path): \((error as? StoreError)?.message ?? "\(error)")")
             return nil
@@ -149,12 +149,20 @@ struct FolderContents {
 
     /// Leaves out bundles that a replica complained about, if they are broken here too: their
     /// contents count as missing then, and are written again.
-    private mutating func excludeUnreadable() {
+    private mutating func excludeUnreadable() throws {
         let complaints = Set(heads.values.flatMap(\.unreadable))
         guard !complaints.isEmpty else { return }
-        bundles.removeAll { bundle in
+        let folder = folder
+        try bundles.removeAll { bundle in
             guard complaints.contains(bundle.identity) else { return false }
-            return (try? BundleFile.inspect(bundle.path, folder.access)) == nil
+            do {
+                _ = try BundleFile.inspect(folder.open(bundle.file), path: bundle.path)
+                return false
+            } catch let error as MailboxError {
+                throw error
+            } catch {
+                return true
+            }
         }
     }
 
@@ -180,10 +188,10 @@ struct FolderContents {
     /// Writes the head of this replica.
     mutating func write(_ head: inout FolderHead, _ environment: SyncEnvironment) throws {
         guard let replica = head.replica, let store = head.store else { return }
-        let paths = FolderPaths(folder.path, replica)
         head.generation = head.generation.addingSaturated(1)
         try head.write(
-            paths.file(FolderPaths.headName), folder, store: store, now: environment.milliseconds())
+            FolderPaths(replica).file(FolderPaths.headName), folder, store: store,
+            now: environment.milliseconds())
         heads[replica] = head
     }
 }

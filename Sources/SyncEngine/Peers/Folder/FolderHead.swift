@@ -68,8 +68,10 @@ struct FolderHead: Codable, Equatable {
     /// Reads a head.
     ///
     /// - throws: ``StoreError`` for the file; ``SyncError`` of code `invalidBundle` for its content.
-    static func read(_ path: String, _ folder: FolderTransport) throws -> FolderHead {
-        let file = try SealedFileReader(path: path, kind: kind, opening: ArchiveSecret(folder.passphrase))
+    static func read(_ file: MailboxPath, _ folder: MailboxTransport) throws -> FolderHead {
+        let path = folder.place.location(of: file)
+        let file = try SealedFileReader(
+            folder.place.open(file), path: path, kind: kind, opening: folder.secret)
         guard file.byteCount <= byteCountMax else {
             throw SyncError(.invalidBundle, "\(path): longer than \(byteCountMax) bytes")
         }
@@ -95,15 +97,17 @@ struct FolderHead: Codable, Equatable {
     }
 
     /// Writes the head in the place of the one before.
-    func write(_ path: String, _ folder: FolderTransport, store: StoreID, now: Int64) throws {
+    func write(_ file: MailboxPath, _ folder: MailboxTransport, store: StoreID, now: Int64) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let data = try encoder.encode(self)
-        let file = try SealedFileWriter(
-            path: path, kind: Self.kind, lock: folder.lock(store),
-            now: Date(timeIntervalSince1970: Double(now) / 1000))
-        try data.withUnsafeBytes { try file.write($0) }
-        try file.finish(replacing: true, isShared: true)
+        _ = try folder.place.write(file, replacing: true) { sink in
+            let file = try SealedFileWriter(
+                kind: Self.kind, lock: folder.lock(store),
+                now: Date(timeIntervalSince1970: Double(now) / 1000), output: sink)
+            try data.withUnsafeBytes { try file.write($0) }
+            try file.end()
+        }
     }
 }
 
@@ -124,15 +128,14 @@ struct FolderPaths {
     static let bundleSuffix = ".bundle"
     static let snapshotSuffix = ".csa"
 
-    let folder: String
     let replica: ReplicaID
 
-    init(_ root: String, _ replica: ReplicaID) {
-        folder = root + "/" + replica.description
-        self.replica = replica
-    }
+    init(_ replica: ReplicaID) { self.replica = replica }
 
-    func file(_ name: String) -> String { folder + "/" + name }
+    /// The subfolder of the replica.
+    var folder: String { replica.description }
+
+    func file(_ name: String) -> MailboxPath { MailboxPath(folder: folder, name: name) }
 
     /// A name that was never used before: bundles never change.
     static func bundleName(_ number: Int64, _ random: UInt64) -> String {
@@ -172,36 +175,12 @@ struct FolderPaths {
         return String(repeating: "0", count: 16 - text.count) + text
     }
 
-    func makeFolder() throws {
-        let root = URL(fileURLWithPath: folder).deletingLastPathComponent().path
-        for path in [root, folder] {
-            var isFolder: ObjCBool = false
-            if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-                continue
-            }
-            do {
-                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-            } catch let error as CocoaError {
-                throw StoreError(
-                    .cannotWrite, "cannot make the folder: \(error.systemText)", path: path)
-            }
-        }
+    /// Whether a name is that of a file that a writer did not finish, which a ``LocalFolder`` gives.
+    static func isLeftover(_ name: String) -> Bool {
+        let marks = [".sealed-", ".archive-"].compactMap { name.range(of: $0) }
+        guard let mark = marks.first else { return false }
+        let stem = String(name[..<mark.lowerBound])
+        return (stem == headName || number(ofBundle: stem) != nil || isSnapshot(stem))
+            && name[mark.upperBound...].prefix(1).allSatisfy(\.isHexDigit)
     }
-
-    /// The size of a regular file; nil when there is none.
-    static func byteCount(_ path: String) -> Int? {
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
-            attributes[.type] as? FileAttributeType == .typeRegular
-        else { return nil }
-        return (attributes[.size] as? NSNumber)?.intValue
-    }
-
-    func byteCount(_ name: String) throws -> Int {
-        guard let count = Self.byteCount(file(name)) else {
-            throw StoreError(.cannotWrite, "the file is gone before it was listed", path: file(name))
-        }
-        return count
-    }
-
-    func remove(_ name: String) { try? FileManager.default.removeItem(atPath: file(name)) }
 }

@@ -2,9 +2,9 @@ import CipherStore
 import Foundation
 import SyncWire
 
-/// One synchronization with a folder.
+/// One synchronization with a folder, in whatever mailbox it is.
 struct FolderSession {
-    let folder: FolderTransport
+    let folder: MailboxTransport
     let peer: StorePeer
     let environment: SyncEnvironment
     let progress: ((SyncProgress) throws -> Void)?
@@ -16,7 +16,7 @@ struct FolderSession {
     private var unreadable: Set<String> = []
 
     init(
-        folder: FolderTransport, peer: StorePeer, environment: SyncEnvironment,
+        folder: MailboxTransport, peer: StorePeer, environment: SyncEnvironment,
         progress: ((SyncProgress) throws -> Void)?
     ) {
         self.folder = folder
@@ -108,13 +108,13 @@ struct FolderSession {
                     SyncProgress(direction: .pull, completedRowCount: completed, totalRowCount: total))
             }
         }
-        let header = try BundleFile.header(bundle.path, folder.access)
+        let header = try BundleFile.header(of: folder.open(bundle.file))
         guard header.sender == bundle.replica, header.base == bundle.base, header.target == bundle.target
         else {
             throw SyncError(.invalidBundle, "the bundle is not the one that its replica lists")
         }
         return try peer.receive { sink in
-            let file = try BundleFile.open(bundle.path, folder.access)
+            let file = try folder.open(bundle.file)
             try BundleFile.forEachFrame(of: file, path: bundle.path, progress: report) { frame in
                 try environment.cancellation?.check()
                 try sink(frame)
@@ -129,7 +129,7 @@ struct FolderSession {
         case let error as StoreError:
             [
                 .missing, .empty, .cannotRead, .archiveDamaged, .wrongPassphrase, .formatTooNew,
-                .encryptionMismatch,
+                .encryptionMismatch, .costOutOfRange,
             ]
             .contains(error.code)
         case let error as SyncError: [.invalidBundle, .otherStore, .rowsMissing].contains(error.code)
@@ -142,8 +142,7 @@ struct FolderSession {
     private mutating func push(
         _ contents: FolderContents, _ greeting: Greeting, _ report: inout FolderReport
     ) throws {
-        let paths = FolderPaths(folder.path, greeting.replica)
-        try paths.makeFolder()
+        let paths = FolderPaths(greeting.replica)
         var head = contents.heads[greeting.replica] ?? FolderHead(greeting)
         head.vector = FolderHead.encode(greeting.vector)
         // A complaint lasts until the bundle is gone or could be read.
@@ -201,7 +200,6 @@ struct FolderSession {
         let last = head.bundles.compactMap { FolderPaths.number(ofBundle: $0.name) }.max() ?? 0
         let number = max(last + 1, environment.milliseconds())
         let name = FolderPaths.bundleName(number, environment.random())
-        let file = try BundleFile.writer(paths.file(name), .sealed(folder.lock(greeting.store)), environment)
         var reader = BundleReader()
         let rows = progress.map { progress in
             { (completed: Int64, total: Int64) in
@@ -209,26 +207,28 @@ struct FolderSession {
                     SyncProgress(direction: .push, completedRowCount: completed, totalRowCount: total))
             }
         }
-        do {
+        let now = Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000)
+        var rowCount: Int64 = 0
+        let byteCount = try folder.place.write(paths.file(name), replacing: false) { sink in
+            let file = try SealedFileWriter(
+                kind: BundleFile.kind, lock: folder.lock(greeting.store), now: now, output: sink)
             let compressor = try FrameCompressor()
             let summary = try peer.send(since: base, progress: rows) { frame in
                 try environment.cancellation?.check()
                 if reader.header == nil { try reader.consume(frame, onHeader: { _ in }, onRow: { _ in }) }
                 try compressor.compress(frame, to: file.write)
             }
-            try file.finish(isShared: true)
-            let target = reader.header?.target ?? greeting.vector
-            head.bundles.append(
-                FolderHead.File(
-                    name: name, base: FolderHead.encode(base), target: FolderHead.encode(target),
-                    byteCount: file.byteCount))
-            head.vector = FolderHead.encode(target)
-            report.pushed = SyncReport.Transfer(
-                rowCount: summary.rowCount, byteCount: Int64(file.byteCount), applied: ApplySummary())
-        } catch {
-            file.discard()
-            throw error
+            try file.end()
+            rowCount = summary.rowCount
         }
+        let target = reader.header?.target ?? greeting.vector
+        head.bundles.append(
+            FolderHead.File(
+                name: name, base: FolderHead.encode(base), target: FolderHead.encode(target),
+                byteCount: byteCount))
+        head.vector = FolderHead.encode(target)
+        report.pushed = SyncReport.Transfer(
+            rowCount: rowCount, byteCount: Int64(byteCount), applied: ApplySummary())
     }
 
     /// Takes bundles of this replica off its list that a bundle of everything replaces: its own newer
@@ -253,27 +253,18 @@ struct FolderSession {
     /// Removes what this replica wrote and no longer lists. The head that lists the rest is written.
     private func tidy(_ paths: FolderPaths, _ head: FolderHead) {
         let listed = Set(head.bundles.map(\.name) + [head.snapshot?.name].compactMap { $0 })
-        let now = Double(environment.milliseconds()) / 1000
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: paths.folder)) ?? [] {
-            let isOurs = FolderPaths.number(ofBundle: name) != nil || FolderPaths.isSnapshot(name)
-            if isOurs && !listed.contains(name) {
-                paths.remove(name)
-            } else if isLeftover(name) {
+        let now = environment.milliseconds()
+        // The exchange is done: what can't be looked through now is so the next time.
+        for file in (try? folder.place.files(in: paths.folder)) ?? [] {
+            let isOurs = FolderPaths.number(ofBundle: file.name) != nil || FolderPaths.isSnapshot(file.name)
+            if isOurs && !listed.contains(file.name) {
+                folder.place.remove(paths.file(file.name))
+            } else if FolderPaths.isLeftover(file.name) {
                 // Another process may be writing it.
-                let attributes = try? FileManager.default.attributesOfItem(atPath: paths.file(name))
-                let changed = (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 ?? now
-                if now - changed > 86_400 { paths.remove(name) }
+                let age = now.subtractingReportingOverflow(file.modifiedMilliseconds ?? now).partialValue
+                if age > 86_400_000 { folder.place.remove(paths.file(file.name)) }
             }
         }
-    }
-
-    private func isLeftover(_ name: String) -> Bool {
-        let marks = [".sealed-", ".archive-"].compactMap { name.range(of: $0) }
-        guard let mark = marks.first else { return false }
-        let stem = String(name[..<mark.lowerBound])
-        return
-            (stem == FolderPaths.headName || FolderPaths.number(ofBundle: stem) != nil
-            || FolderPaths.isSnapshot(stem)) && name[mark.upperBound...].prefix(1).allSatisfy(\.isHexDigit)
     }
 
     /// Notes what the others said that they know.

@@ -16,22 +16,18 @@ import SyncWire
 /// files.
 public struct FolderTransport: Sendable {
     /// When the bundles of a folder are replaced by a fresh one of everything.
-    public struct Compaction: Sendable {
-        /// The number of bundles beside the one of everything.
-        public var bundleCountMax = 64
-        /// Their size in bytes, unless that of the bundle of everything is larger.
-        public var byteCountMax = 1 << 20
-
-        /// Makes the default: 64 bundles, or more bytes than 1 MiB and than the bundle of everything.
-        public init() {}
-    }
+    public typealias Compaction = MailboxTransport.Compaction
 
     /// The folder.
     public let path: String
-    /// When bundles are replaced.
-    public var compaction = Compaction()
+    /// The same in general terms, with a ``LocalFolder``.
+    public private(set) var transport: MailboxTransport
 
-    let passphrase: SharedPassphrase
+    /// When bundles are replaced.
+    public var compaction: Compaction {
+        get { transport.compaction }
+        set { transport.compaction = newValue }
+    }
 
     /// Makes a transport.
     ///
@@ -41,18 +37,15 @@ public struct FolderTransport: Sendable {
     ///     - cost: What trying a passphrase costs. It is paid once for each transport.
     public init(path: String, passphrase: borrowing Passphrase, cost: ScryptCost = .standard) {
         self.path = path
-        self.passphrase = SharedPassphrase(passphrase, cost: cost)
+        transport = MailboxTransport(
+            mailbox: LocalFolder(path: path), passphrase: passphrase, cost: cost)
     }
 
     /// A name for status lines, as `syncctl` spells it.
-    public var name: String { "dir:\(path)" }
-
-    var access: BundleFile.Access { .sealed(ArchiveSecret(passphrase)) }
-
-    func lock(_ store: StoreID) -> ArchiveLock { ArchiveLock(passphrase, group: store.bytes) }
+    public var name: String { transport.name }
 }
 
-/// What a synchronization through a folder did.
+/// What a synchronization through a folder, or another mailbox, did.
 public struct FolderReport: Equatable, Sendable {
     /// This replica.
     public internal(set) var local: ReplicaID

@@ -1,5 +1,4 @@
 import CipherStore
-import SyncWire
 
 extension Synchronizer {
     /// Brings changes here from a folder, and puts ours into it, and blocks this thread until it is done.
@@ -14,10 +13,7 @@ extension Synchronizer {
         _ direction: SyncDirection, _ folder: FolderTransport,
         progress: ((SyncProgress) throws -> Void)? = nil
     ) throws -> FolderReport {
-        try SyncObservation(synchronizer: self, direction: direction, remote: folder.name).run {
-            try FolderSession(folder: folder, peer: peer, environment: environment, progress: progress)
-                .run(direction)
-        }
+        try run(direction, folder.transport, progress: progress)
     }
 
     /// Puts an encrypted snapshot of the store into a folder, from which new replicas can begin. It
@@ -27,21 +23,7 @@ extension Synchronizer {
     public func publishSnapshot(
         in folder: FolderTransport, progress: StoreProgressHandler? = nil
     ) throws {
-        let greeting = try peer.greet()
-        var contents = try FolderContents(folder, store: greeting.store)
-        let own = FolderPaths(folder.path, greeting.replica)
-        try own.makeFolder()
-        let name = FolderPaths.snapshotName(environment.milliseconds(), environment.random())
-        try archive(
-            to: own.file(name), lock: folder.lock(greeting.store), isShared: true, progress: progress)
-        // A head announces what can be had from the folder, which a snapshot alone does not give to all.
-        var head = contents.heads[greeting.replica] ?? FolderHead(greeting, vector: VersionVector())
-        let former = head.snapshot?.name
-        head.snapshot = FolderHead.File(
-            name: name, base: [:], target: FolderHead.encode(greeting.vector),
-            byteCount: try own.byteCount(name))
-        try contents.write(&head, environment)
-        if let former { own.remove(former) }
+        try publishSnapshot(in: folder.transport, progress: progress)
     }
 
     /// Makes a replica of the snapshot that a folder holds. What came after the snapshot comes with
@@ -56,22 +38,19 @@ extension Synchronizer {
         _ folder: FolderTransport, at path: String, passphrase: borrowing Passphrase,
         environment: SyncEnvironment = .system, progress: StoreProgressHandler? = nil
     ) throws {
-        let contents = try FolderContents(folder, store: nil)
-        guard Set(contents.heads.values.map(\.store)).count <= 1 else {
-            throw SyncError(.otherStore, "the folder holds several databases")
-        }
-        var problem: (any Error)?
-        for snapshot in contents.snapshots {
-            do {
-                return try restore(
-                    archive: snapshot, to: path, opening: ArchiveSecret(folder.passphrase),
-                    passphrase: passphrase, environment: environment, progress: progress)
-            } catch let error as StoreError where error.code != .cancelled && error.code != .exists {
-                problem = error
-            }
-        }
-        throw problem
-            ?? SyncError(.snapshotMissing, "the folder holds no snapshot that a replica could begin with")
+        try join(
+            folder.transport, at: path, passphrase: passphrase, environment: environment,
+            progress: progress)
+    }
+
+    /// Says what a synchronization with a folder would exchange now, and exchanges nothing. The heads alone are
+    /// read.
+    ///
+    /// - throws: As ``preview(_:with:)-(_,Transport)``; ``StoreError`` of code `wrongPassphrase`.
+    public func preview(
+        _ direction: SyncDirection = .both, with folder: FolderTransport
+    ) throws -> SyncPreview {
+        try preview(direction, with: folder.transport)
     }
 }
 

@@ -31,14 +31,15 @@ extension Synchronizer {
         return preview
     }
 
-    /// The same of a shared folder, of which the heads alone are read.
+    /// The same of a mailbox, of which the heads alone are read.
     ///
-    /// - throws: As ``preview(_:with:)``; ``StoreError`` of code `wrongPassphrase`.
+    /// - throws: As ``preview(_:with:)-(_,Transport)``; ``StoreError`` of code `wrongPassphrase`; ``MailboxError`` of
+    ///   code `unreachable`.
     public func preview(
-        _ direction: SyncDirection = .both, with folder: FolderTransport
+        _ direction: SyncDirection = .both, with mailbox: MailboxTransport
     ) throws -> SyncPreview {
         let here = try peer.outlook()
-        let contents = try FolderContents(folder, store: here.store)
+        let contents = try FolderContents(mailbox, store: here.store)
         var known = VersionVector()
         for bundle in contents.bundles { known.join(bundle.target) }
         var preview = SyncPreview()

@@ -60,7 +60,7 @@ struct VerifyCommand: ParsableCommand {
         if remote != nil && (isArchive || deep) {
             throw ValidationError("--remote compares stores, and all of their rows; it goes without --deep")
         }
-        if let remote, FolderRemote.path(of: remote) != nil || remote == "dir:" {
+        if let remote, RemoteArgument(remote).isFolder {
             throw ValidationError(
                 "a folder holds changes and no rows to compare with; name the file of a store")
         }

@@ -2,18 +2,8 @@ import CipherStore
 import Foundation
 import SyncEngine
 
-/// Remotes that are shared folders: `dir:/path/folder`.
+/// What has to hold of the folder that a remote names.
 enum FolderRemote {
-    private static let prefix = "dir:"
-
-    /// The folder that a remote names; nil for other remotes.
-    static func path(of remote: String) -> String? {
-        guard remote.hasPrefix(prefix), remote.count > prefix.count else { return nil }
-        var path = String(remote.dropFirst(prefix.count))
-        while path.count > 1 && path.hasSuffix("/") { path.removeLast() }
-        return path
-    }
-
     /// Throws when the folder is not there: it may be a drive that is not, or a mistyped name.
     ///
     /// - parameter creationHint: How one is made, where a command can do that.
@@ -21,7 +11,9 @@ enum FolderRemote {
         try refuseFile(path)
         guard !FileManager.default.fileExists(atPath: path) else { return }
         var hints = ["is the drive there?"]
-        if let similar = similarFolder(path) { hints = ["did you mean: dir:\(CommandWords.quoted(similar))"] }
+        if let similar = similarFolder(path) {
+            hints = ["did you mean: \(RemoteArgument.words(forFolder: similar))"]
+        }
         throw Failure(
             "\(path): there is no such folder", hints: hints + (creationHint.map { [$0] } ?? []))
     }
@@ -166,7 +158,7 @@ struct FolderExchange {
                 error.message,
                 hints: [
                     "each database needs a folder of its own",
-                    "replicas are made with: syncctl init <new> --join dir:\(CommandWords.quoted(folder))",
+                    "replicas are made with: syncctl init <new> --join \(RemoteArgument.words(forFolder: folder))",
                 ])
         }
     }

@@ -22,7 +22,7 @@ struct ChosenRemote: Equatable {
 
     /// A remote that the store remembers. Its name may be relative to another folder than this one.
     init(_ remembered: RememberedRemote) {
-        let isHere = Self.location(of: RemoteArgument(remembered.name)) == remembered.location
+        let isHere = RemoteArgument(remembered.name).location == remembered.location
         name = remembered.name
         argument = RemoteArgument(isHere ? remembered.name : remembered.location)
         isNamed = true
@@ -30,18 +30,7 @@ struct ChosenRemote: Equatable {
 
     /// What the store remembers of it; nil for servers, which it is enrolled with.
     var remembered: RememberedRemote? {
-        Self.location(of: argument).map { RememberedRemote(name: name, location: $0) }
-    }
-
-    /// Where a remote is, from whatever folder.
-    static func location(of argument: RemoteArgument) -> String? {
-        func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
-        return switch argument {
-        case .file(let path): absolute(path)
-        case .folder(let path): "dir:" + absolute(path)
-        case .ssh(let address): address
-        case .server: nil
-        }
+        argument.location.map { RememberedRemote(name: name, location: $0) }
     }
 }
 

@@ -15,9 +15,6 @@ package struct RemoteOptions: ParsableArguments {
 
     package init() {}
 
-    /// What was named, or the server that `init --join` or `remote add` remembered.
-    var remote: String { given ?? RemoteArgument.defaultServer }
-
     @Option(
         help: ArgumentHelp(
             "What ssh runs there, before the path (default: syncctl serve --stdio).", valueName: "command"))
@@ -40,17 +37,18 @@ package struct RemoteOptions: ParsableArguments {
         if remoteCommand != nil && given != nil && !named.isSSH {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")
         }
-        if compression.given != nil && !named.isNetwork {
+        // A folder without a name is told of below.
+        if compression.given != nil && !named.isNetwork && named != .folder("") {
             throw ValidationError("--compression goes with a server or ssh://host/path")
         }
-        if cost.cost != nil && FolderRemote.path(of: remote) == nil {
+        if cost.cost != nil && named.folder == nil {
             throw ValidationError("--cost goes with a folder: --remote dir:<folder>")
         }
-        if create && FolderRemote.path(of: remote) == nil {
+        if create && named.folder == nil {
             throw ValidationError("--create goes with a folder: --remote dir:<folder>")
         }
-        if remote == "dir:" { throw ValidationError("--remote dir: names no folder") }
-        if FolderRemote.path(of: remote) != nil && scope.isGiven {
+        if named == .folder("") { throw ValidationError("--remote dir: names no folder") }
+        if named.isFolder && scope.isGiven {
             throw ValidationError(
                 "a folder holds all tables and rows: what is chosen goes with another store")
         }
@@ -162,7 +160,7 @@ struct SyncCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if snapshot && FolderRemote.path(of: remote.remote) == nil {
+        if snapshot && RemoteArgument(remote.given).folder == nil {
             throw ValidationError("--snapshot goes with a folder: --remote dir:<folder>")
         }
         try repetition.validate(with: remote)

@@ -55,7 +55,7 @@ struct SchemaCommand: ParsableCommand {
         if remoteCommand != nil && !RemoteArgument(remote).isSSH {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")
         }
-        if let remote, FolderRemote.path(of: remote) != nil || remote == "dir:" {
+        if let remote, RemoteArgument(remote).isFolder {
             throw ValidationError("a folder does not tell how tables are made; name another replica")
         }
     }

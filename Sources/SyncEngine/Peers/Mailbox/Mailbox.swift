@@ -1,0 +1,132 @@
+import Foundation
+
+/// A place where replicas leave files for each other: a folder, a bucket, a relay.
+///
+/// It has folders, one for each replica, and files in them. There is no deeper level. What a place has to be able
+/// to do is little: no locks, no renaming, no appending, and no reading after one's own writing. What it says is
+/// not trusted: the engine encrypts and authenticates each file, and takes one that is damaged, missing, old or
+/// not complete for a delay.
+///
+/// The engine asks for folders named by 32 characters of `0-9a-f`, and for files named by at most 64 characters
+/// of `0-9a-z`, `-` and `.`. Files that others put there may have any name. Bundles and snapshots are written
+/// once, under names that were never used before. One file of each folder, its head, is replaced again and again,
+/// by one writer. Its size, and that of nothing else, is known to be at most 16 MiB.
+///
+/// All calls come from one thread of a synchronization, and several synchronizations may run at once. A call
+/// blocks until it is done, so an implementation has timeouts of its own. Each throws ``MailboxError``.
+public protocol Mailbox: Sendable {
+    /// What status lines, logs and the settings of a store call it: `dir:/media/stick`. It names no secret.
+    var name: String { get }
+
+    /// What stands before the names of files in messages: a path or an address. It names no secret.
+    var location: String { get }
+
+    /// The names of the folders.
+    ///
+    /// It may be out of date: folders may be missing that were made lately, and it may name what is gone, or is
+    /// no folder. A place that nobody has written into yet has none; that is no error.
+    ///
+    /// - throws: ``MailboxError``: `notPermitted`, `unreachable`, `failed`.
+    func folders() throws -> [String]
+
+    /// The files of a folder, in any order.
+    ///
+    /// It may be out of date: files may be missing that were written lately, and it may name files that are
+    /// removed, or are not there yet. A size that it says was that of the file at some time. Files that are not
+    /// complete, in a place where others leave files too, may be among them. A folder that is not there has none.
+    ///
+    /// - parameter folder: One of ``folders()``, or the one that the caller writes into.
+    /// - throws: ``MailboxError``: `notPermitted`, `unreachable`, `failed`.
+    func files(in folder: String) throws -> [MailboxFile]
+
+    /// Opens a file.
+    ///
+    /// All that is read then is of one version of it, or an error: pieces of two versions are never mixed.
+    ///
+    /// - throws: ``MailboxError``: `missing`, `notPermitted`, `unreachable`, `failed`.
+    func open(_ path: MailboxPath) throws -> any MailboxReader
+
+    /// Writes a file, and the folder that it is in when that is not there.
+    ///
+    /// Others see the file whole or not at all, and when `replacing` either the one before or the new one. When
+    /// this returns, the file lasts. When it throws, none was written, or all of it was: a connection may have
+    /// ended before the answer came.
+    ///
+    /// - parameters:
+    ///     - path: Where it goes.
+    ///     - replacing: Whether it takes the place of a file that has the name. Otherwise that is an error, as
+    ///       far as the place can tell: the engine never uses such a name twice.
+    ///     - body: Gives the bytes to its argument, in order and in pieces of at most
+    ///       ``MailboxPath/pieceByteCountMax``. It is called once. When it throws, no file is left, and
+    ///       its error is thrown.
+    /// - throws: ``MailboxError``: `exists`, `notPermitted`, `full`, `unreachable`, `failed`; what `body` throws.
+    func write(
+        _ path: MailboxPath, replacing: Bool,
+        _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
+    ) throws
+
+    /// Removes a file. One that is not there is no error. Others who have it open may get an error.
+    ///
+    /// - throws: ``MailboxError``: `notPermitted`, `unreachable`, `failed`.
+    func remove(_ path: MailboxPath) throws
+}
+
+/// A file of a ``Mailbox`` that is open, and read from its start to its end.
+public protocol MailboxReader: AnyObject {
+    /// The size of the file.
+    var byteCount: Int { get }
+
+    /// Reads the next bytes.
+    ///
+    /// - parameter count: The most that is wanted, from 1 to ``MailboxPath/pieceByteCountMax``.
+    /// - returns: At least one byte and at most `count`; none after the last one.
+    /// - throws: ``MailboxError``: `missing` when the file is gone meanwhile, `unreachable`, `failed`.
+    func read(upTo count: Int) throws -> Data
+}
+
+/// Where a file of a ``Mailbox`` is.
+public struct MailboxPath: Hashable, Sendable, CustomStringConvertible {
+    /// The most bytes that are read or written at once: 1 MiB.
+    public static let pieceByteCountMax = 1 << 20
+
+    /// The folder.
+    public let folder: String
+    /// The name of the file in it.
+    public let name: String
+
+    /// Makes a path.
+    ///
+    /// - parameters:
+    ///     - folder: The folder.
+    ///     - name: The name of the file in it.
+    public init(folder: String, name: String) {
+        self.folder = folder
+        self.name = name
+    }
+
+    /// Both, with a slash between.
+    public var description: String { "\(folder)/\(name)" }
+}
+
+/// What a ``Mailbox`` says of a file.
+public struct MailboxFile: Hashable, Sendable {
+    /// The name of the file in its folder.
+    public let name: String
+    /// Its size.
+    public let byteCount: Int
+    /// When it was last written, in milliseconds since 1970; nil where the place doesn't know. Temporary files of
+    /// writers that were killed are removed by it.
+    public let modifiedMilliseconds: Int64?
+
+    /// Makes an entry.
+    ///
+    /// - parameters:
+    ///     - name: The name of the file in its folder.
+    ///     - byteCount: Its size.
+    ///     - modifiedMilliseconds: When it was last written, in milliseconds since 1970.
+    public init(name: String, byteCount: Int, modifiedMilliseconds: Int64? = nil) {
+        self.name = name
+        self.byteCount = byteCount
+        self.modifiedMilliseconds = modifiedMilliseconds
+    }
+}

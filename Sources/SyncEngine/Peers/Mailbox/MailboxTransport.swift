@@ -1,0 +1,67 @@
+import CipherStore
+import SyncWire
+
+/// Synchronizes through a ``Mailbox``: a place that keeps files, and that no replica has to trust.
+///
+/// ```swift
+/// let transport = MailboxTransport(mailbox: LocalFolder(path: "/media/stick/notes"), passphrase: passphrase)
+/// let report = try synchronizer.run(.both, transport)
+/// ```
+///
+/// Each replica has a folder there, and writes only into it: encrypted bundles, which never change, and
+/// a head that lists them. A file that is not complete, not authentic, of another database or gone makes a
+/// synchronization incomplete, and never wrong. After a synchronization, a new replica can learn from the
+/// mailbox all that this one knows. `Schemas/folder/v1.md` describes the files.
+public struct MailboxTransport: Sendable {
+    /// When bundles are replaced by a fresh one of everything.
+    public struct Compaction: Sendable {
+        /// The number of bundles beside the one of everything.
+        public var bundleCountMax = 64
+        /// Their size in bytes, unless that of the bundle of everything is larger.
+        public var byteCountMax = 1 << 20
+
+        /// Makes the default: 64 bundles, or more bytes than 1 MiB and than the bundle of everything.
+        public init() {}
+    }
+
+    /// Where the files are.
+    public let mailbox: any Mailbox
+    /// When bundles are replaced.
+    public var compaction = Compaction()
+
+    private let passphrase: SharedPassphrase
+
+    /// Makes a transport.
+    ///
+    /// - parameters:
+    ///     - mailbox: Where the files are.
+    ///     - passphrase: What encrypts all of them; the same for all replicas.
+    ///     - cost: What trying a passphrase costs. It is paid once for each transport.
+    public init(mailbox: any Mailbox, passphrase: borrowing Passphrase, cost: ScryptCost = .standard) {
+        self.mailbox = mailbox
+        self.passphrase = SharedPassphrase(passphrase, cost: cost)
+    }
+
+    /// A name for status lines: the mailbox's.
+    public var name: String { mailbox.name }
+
+    var place: MailboxAccess { MailboxAccess(mailbox: mailbox) }
+
+    /// What opens the files.
+    var secret: ArchiveSecret { ArchiveSecret(passphrase) }
+
+    func lock(_ store: StoreID) -> ArchiveLock { ArchiveLock(passphrase, group: store.bytes) }
+
+    /// Opens a bundle.
+    ///
+    /// - throws: ``StoreError`` for the file; ``MailboxError`` of code `unreachable`.
+    func open(_ bundle: MailboxPath) throws -> SealedFileReader {
+        let source = try place.open(bundle)
+        let location = place.location(of: bundle)
+        guard try SealedFileReader.isSealed(source) else {
+            throw StoreError(
+                .encryptionMismatch, "the file is not encrypted, or is no bundle", path: location)
+        }
+        return try SealedFileReader(source, path: location, kind: BundleFile.kind, opening: secret)
+    }
+}
