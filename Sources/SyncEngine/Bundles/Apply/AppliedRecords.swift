@@ -199,8 +199,9 @@ final class AppliedRecords {
         summary.sharedConflictCount += min(count, plan.sharedConflictCount(part.peer))
         let isUnchanged = local.bare.map { plan.keepsVersions(of: $0) } ?? false
         if count > 0 || plan.action != .keep || !isUnchanged { summary.changedRowCount += 1 }
-        try context.names.merges?.merge(plan, local: local.version, table.table, key)
         try writer.reset(&plan, table, key)
+        // A column that goes back to its default has one more value that can stand.
+        try context.names.merges?.merge(plan, local: local.version, table.table, key)
         try context.names.counters?.absorb(&plan.writes, plan.action, table.table.number, key)
         try writer.carryOut(plan, table, key)
     }

@@ -81,7 +81,7 @@ final class CustomMerges {
         for conflict in plan.conflicts where conflict.reason == .newer {
             guard let function = functions[conflict.column],
                 let column = table.columns.first(where: { $0.number == conflict.column }),
-                let won = plan.writes[conflict.column] ?? local?.values[conflict.column]
+                let won = won(conflict.column, plan, local)
             else { continue }
             let context = MergeContext(
                 table: table.name, key: key.value.databaseValue, column: column.name,
@@ -98,6 +98,11 @@ final class CustomMerges {
                     table: table, key: OwnedValue(copying: key.value), column: conflict.column,
                     lostStamp: conflict.lostStamp, result: result, won: OwnedValue(copying: won)))
         }
+    }
+
+    /// What stands without a policy; nil when that is the default of a row that is not in its table.
+    private func won(_ column: Int, _ plan: MergePlan, _ local: RowVersion?) -> WireValue? {
+        plan.writes[column] ?? (plan.resets.contains(column) ? nil : local?.values[column])
     }
 
     private func writer(_ stamp: Stamp) -> Conflict.Writer {
@@ -151,7 +156,7 @@ final class CustomMerges {
             let key = RowKey(item.key.value)
             guard let name = target.presentNames[item.column], try target.hasRow(key) else { continue }
             if result.value.compare(item.won.value) != 0 {
-                guard try target.update(key, [(name: name, value: result.value)]) == nil else { continue }
+                guard try target.edit(key, name, result.value) == nil else { continue }
             }
             try db.execute(
                 sql: """
