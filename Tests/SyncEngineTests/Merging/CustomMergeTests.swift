@@ -124,10 +124,11 @@ import Testing
         let a = try stores.create(
             schema: "CREATE TABLE item (id BLOB PRIMARY KEY, v INTEGER)", tables: ["item"])
         try a.synchronizer.setPolicies([.custom("item", "v", merge: "older")])
-        try a.execute("INSERT INTO item VALUES (?, 0)", [key(1)])
         let b = try stores.clone(a, as: "b.db")
         try b.changeUnobserved("DROP TABLE item; CREATE TABLE item (id BLOB PRIMARY KEY, v);")
         try b.synchronizer.track(["item"])
+        try a.execute("INSERT INTO item VALUES (?, 0)", [key(1)])
+        try a.sync(b)
         a.synchronizer.register(mergePolicy: "older") { lost, _, _ in lost }
         try b.execute("UPDATE item SET v = '5'")
         try a.execute("UPDATE item SET v = 5")

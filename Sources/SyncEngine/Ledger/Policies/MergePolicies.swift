@@ -37,7 +37,7 @@ final class MergePolicies: Sendable {
     }
 }
 
-/// Merges values by custom policies, while a bundle is applied.
+/// Merges values by the policies of their columns, while a bundle is applied.
 final class CustomMerges {
     /// A value that is to be written when the bundle was applied.
     private struct Pending {
@@ -45,58 +45,87 @@ final class CustomMerges {
         let key: OwnedValue
         let column: Int
         let lostStamp: Stamp
-        let result: DatabaseValue
+        let result: OwnedValue
         let won: OwnedValue
+        /// What gives way, where the result is one of both values.
+        let replaced: ReplacedValue?
+    }
+
+    /// What makes one value of two.
+    private enum Maker {
+        case function(MergeFunction)
+        case extreme(ExtremePolicy)
     }
 
     private let db: Database
     private let now: Int64
     private let own: ReplicaID
-    private let functions: [Int64: [Int: MergeFunction]]
+    private let makers: [Int64: [Int: Maker]]
     private var pending: [Pending] = []
 
-    /// - returns: nil when no column has a custom policy whose function is there.
+    /// - returns: nil when no column has a policy that makes values, or a function that is there.
     static func ifNeeded(
         _ db: Database, _ policies: MergePolicies?, own: ReplicaID, now: Int64
     ) throws -> CustomMerges? {
-        guard let policies else { return nil }
-        var functions: [Int64: [Int: MergeFunction]] = [:]
+        var makers: [Int64: [Int: Maker]] = [:]
         for entry in try PolicyStore.loadAll(db) {
-            guard case .custom(let name) = entry.policy.kind, let function = policies[name] else { continue }
-            functions[entry.table, default: [:]][entry.column] = function
+            guard let maker = maker(entry.policy.kind, policies) else { continue }
+            makers[entry.table, default: [:]][entry.column] = maker
         }
-        return functions.isEmpty ? nil : CustomMerges(db, functions, own, now)
+        return makers.isEmpty ? nil : CustomMerges(db, makers, own, now)
     }
 
-    private init(_ db: Database, _ functions: [Int64: [Int: MergeFunction]], _ own: ReplicaID, _ now: Int64) {
+    private static func maker(_ kind: ColumnPolicy.Kind, _ functions: MergePolicies?) -> Maker? {
+        switch kind {
+        case .lastWriter, .counter: nil
+        case .custom(let name): functions?[name].map { .function($0) }
+        case .max: .extreme(ExtremePolicy(isGreatest: true))
+        case .min: .extreme(ExtremePolicy(isGreatest: false))
+        }
+    }
+
+    private init(_ db: Database, _ makers: [Int64: [Int: Maker]], _ own: ReplicaID, _ now: Int64) {
         self.db = db
-        self.functions = functions
+        self.makers = makers
         self.own = own
         self.now = now
     }
 
     /// Merges the conflicts of a row, which the journal has already.
     func merge(_ plan: MergePlan, local: RowVersion?, _ table: SyncedTable, _ key: RowKey) throws {
-        guard let functions = functions[table.number] else { return }
+        guard let makers = makers[table.number] else { return }
         for conflict in plan.conflicts where conflict.reason == .newer {
-            guard let function = functions[conflict.column],
+            guard let maker = makers[conflict.column],
                 let column = table.columns.first(where: { $0.number == conflict.column }),
                 let won = won(conflict.column, plan, local)
             else { continue }
-            let context = MergeContext(
-                table: table.name, key: key.value.databaseValue, column: column.name,
-                lost: writer(conflict.lostStamp), won: writer(conflict.winner))
-            let result: DatabaseValue
-            do {
-                result = try function(conflict.lost.databaseValue, won.databaseValue, context)
-            } catch {
-                try journalFailure(conflict, won, plan, table, key)
-                continue
+            let kept = OwnedValue(copying: won)
+            var result: OwnedValue
+            var replaced: ReplacedValue?
+            switch maker {
+            case .extreme(let policy):
+                result = kept
+                guard policy.prefers(conflict.lost, over: won) else { break }
+                result = OwnedValue(copying: conflict.lost)
+                replaced = ReplacedValue(
+                    table: table.number, key: OwnedValue(copying: key.value), column: conflict.column,
+                    life: plan.lostLife, value: kept, stamp: conflict.winner, preferred: conflict.lostStamp)
+            case .function(let function):
+                let context = MergeContext(
+                    table: table.name, key: key.value.databaseValue, column: column.name,
+                    lost: writer(conflict.lostStamp), won: writer(conflict.winner))
+                do {
+                    result = OwnedValue.make(
+                        try function(conflict.lost.databaseValue, won.databaseValue, context))
+                } catch {
+                    try journalFailure(conflict, won, plan, table, key)
+                    continue
+                }
             }
             pending.append(
                 Pending(
                     table: table, key: OwnedValue(copying: key.value), column: conflict.column,
-                    lostStamp: conflict.lostStamp, result: result, won: OwnedValue(copying: won)))
+                    lostStamp: conflict.lostStamp, result: result, won: kept, replaced: replaced))
         }
     }
 
@@ -152,7 +181,7 @@ final class CustomMerges {
                 try targets[item.table.number]
                 ?? AppliedTable(db, item.table, columns: item.table.columns)
             targets[item.table.number] = target
-            let result = OwnedValue.make(item.result)
+            let result = item.result
             let key = RowKey(item.key.value)
             guard let name = target.presentNames[item.column], try target.hasRow(key) else { continue }
             if result.value.compare(item.won.value) != 0 {
@@ -169,6 +198,7 @@ final class CustomMerges {
                     item.lostStamp.replica.data,
                 ])
             count += Int64(db.changesCount)
+            try item.replaced?.journal(db, now: now)
         }
         return count
     }
