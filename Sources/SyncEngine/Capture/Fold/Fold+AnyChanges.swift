@@ -4,7 +4,7 @@ import CipherStore
 extension Fold {
     /// Every case, through one temporary row for each row that the tail names.
     func foldAny(
-        _ metadata: StoreMetadata, _ stamps: StampRule, _ counters: [Int64: CounterColumns]
+        _ metadata: StoreMetadata, _ stamps: StampRule, _ separate: [Int64: SeparateColumns]
     ) throws {
         try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold")
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold") }
@@ -26,13 +26,13 @@ extension Fold {
         try digests.beginFold()
         try journalShadowedValues(metadata)
         let lastRows = LastRows(db)
-        if !counters.isEmpty { try lastRows.keepCounters(at: environment.milliseconds()) }
+        if !separate.isEmpty { try lastRows.keepSeparate(at: environment.milliseconds()) }
         let hasDeletions = try Bool.fetchOne(
             db, sql: "SELECT EXISTS(SELECT 1 FROM temp._sync_fold WHERE NOT alive)")
         if hasDeletions == true { try lastRows.prune(now: environment.milliseconds()) }
         try foldWholeRows(stamps)
-        try foldCells(metadata, stamps, hasCounters: !counters.isEmpty)
-        try counterFold(counters, metadata, stamps)?.run(hasUpdates: true)
+        try foldCells(metadata, stamps, hasSeparate: !separate.isEmpty)
+        try foldSeparate(separate, metadata, stamps, hasUpdates: true)
         try digests.endFold()
     }
 
@@ -91,10 +91,10 @@ extension Fold {
 
     /// A migration's write is stamped just above the one that it replaces, and loses
     /// against a value that waits to be written.
-    private func foldCells(_ metadata: StoreMetadata, _ stamps: StampRule, hasCounters: Bool) throws {
+    private func foldCells(_ metadata: StoreMetadata, _ stamps: StampRule, hasSeparate: Bool) throws {
         let rewrite = CaptureTriggers.Operation.rewrite
-        let isCounter = """
-            EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = u.tbl AND y.col = u.col AND y.kind = 'counter')
+        let isSeparate = """
+            EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = u.tbl AND y.col = u.col AND y.kind IN (\(ColumnPolicy.Kind.separateWords)))
             """
         try db.execute(
             sql: """
@@ -113,7 +113,7 @@ extension Fold {
                 LEFT JOIN _sync_cell AS c ON c.r = f.r AND c.col = u.col
                 WHERE (u.kind <> \(rewrite) OR NOT EXISTS (
                     SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = u.tbl AND s.pk = u.pk AND s.col = u.col))
-                  \(hasCounters ? "AND NOT \(isCounter)" : "");
+                  \(hasSeparate ? "AND NOT \(isSeparate)" : "");
                 """)
     }
 

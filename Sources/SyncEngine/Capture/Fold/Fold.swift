@@ -50,13 +50,13 @@ struct Fold {
         }
         var clock = max(stamps.floor, min(newest, stamps.now) << 16)
         let isInsertsOnly = try tail.decode(Double.self, atIndex: 3) == 0
-        let counters = try CounterColumns.loadAll(db)
+        let separate = try SeparateColumns.loadAll(db)
         if try isInsertsOnly && foldNewRows(metadata, stamps) {
-            try counterFold(counters, metadata, stamps)?.run(hasUpdates: false)
+            try foldSeparate(separate, metadata, stamps, hasUpdates: false)
         } else {
             let isUpdatesOnly = try tail.decode(Double.self, atIndex: 4) == 0
-            if try !(isUpdatesOnly && counters.isEmpty && foldKnownRows(metadata, stamps)) {
-                try foldAny(metadata, stamps, counters)
+            if try !(isUpdatesOnly && separate.isEmpty && foldKnownRows(metadata, stamps)) {
+                try foldAny(metadata, stamps, separate)
             }
             // An edit of a value from the future must not take the clock there.
             clock = max(clock, try newestStamp(metadata, upTo: environment.adoptionBound))
@@ -118,7 +118,7 @@ struct Fold {
     }
 
     /// Nothing but updates of rows that are known, in one statement. It writes what
-    /// ``foldCells(_:_:hasCounters:)`` would.
+    /// ``foldCells(_:_:hasSeparate:)`` would.
     ///
     /// - returns: False when a row was not known, or a value waits to be written; nothing was
     ///   changed then.
@@ -152,15 +152,6 @@ struct Fold {
         } catch ResultCode.SQLITE_CONSTRAINT_NOTNULL {
             return false
         }
-    }
-
-    func counterFold(
-        _ counters: [Int64: CounterColumns], _ metadata: StoreMetadata, _ stamps: StampRule
-    ) -> CounterFold? {
-        guard !counters.isEmpty else { return nil }
-        return CounterFold(
-            db: db, metadata: metadata, tables: counters,
-            nonce: UInt32(truncatingIfNeeded: environment.random()), stamp: stamps.sql)
     }
 
     private func newestStamp(_ metadata: StoreMetadata, upTo bound: Int64) throws -> Int64 {

@@ -25,9 +25,7 @@ struct ColumnUnion {
         try journalLosers(absent, column, table)
         try DigestLedger.invalidate(db)
         try move(absent, column, table)
-        try CounterUnion(
-            db: db, table: table, absent: absent.number, column: column.number, name: name ?? column.name
-        ).run()
+        try SeparateCells.unite(db, table, absent.number, into: column.number, named: name ?? column.name)
         let numbers: StatementArguments = [
             "table": table.number, "absent": absent.number, "column": column.number,
         ]

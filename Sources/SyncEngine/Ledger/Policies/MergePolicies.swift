@@ -51,66 +51,59 @@ final class CustomMerges {
         let replaced: ReplacedValue?
     }
 
-    /// What makes one value of two.
-    private enum Maker {
-        case function(MergeFunction)
-        case extreme(ExtremePolicy)
-    }
-
     private let db: Database
     private let now: Int64
     private let own: ReplicaID
-    private let makers: [Int64: [Int: Maker]]
+    private let policies: [Int64: [Int: any CellPolicy]]
+    private let functions: MergePolicies?
     private var pending: [Pending] = []
 
-    /// - returns: nil when no column has a policy that makes values, or a function that is there.
+    /// - parameter functions: The functions of the app; nil when there are none.
+    /// - returns: nil when no column has a policy that decides conflicts.
     static func ifNeeded(
-        _ db: Database, _ policies: MergePolicies?, own: ReplicaID, now: Int64
+        _ db: Database, _ functions: MergePolicies?, own: ReplicaID, now: Int64
     ) throws -> CustomMerges? {
-        var makers: [Int64: [Int: Maker]] = [:]
+        var policies: [Int64: [Int: any CellPolicy]] = [:]
         for entry in try PolicyStore.loadAll(db) {
-            guard let maker = maker(entry.policy.kind, policies) else { continue }
-            makers[entry.table, default: [:]][entry.column] = maker
+            let policy = entry.policy.kind.policy
+            guard policy.decidesConflicts else { continue }
+            policies[entry.table, default: [:]][entry.column] = policy
         }
-        return makers.isEmpty ? nil : CustomMerges(db, makers, own, now)
+        return policies.isEmpty ? nil : CustomMerges(db, policies, functions, own, now)
     }
 
-    private static func maker(_ kind: ColumnPolicy.Kind, _ functions: MergePolicies?) -> Maker? {
-        switch kind {
-        case .lastWriter, .counter: nil
-        case .custom(let name): functions?[name].map { .function($0) }
-        case .max: .extreme(ExtremePolicy(isGreatest: true))
-        case .min: .extreme(ExtremePolicy(isGreatest: false))
-        }
-    }
-
-    private init(_ db: Database, _ makers: [Int64: [Int: Maker]], _ own: ReplicaID, _ now: Int64) {
+    private init(
+        _ db: Database, _ policies: [Int64: [Int: any CellPolicy]], _ functions: MergePolicies?,
+        _ own: ReplicaID, _ now: Int64
+    ) {
         self.db = db
-        self.makers = makers
+        self.policies = policies
+        self.functions = functions
         self.own = own
         self.now = now
     }
 
     /// Merges the conflicts of a row, which the journal has already.
     func merge(_ plan: MergePlan, local: RowVersion?, _ table: SyncedTable, _ key: RowKey) throws {
-        guard let makers = makers[table.number] else { return }
+        guard let policies = policies[table.number] else { return }
         for conflict in plan.conflicts where conflict.reason == .newer {
-            guard let maker = makers[conflict.column],
+            guard let policy = policies[conflict.column],
                 let column = table.columns.first(where: { $0.number == conflict.column }),
                 let won = won(conflict.column, plan, local)
             else { continue }
             let kept = OwnedValue(copying: won)
-            var result: OwnedValue
+            var result = kept
             var replaced: ReplacedValue?
-            switch maker {
-            case .extreme(let policy):
-                result = kept
-                guard policy.prefers(conflict.lost, over: won) else { break }
+            switch policy.outcome(lost: conflict.lost, won: won) {
+            case .latest: continue
+            case .chosen(prefersOlder: false): break
+            case .chosen(prefersOlder: true):
                 result = OwnedValue(copying: conflict.lost)
                 replaced = ReplacedValue(
                     table: table.number, key: OwnedValue(copying: key.value), column: conflict.column,
                     life: plan.lostLife, value: kept, stamp: conflict.winner, preferred: conflict.lostStamp)
-            case .function(let function):
+            case .made(let name):
+                guard let function = functions?[name] else { continue }
                 let context = MergeContext(
                     table: table.name, key: key.value.databaseValue, column: column.name,
                     lost: writer(conflict.lostStamp), won: writer(conflict.winner))

@@ -80,33 +80,3 @@ public struct ColumnPolicy: Equatable, Sendable {
         ColumnPolicy(table: table, column: column, kind: .custom(name: name))
     }
 }
-
-extension ColumnPolicy.Kind {
-    /// The word for it in `_sync_policy` and on the wire.
-    var word: String {
-        switch self {
-        case .lastWriter: "last writer"
-        case .counter: "counter"
-        case .custom: "custom"
-        case .max: "max"
-        case .min: "min"
-        }
-    }
-
-    /// The name of the function, empty for other kinds.
-    var functionName: String {
-        if case .custom(let name) = self { name } else { "" }
-    }
-
-    /// - returns: nil for a kind that this program does not know.
-    init?(word: String, functionName: String) {
-        switch word {
-        case "last writer": self = .lastWriter
-        case "counter": self = .counter
-        case "custom": self = .custom(name: functionName)
-        case "max": self = .max
-        case "min": self = .min
-        default: return nil
-        }
-    }
-}

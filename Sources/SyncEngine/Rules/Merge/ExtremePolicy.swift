@@ -4,9 +4,16 @@ import SyncWire
 ///
 /// The order is that of SQLite's `ORDER BY`: numbers by what they are, whatever their type; text after numbers, by its
 /// bytes; blobs last. NULL is no value, as in SQL's aggregates: it gives way to whatever else was written.
-struct ExtremePolicy: Equatable, Sendable {
+struct ExtremePolicy: CellPolicy, Equatable {
     /// Whether the greater one stands, or else the smaller one.
     let isGreatest: Bool
+    let decidesConflicts = true
+
+    var word: String { isGreatest ? "max" : "min" }
+
+    func outcome(lost: WireValue, won: WireValue) -> ConflictOutcome {
+        .chosen(prefersOlder: prefers(lost, over: won))
+    }
 
     /// Whether the older value stands. Of two that are equal, such as 1 and 1.0, the newer one does, as without a
     /// policy, so that nothing has to be written.
