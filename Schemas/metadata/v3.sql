@@ -216,7 +216,7 @@ CREATE TABLE _sync_attempt (
 CREATE TABLE _sync_policy (
     tbl INTEGER NOT NULL,
     col INTEGER NOT NULL,
-    kind TEXT NOT NULL,                    -- 'last writer', 'counter' or 'custom'
+    kind TEXT NOT NULL,                    -- 'last writer', 'counter', 'custom', 'max' or 'min'; others are ignored
     name TEXT NOT NULL,                    -- the name of the function of a custom policy
     hlc INTEGER NOT NULL,                  -- when it was declared: of two, a counter stands, or else the later one
     rid BLOB NOT NULL,                     -- by which replica: its 16 bytes

@@ -8,7 +8,7 @@ struct TrackCommand: ParsableCommand {
         commandName: "track",
         abstract: "Track tables, so that their rows are synchronized.",
         usage:
-            "syncctl track <store> <table> ... [--counter <table.column>] ... [--convert-keys [--all]] [<options>]",
+            "syncctl track <store> <table> ... [--counter|--max|--min <table.column>] ... [--convert-keys [--all]] [<options>]",
         discussion: """
             A table needs one UUID column as its primary key: blobs of 16 bytes, or text of 36 \
             characters. From then on every program's writes are tracked, also those of the plain \
@@ -16,7 +16,8 @@ struct TrackCommand: ParsableCommand {
 
             Of two values of a column that were written apart, the later one stands. A column that counts \
             can be declared a counter: then what each replica adds is summed up. That holds for all \
-            replicas, and can't be taken back.
+            replicas, and can't be taken back. Of a column declared with --max the greater of both values \
+            stands, with --min the smaller one: see docs/merging.md.
 
             With --convert-keys, integer keys, other text keys, keys of several columns and bare rowids \
             become UUIDs before, and all that refers to them follows. Replicas that convert \
@@ -30,6 +31,7 @@ struct TrackCommand: ParsableCommand {
             EXAMPLES:
               syncctl track notes.db note tag
               syncctl track notes.db note --counter note.stars
+              syncctl track notes.db article --max article.read_until
               syncctl track notes.db --convert-keys --all --dry-run
               syncctl track notes.db note tag --convert-keys --backup before.db
               syncctl track notes.db comment --orphans delete
@@ -52,6 +54,20 @@ struct TrackCommand: ParsableCommand {
             "A column of integers that counts; may be given several times.", valueName: "table.column"))
     var counters: [String] = []
 
+    @Option(
+        name: .customLong("max"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "A column of which the greatest value stands; may be given several times.",
+            valueName: "table.column"))
+    var greatest: [String] = []
+
+    @Option(
+        name: .customLong("min"), parsing: .singleValue,
+        help: ArgumentHelp(
+            "A column of which the smallest value stands; may be given several times.",
+            valueName: "table.column"))
+    var smallest: [String] = []
+
     @OptionGroup var global: GlobalOptions
 
     /// The tables, each once however often it was named.
@@ -60,13 +76,19 @@ struct TrackCommand: ParsableCommand {
         return tables.filter { seen.insert($0.lowercased()).inserted }
     }
 
-    /// The table is what stands before the last dot.
     private func policies() throws -> [ColumnPolicy] {
-        try counters.map { text in
+        try columns(counters, "--counter").map { .counter($0.table, $0.column) }
+            + columns(greatest, "--max").map { .max($0.table, $0.column) }
+            + columns(smallest, "--min").map { .min($0.table, $0.column) }
+    }
+
+    /// The table is what stands before the last dot.
+    private func columns(_ texts: [String], _ option: String) throws -> [(table: String, column: String)] {
+        try texts.map { text in
             guard let dot = text.lastIndex(of: "."), dot != text.startIndex,
                 text.index(after: dot) != text.endIndex
-            else { throw ValidationError("--counter takes a table and a column, such as note.stars") }
-            return .counter(String(text[..<dot]), String(text[text.index(after: dot)...]))
+            else { throw ValidationError("\(option) takes a table and a column, such as note.stars") }
+            return (String(text[..<dot]), String(text[text.index(after: dot)...]))
         }
     }
 
@@ -89,6 +111,8 @@ struct TrackCommand: ParsableCommand {
         let store: String
         let tracked: [String]
         let counters: [String]
+        let max: [String]
+        let min: [String]
         let conversion: KeyConversionReport?
     }
 
@@ -100,7 +124,9 @@ struct TrackCommand: ParsableCommand {
                 "--backup copies the store under its passphrase, and a key file is none; use syncctl export before"
             )
         }
-        if conversion.dryRun && !counters.isEmpty { throw ValidationError("--dry-run excludes --counter") }
+        if conversion.dryRun, try !policies().isEmpty {
+            throw ValidationError("--dry-run excludes --counter, --max and --min")
+        }
         _ = try policies()
     }
 
@@ -121,24 +147,34 @@ struct TrackCommand: ParsableCommand {
                     try synchronizer.setOrphanPolicy(orphans.policy, for: table)
                 }
             }
-            let counters =
-                try conversion.dryRun ? [] : synchronizer.policies().filter { $0.kind == .counter }
+            let policies = try conversion.dryRun ? [] : synchronizer.policies()
             let tracked = status.tables.map { table in
-                let columns = counters.filter { $0.table == table.name }.map(\.column)
-                let remark =
-                    columns.isEmpty
-                    ? "" : "  counting in \(columns.map(PrintableText.escaped).joined(separator: ", "))"
+                let remark = Self.remark(policies.filter { $0.table == table.name })
                 return "tracking \(table.name)  (\(HumanFormat.count(Int(table.rowCount), "row")))\(remark)"
+            }
+            func columns(_ kind: ColumnPolicy.Kind) -> [String] {
+                policies.filter { $0.kind == kind }.map { "\($0.table).\($0.column)" }
             }
             let lines = [report?.text(style: context.terminal.outputStyle)].compactMap { $0 }
             try context.print(
                 Document(
                     store: options.store, tracked: status.tables.map(\.name),
-                    counters: counters.map { "\($0.table).\($0.column)" }, conversion: report),
+                    counters: columns(.counter), max: columns(.max), min: columns(.min), conversion: report),
                 text: (lines + (conversion.dryRun ? [] : tracked)).joined(separator: "\n"))
             if let advice = report?.advice { context.note(advice) }
             return .success
         }
+    }
+
+    /// What is said of the columns of a table that have a policy.
+    private static func remark(_ policies: [ColumnPolicy]) -> String {
+        let words: [(kind: ColumnPolicy.Kind, text: String)] = [
+            (.counter, "counting in"), (.max, "greatest of"), (.min, "smallest of"),
+        ]
+        return words.map { word in
+            let columns = policies.filter { $0.kind == word.kind }.map { PrintableText.escaped($0.column) }
+            return columns.isEmpty ? "" : "  \(word.text) \(columns.joined(separator: ", "))"
+        }.joined()
     }
 
     private func convert(_ context: CommandContext) throws -> (Synchronizer, KeyConversionReport) {

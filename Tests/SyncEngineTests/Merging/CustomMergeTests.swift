@@ -103,6 +103,41 @@ import Testing
         #expect(try a.dump(["item"]) == b.dump(["item"]))
     }
 
+    /// The newer row comes from a table without the column, so it puts the column back to its default.
+    @Test func aDefaultThatReplacesAValueUnseenIsMergedWithIt() throws {
+        let stores = try TestStores()
+        let a = try stores.create(
+            schema: "CREATE TABLE item (id BLOB PRIMARY KEY, v TEXT)", tables: ["item"])
+        let b = try stores.clone(a, as: "b.db")
+        try a.queue.write { try $0.execute(sql: "ALTER TABLE item ADD COLUMN w TEXT DEFAULT 'd'") }
+        try a.synchronizer.setPolicies([.custom("item", "w", merge: "union")])
+        a.synchronizer.register(mergePolicy: "union") { lost, won, _ in Self.union(lost, won) }
+        try a.execute("INSERT INTO item VALUES (?, 'of a', 'x')", [key(1)])
+        try b.execute("INSERT INTO item VALUES (?, 'of b')", [key(1)])
+        try a.sync(b)
+        #expect(try a.value("SELECT v || ' ' || w FROM item", as: String.self) == "of b d,x")
+    }
+
+    /// What a column made of the function's result is this replica's edit, and no value of somebody else's.
+    @Test func aResultThatTheColumnMakesAnotherOfIsSentAsItIsShown() throws {
+        let stores = try TestStores()
+        let a = try stores.create(
+            schema: "CREATE TABLE item (id BLOB PRIMARY KEY, v INTEGER)", tables: ["item"])
+        try a.synchronizer.setPolicies([.custom("item", "v", merge: "older")])
+        let b = try stores.clone(a, as: "b.db")
+        try b.changeUnobserved("DROP TABLE item; CREATE TABLE item (id BLOB PRIMARY KEY, v);")
+        try b.synchronizer.track(["item"])
+        try a.execute("INSERT INTO item VALUES (?, 0)", [key(1)])
+        try a.sync(b)
+        a.synchronizer.register(mergePolicy: "older") { lost, _, _ in lost }
+        try b.execute("UPDATE item SET v = '5'")
+        try a.execute("UPDATE item SET v = 5")
+        try a.sync(b)
+        #expect(try a.sync(b).divergence == nil)
+        #expect(try b.value("SELECT typeof(v) FROM item", as: String.self) == "integer")
+        #expect(try a.queue.read { try OriginalValues.counts($0).isEmpty })
+    }
+
     @Test(arguments: Campaign.seeds(3, nightly: 60)) func whateverTheOrderTheUnionIsEverywhereInTheEnd(
         seed: UInt64
     ) throws {

@@ -121,6 +121,20 @@ import Testing
         #expect(try again.document()["counters"] as? [String] == ["note.stars"])
     }
 
+    @Test func theGreatestAndTheSmallestValueOfColumnsStand() throws {
+        try makeConflicts()
+        let wrong = try place.run(["track", place.path("a.db"), "note", "--max", "stars"] + own("a"))
+        #expect(wrong.status == 64)
+        #expect(wrong.errors.contains("--max takes a table and a column"))
+        let track = try place.succeed(
+            ["track", place.path("a.db"), "note", "--max", "note.stars", "--min", "note.body"] + own("a"))
+        #expect(track.output == "tracking note  (1 row)  greatest of stars  smallest of body\n")
+        let again = try place.succeed(["track", place.path("a.db"), "note", "--json"] + own("a"))
+        #expect(try again.document()["max"] as? [String] == ["note.stars"])
+        #expect(try again.document()["min"] as? [String] == ["note.body"])
+        #expect(try again.document()["counters"] as? [String] == [])
+    }
+
     @Test func whatCannotBeIsRefusedAndChangesNothing() throws {
         try makeConflicts()
         let before = try conflicts(["--resolved"]).count

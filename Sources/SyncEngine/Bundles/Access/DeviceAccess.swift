@@ -21,7 +21,7 @@ package struct DeviceAccess {
     private let numbers: Set<Int64>?
     private let aliases: NameAliases
     private let ownNames: [String]
-    private let counters: [Int64: CounterColumns]
+    private let separate: [Int64: SeparateColumns]
     private let policies: [PolicyStore.Entry]
 
     /// Finds what bounds speak of.
@@ -30,7 +30,7 @@ package struct DeviceAccess {
     ///   then nobody can say which rows are the device's.
     init(_ db: Database, _ bounds: AccessBounds) throws {
         let all = try SyncedTable.loadAll(db)
-        counters = try CounterColumns.loadAll(db)
+        separate = try SeparateColumns.loadAll(db)
         aliases = try NameAliases(db)
         names = TableNames(all, aliases)
         numbers = bounds.tables.map { Set($0) }
@@ -181,7 +181,7 @@ package struct DeviceAccess {
             }
         }
         try PolicyDeclarations(header).requireKnown(
-            known, policies, counters, sender: header.sender)
+            known, policies, separate, sender: header.sender)
         let vector = coverage.whole.known
         guard isKnown(header.target, header, vector), vector.covers(header.facts.floor) else {
             throw SyncError(
@@ -220,11 +220,11 @@ package struct DeviceAccess {
                 "\(name.debugDescription), another name of table \(table.name.debugDescription),")
         }
         for column in table.columns {
-            let share = CounterStore.parse(shareName: column)
+            let share = SeparateColumns.parse(column)
             guard let found = known.column(column, of: number) else {
                 if let share, share.replica == sender,
-                    let counter = known.column(share.column, of: number),
-                    counters[number]?.isCounter(counter.number) == true
+                    let shown = known.column(share.column, of: number),
+                    separate[number]?.isShown(shown.number) == true
                 {
                     continue
                 }

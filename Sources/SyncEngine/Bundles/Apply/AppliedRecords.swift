@@ -82,10 +82,10 @@ final class AppliedRecords {
         }
         let isWhole = record.baseValues.count + record.cells.count == table.columnNumbers.count
         guard isWhole, table.knowsEveryColumn, let statement = table.wholeInsert,
-            context.names.counters?.tables[table.table.number] == nil
+            context.names.separate?.tables[table.table.number] == nil
         else {
             var values = records.values(record, table)
-            try context.names.counters?.absorb(&values, .insert, table.table.number, key)
+            try context.names.separate?.absorb(&values, .insert, table.table.number, key)
             return try writer.write(values, table, key)
         }
         let raw = statement.sqliteStatement
@@ -145,7 +145,7 @@ final class AppliedRecords {
             var plan = Merge.plan(
                 local: version, incoming: change, peer: peer(part, change, beside: version, record.table),
                 known: known, isRepair: context.isRepair,
-                separate: context.names.counters?.shares(of: table.table.number) ?? [])
+                separate: context.names.separate?.owned(of: table.table.number) ?? [])
         else { return missing.add(context.header.tables[record.table].name, key) }
         try stores.uploads?.check(plan, beside: local?.version, table, key)
         // What somebody knows of a table that it holds in part says nothing of each row.
@@ -181,7 +181,7 @@ final class AppliedRecords {
         }
         let converted = table.reader.convertedColumns
         table.reader.finish()
-        try context.names.counters?.uncover(&known.values, &owned, table.table.number, key)
+        try context.names.separate?.uncover(&known.values, &owned, table.table.number, key)
         version = known
         return converted
     }
@@ -199,9 +199,10 @@ final class AppliedRecords {
         summary.sharedConflictCount += min(count, plan.sharedConflictCount(part.peer))
         let isUnchanged = local.bare.map { plan.keepsVersions(of: $0) } ?? false
         if count > 0 || plan.action != .keep || !isUnchanged { summary.changedRowCount += 1 }
-        try context.names.merges?.merge(plan, local: local.version, table.table, key)
         try writer.reset(&plan, table, key)
-        try context.names.counters?.absorb(&plan.writes, plan.action, table.table.number, key)
+        // A column that goes back to its default has one more value that can stand.
+        try context.names.merges?.merge(plan, local: local.version, table.table, key)
+        try context.names.separate?.absorb(&plan.writes, plan.action, table.table.number, key)
         try writer.carryOut(plan, table, key)
     }
 
@@ -218,7 +219,7 @@ final class AppliedRecords {
         guard plan.lostLife < life, plan.conflicts.contains(where: { $0.reason == .deleted }) else { return }
         plan = try stores.lastRows.complete(
             plan, row: local.row, table.table.number, key, own: context.own,
-            context.names.counters?.tables[table.table.number], &owned)
+            context.names.separate?.tables[table.table.number], &owned)
     }
 
     /// What the sender knew of a row. Who holds some rows of a table only, and inserted one that was

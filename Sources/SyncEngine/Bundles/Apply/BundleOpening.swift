@@ -45,7 +45,7 @@ struct BundleOpening {
             db, admission, tables: names.tables.map(\.table.number), before: before,
             isRenewed: formerReplica != nil)
         let resync = try Self.isResync(parts) ? Resync(db) : nil
-        let deletions = forgottenDeletions(header, settlement, resync, names.counters)
+        let deletions = forgottenDeletions(header, settlement, resync, names.separate)
         let rows = try restrictedRows(parts, before, settlement, resync)
         stores.versions.digests = try digests()
         return AppliedRecords(
@@ -60,8 +60,8 @@ struct BundleOpening {
         let matching = try NameMatching(db, environment, NameDeclarations(header))
         let before = matching.columns()
         let named = try matching.learn(header)
-        let counters = try CounterStore.ifNeeded(db)
-        stores.journal.counters = counters
+        let separate = try SeparateCells.ifNeeded(db)
+        stores.journal.separate = separate
         let merges = try CustomMerges.ifNeeded(
             db, policies, own: metadata.replicaID(), now: environment.milliseconds())
         // What is learnt from one table can concern another, so all are learnt first.
@@ -70,7 +70,7 @@ struct BundleOpening {
             return try AppliedTable(db, table, columns: columns, names: $0.columns, givenName: $0.name)
         }
         return .init(
-            tables: tables, counters: counters, merges: merges,
+            tables: tables, separate: separate, merges: merges,
             hasUnitedColumns: !matching.columns().isSuperset(of: before))
     }
 
@@ -79,7 +79,7 @@ struct BundleOpening {
     }
 
     private func forgottenDeletions(
-        _ header: BundleHeader, _ settlement: Settlement, _ resync: Resync?, _ counters: CounterStore?
+        _ header: BundleHeader, _ settlement: Settlement, _ resync: Resync?, _ separate: SeparateCells?
     ) -> ForgottenDeletions {
         let end = Stamp(
             timestamp: HybridTimestamp(milliseconds: environment.milliseconds()), replica: header.sender,
@@ -87,7 +87,7 @@ struct BundleOpening {
         let deletions = ForgottenDeletions(
             versions: stores.versions, journal: stores.journal, parking: stores.parking,
             settlement: settlement, resync: resync, end: end)
-        deletions.counters = counters
+        deletions.separate = separate
         return deletions
     }
 
@@ -114,7 +114,7 @@ struct BundleContext {
     /// What the names of a bundle mean.
     struct Names {
         let tables: [AppliedTable]
-        let counters: CounterStore?
+        let separate: SeparateCells?
         let merges: CustomMerges?
         /// Whether two columns turned out to be one, so that values may have found their place.
         let hasUnitedColumns: Bool

@@ -11,8 +11,8 @@ final class ForgottenDeletions {
     private let parking: Parking
     private let settlement: Settlement
     private let resync: Resync?
-    /// The counters, whose bases and shares are lost one by one.
-    var counters: CounterStore?
+    /// What policies keep, which is lost value by value.
+    var separate: SeparateCells?
     private let end: Stamp
     /// The values that were lost with rows that went, or were not taken in.
     private(set) var conflictCount: Int64 = 0
@@ -54,7 +54,7 @@ final class ForgottenDeletions {
         guard part.isResync, let resync, let local,
             resync.isOutlived(
                 local.version, by: change, knownTo: part.peer,
-                shares: counters?.shares(of: table.table.number) ?? [])
+                shares: separate?.owned(of: table.table.number) ?? [])
         else { return local }
         if local.version.isAlive { try takeOut(local.version, part, table, key) }
         try versions.forget(row: local.row)
@@ -84,7 +84,7 @@ final class ForgottenDeletions {
         _ change: RowChange, beside local: RowVersion, _ part: AppliedPart, _ table: AppliedTable
     ) -> RowChange {
         guard part.forgotten.exist, local.isAlive, change.life == local.life,
-            let shares = counters?.shares(of: table.table.number), !shares.isEmpty
+            let shares = separate?.owned(of: table.table.number), !shares.isEmpty
         else { return change }
         var change = change
         change.writes = change.writes.filter { column, write in
@@ -153,7 +153,7 @@ final class ForgottenDeletions {
             values[column.number] = owned[owned.count - 1].value
         }
         table.reader.finish()
-        try counters?.uncover(&values, &owned, table.table.number, key)
+        try separate?.uncover(&values, &owned, table.table.number, key)
         for (column, value) in values.sorted(by: { $0.key < $1.key }) {
             let stamp = local.stamp(ofColumn: column)
             let isKnown = part.peer.contains(stamp)

@@ -70,8 +70,8 @@ struct BundleExporter {
         tableIndexes = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.number, $0) })
         hasCells = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_cell)") ?? false
         hasParkedValues = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") ?? false
-        let counters = try CounterColumns.loadAll(db)
-        readers = try tables.map { try ExportedTable(db, $0, counters: counters[$0.number]) }
+        let separate = try SeparateColumns.loadAll(db)
+        readers = try tables.map { try ExportedTable(db, $0, separate: separate[$0.number]) }
     }
 
     /// Writes the bundle.

@@ -49,7 +49,7 @@ struct StateReader {
         let sums = try ledger.sums()
         guard isComplete || !sums.isEmpty else { return StateDigest() }
         let aliases = try NameAliases(db)
-        let counters = try CounterColumns.loadAll(db)
+        let separate = try SeparateColumns.loadAll(db)
         var tables: [StateDigest.Table] = []
         for table in try SyncedTable.loadAll(db) {
             func sum(_ column: Int) -> DigestSum {
@@ -61,7 +61,7 @@ struct StateReader {
                 return StateDigest.Column(
                     names: [column.name] + aliases.names(ofColumn: column.number, in: table.number),
                     isPresent: table.hasRows && column.isPresent
-                        || counters[table.number]?.counter(of: column.number) != nil,
+                        || separate[table.number]?.shown(for: column.number) != nil,
                     cells: cells)
             }
             let result = StateDigest.Table(
@@ -139,7 +139,7 @@ private struct RowHashes {
         self.compared = compared
         values =
             compared.isEmpty
-            ? nil : try ExportedTable(db, table, counters: CounterColumns.loadAll(db)[table.number])
+            ? nil : try ExportedTable(db, table, separate: SeparateColumns.loadAll(db)[table.number])
     }
 
     func visit(_ body: (RowKey, UInt8, DigestSum) throws -> Void) throws {

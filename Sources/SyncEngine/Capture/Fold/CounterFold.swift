@@ -9,7 +9,7 @@ import SyncWire
 struct CounterFold {
     let db: Database
     let metadata: StoreMetadata
-    let tables: [Int64: CounterColumns]
+    let tables: [Int64: SeparateColumns]
     /// A random number, which tells this fold from one of a copy of the file.
     let nonce: UInt32
     /// The stamp of a time, as SQL.

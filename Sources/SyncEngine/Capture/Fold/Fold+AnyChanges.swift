@@ -4,7 +4,7 @@ import CipherStore
 extension Fold {
     /// Every case, through one temporary row for each row that the tail names.
     func foldAny(
-        _ metadata: StoreMetadata, _ stamps: StampRule, _ counters: [Int64: CounterColumns]
+        _ metadata: StoreMetadata, _ stamps: StampRule, _ separate: [Int64: SeparateColumns]
     ) throws {
         try db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold")
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_fold") }
@@ -26,13 +26,13 @@ extension Fold {
         try digests.beginFold()
         try journalShadowedValues(metadata)
         let lastRows = LastRows(db)
-        if !counters.isEmpty { try lastRows.keepCounters(at: environment.milliseconds()) }
+        if !separate.isEmpty { try lastRows.keepSeparate(at: environment.milliseconds()) }
         let hasDeletions = try Bool.fetchOne(
             db, sql: "SELECT EXISTS(SELECT 1 FROM temp._sync_fold WHERE NOT alive)")
         if hasDeletions == true { try lastRows.prune(now: environment.milliseconds()) }
         try VersionTable.foldWholeRows(db, stamps)
-        try VersionTable.foldCells(db, after: metadata.folded, stamps, hasCounters: !counters.isEmpty)
-        try counterFold(counters, metadata, stamps)?.run(hasUpdates: true)
+        try VersionTable.foldCells(db, after: metadata.folded, stamps, hasSeparate: !separate.isEmpty)
+        try foldSeparate(separate, metadata, stamps, hasUpdates: true)
         try digests.endFold()
     }
 

@@ -50,14 +50,14 @@ struct Fold {
         }
         var clock = max(stamps.floor, min(newest, stamps.now) << 16)
         let isInsertsOnly = try tail.decode(Double.self, atIndex: 3) == 0
-        let counters = try CounterColumns.loadAll(db)
+        let separate = try SeparateColumns.loadAll(db)
         // The usual case of a first synchronization or an import.
         if try isInsertsOnly && VersionTable.foldInsertions(db, after: metadata.folded, stamps) {
-            try counterFold(counters, metadata, stamps)?.run(hasUpdates: false)
+            try foldSeparate(separate, metadata, stamps, hasUpdates: false)
         } else {
             let isUpdatesOnly = try tail.decode(Double.self, atIndex: 4) == 0
-            if try !(isUpdatesOnly && counters.isEmpty && foldKnownRows(metadata, stamps)) {
-                try foldAny(metadata, stamps, counters)
+            if try !(isUpdatesOnly && separate.isEmpty && foldKnownRows(metadata, stamps)) {
+                try foldAny(metadata, stamps, separate)
             }
             // An edit of a value from the future must not take the clock there.
             clock = max(clock, try newestStamp(metadata, upTo: environment.adoptionBound))
@@ -97,15 +97,6 @@ struct Fold {
         guard try VersionTable.foldUpdates(db, after: metadata.folded, stamps) else { return false }
         try digests.endFold()
         return true
-    }
-
-    func counterFold(
-        _ counters: [Int64: CounterColumns], _ metadata: StoreMetadata, _ stamps: StampRule
-    ) -> CounterFold? {
-        guard !counters.isEmpty else { return nil }
-        return CounterFold(
-            db: db, metadata: metadata, tables: counters,
-            nonce: UInt32(truncatingIfNeeded: environment.random()), stamp: stamps.sql)
     }
 
     private func newestStamp(_ metadata: StoreMetadata, upTo bound: Int64) throws -> Int64 {

@@ -27,9 +27,7 @@ struct ColumnUnion {
         try DigestLedger.invalidate(db)
         try VersionTable.replaceWithWinnersOfUnion(db, of: column.number)
         try Parking.replaceWithWinnersOfUnion(db, of: column.number, in: table.number)
-        try CounterUnion(
-            db: db, table: table, absent: absent.number, column: column.number, name: name ?? column.name
-        ).run()
+        try SeparateCells.unite(db, table, absent.number, into: column.number, named: name ?? column.name)
         try ConflictJournal.renumber(db, column: absent.number, to: column.number, in: table.number)
         try Parking.forget(db, column: absent.number, of: table.number)
         try VersionTable.forget(db, column: absent.number, of: table.number)

@@ -16,8 +16,8 @@ final class ConflictJournal {
     private let db: Database
     private let statement: Statement
     private let at: Int64
-    /// Tells what was added of what is a share of a counter.
-    var counters: CounterStore?
+    /// Tells of what a policy keeps what was lost.
+    var separate: SeparateCells?
 
     init(_ db: Database, at milliseconds: Int64) throws {
         self.db = db
@@ -41,7 +41,7 @@ final class ConflictJournal {
     ) throws -> Int64 {
         let raw = statement.sqliteStatement
         var count: Int64 = 0
-        for conflict in counters?.told(plan.conflicts, of: table) ?? plan.conflicts {
+        for conflict in separate?.told(plan.conflicts, of: table) ?? plan.conflicts {
             statement.reset()
             _ = RawBinding.int64(raw, 1, at)
             _ = RawBinding.int64(raw, 2, table)

@@ -1,51 +1,9 @@
 import CipherStore
 import SyncWire
 
-/// The counters of a table: which columns they are, and whose shares are where.
-///
-/// A counter is the sum of a base, which is what the row was inserted with, and of a
-/// share for each replica that added to it. A share is a column of its own in the
-/// metadata, that only its replica writes: so it is merged, sent and forwarded like any
-/// other column, also by programs that know nothing of counters. Base and shares are in
-/// `_sync_part`; the user's table shows their sum.
-struct CounterColumns {
-    /// The columns of the shares by the column of the counter.
-    var shares: [Int: [Int]] = [:]
-    /// The owner of each column of shares.
-    var owners: [Int: ReplicaID] = [:]
-
-    /// Whether a column is a counter itself.
-    func isCounter(_ column: Int) -> Bool { shares[column] != nil }
-
-    /// The counter that a column belongs to, as itself or as a share.
-    func counter(of column: Int) -> Int? {
-        shares[column] != nil ? column : shares.first { $0.value.contains(column) }?.key
-    }
-
-    /// Reads the counters of all tables that have some.
-    static func loadAll(_ db: Database) throws -> [Int64: CounterColumns] {
-        guard try StoreMetadata.load(db)?.format ?? 0 >= 3 else { return [:] }
-        var tables: [Int64: CounterColumns] = [:]
-        for row in try Row.fetchAll(db, sql: "SELECT tbl, col FROM _sync_policy WHERE kind = 'counter'") {
-            tables[try row.decode(atIndex: 0), default: CounterColumns()].shares[try row.decode(atIndex: 1)] =
-                []
-        }
-        guard !tables.isEmpty else { return tables }
-        for row in try Row.fetchAll(
-            db, sql: "SELECT tbl, col, counter, rid FROM _sync_share ORDER BY tbl, col")
-        {
-            let table: Int64 = try row.decode(atIndex: 0)
-            let column: Int = try row.decode(atIndex: 1)
-            tables[table]?.shares[try row.decode(atIndex: 2)]?.append(column)
-            tables[table]?.owners[column] = try StoreMetadata.identifier(row.decode(atIndex: 3))
-        }
-        return tables
-    }
-}
-
 /// Reads and writes the bases and shares of counters.
-final class CounterStore {
-    let tables: [Int64: CounterColumns]
+final class CounterStore: SeparatePolicyCells {
+    let tables: [Int64: SeparateColumns]
     private let db: Database
     private let selection: Statement
     private let writing: Statement
@@ -53,11 +11,11 @@ final class CounterStore {
 
     /// - returns: nil when the store has no counter.
     static func ifNeeded(_ db: Database) throws -> CounterStore? {
-        let tables = try CounterColumns.loadAll(db)
+        let tables = try SeparateColumns.loadAll(db)
         return tables.isEmpty ? nil : try CounterStore(db, tables)
     }
 
-    private init(_ db: Database, _ tables: [Int64: CounterColumns]) throws {
+    private init(_ db: Database, _ tables: [Int64: SeparateColumns]) throws {
         self.db = db
         self.tables = tables
         let row = "(SELECT r FROM _sync_row WHERE tbl = ?1 AND pk = ?2)"
@@ -68,9 +26,6 @@ final class CounterStore {
         )
         deletion = try db.makeStatement(sql: "DELETE FROM _sync_part WHERE r = \(row)")
     }
-
-    /// The columns of a table that hold shares.
-    func shares(of table: Int64) -> Set<Int> { Set(tables[table]?.owners.keys.map { $0 } ?? []) }
 
     /// The bases and shares of a row, by column.
     func values(_ table: Int64, _ key: RowKey) throws -> [Int: OwnedValue] {
@@ -117,14 +72,14 @@ final class CounterStore {
     ) throws {
         guard let columns = tables[table] else { return }
         if action == .delete || action == .replace { try remove(table, key) }
-        let own = values.filter { columns.counter(of: $0.key) != nil }
+        let own = values.filter { columns.shown(for: $0.key) != nil }
         guard !own.isEmpty else { return }
         for (column, value) in own {
             try write(value, column: column, table, key)
             values[column] = nil
         }
         let parts = try self.values(table, key)
-        for counter in Set(own.keys.compactMap { columns.counter(of: $0) }) {
+        for counter in Set(own.keys.compactMap { columns.shown(for: $0) }) {
             let shares = (columns.shares[counter] ?? []).map { parts[$0]?.value }
             let sum = withExtendedLifetime(parts) { Self.sum(base: parts[counter]?.value, shares) }
             switch sum {
@@ -159,7 +114,7 @@ final class CounterStore {
         guard let columns = tables[table] else { return conflicts }
         var totals: [Int: CounterTotal] = [:]
         return conflicts.map { conflict in
-            guard columns.owners[conflict.column] != nil, let counter = columns.counter(of: conflict.column)
+            guard columns.owners[conflict.column] != nil, let counter = columns.shown(for: conflict.column)
             else { return conflict }
             return conflict.losing(.integer(totals[counter, default: CounterTotal()].add(conflict.lost)))
         }
@@ -170,7 +125,7 @@ final class CounterStore {
         _ values: inout [Int: WireValue], _ owned: inout [OwnedValue], _ table: Int64, _ key: RowKey
     ) throws {
         guard let columns = tables[table] else { return }
-        for column in values.keys where columns.counter(of: column) != nil { values[column] = nil }
+        for column in values.keys where columns.shown(for: column) != nil { values[column] = nil }
         for (column, value) in try self.values(table, key) {
             owned.append(value)
             values[column] = value.value

@@ -16,7 +16,7 @@ struct CounterUnion {
 
     /// Runs while `temp._sync_union` lists the rows that have both, and who wins.
     func run() throws {
-        let counters = try CounterColumns.loadAll(db)[table.number]
+        let counters = try SeparateColumns.loadAll(db)[table.number]
         let isCounter = counters?.shares[column] != nil
         guard let counters, isCounter || counters.shares[absent] != nil else { return }
         if !isCounter { try CounterStore.begin(db, column: column, named: name, in: table) }

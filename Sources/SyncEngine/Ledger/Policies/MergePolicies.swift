@@ -37,7 +37,7 @@ final class MergePolicies: Sendable {
     }
 }
 
-/// Merges values by custom policies, while a bundle is applied.
+/// Merges values by the policies of their columns, while a bundle is applied.
 final class CustomMerges {
     /// A value that is to be written when the bundle was applied.
     private struct Pending {
@@ -45,31 +45,39 @@ final class CustomMerges {
         let key: OwnedValue
         let column: Int
         let lostStamp: Stamp
-        let result: DatabaseValue
+        let result: OwnedValue
         let won: OwnedValue
+        /// What gives way, where the result is one of both values.
+        let replaced: ReplacedValue?
     }
 
     private let db: Database
     private let now: Int64
     private let own: ReplicaID
-    private let functions: [Int64: [Int: MergeFunction]]
+    private let policies: [Int64: [Int: any CellPolicy]]
+    private let functions: MergePolicies?
     private var pending: [Pending] = []
 
-    /// - returns: nil when no column has a custom policy whose function is there.
+    /// - parameter functions: The functions of the app; nil when there are none.
+    /// - returns: nil when no column has a policy that decides conflicts.
     static func ifNeeded(
-        _ db: Database, _ policies: MergePolicies?, own: ReplicaID, now: Int64
+        _ db: Database, _ functions: MergePolicies?, own: ReplicaID, now: Int64
     ) throws -> CustomMerges? {
-        guard let policies else { return nil }
-        var functions: [Int64: [Int: MergeFunction]] = [:]
+        var policies: [Int64: [Int: any CellPolicy]] = [:]
         for entry in try PolicyStore.loadAll(db) {
-            guard case .custom(let name) = entry.policy.kind, let function = policies[name] else { continue }
-            functions[entry.table, default: [:]][entry.column] = function
+            let policy = entry.policy.kind.policy
+            guard policy.decidesConflicts else { continue }
+            policies[entry.table, default: [:]][entry.column] = policy
         }
-        return functions.isEmpty ? nil : CustomMerges(db, functions, own, now)
+        return policies.isEmpty ? nil : CustomMerges(db, policies, functions, own, now)
     }
 
-    private init(_ db: Database, _ functions: [Int64: [Int: MergeFunction]], _ own: ReplicaID, _ now: Int64) {
+    private init(
+        _ db: Database, _ policies: [Int64: [Int: any CellPolicy]], _ functions: MergePolicies?,
+        _ own: ReplicaID, _ now: Int64
+    ) {
         self.db = db
+        self.policies = policies
         self.functions = functions
         self.own = own
         self.now = now
@@ -77,29 +85,49 @@ final class CustomMerges {
 
     /// Merges the conflicts of a row, which the journal has already.
     func merge(_ plan: MergePlan, local: RowVersion?, _ table: SyncedTable, _ key: RowKey) throws {
-        guard let functions = functions[table.number] else { return }
+        guard let policies = policies[table.number] else { return }
         for conflict in plan.conflicts where conflict.reason == .newer {
-            guard let function = functions[conflict.column],
+            guard let policy = policies[conflict.column],
                 let column = table.columns.first(where: { $0.number == conflict.column }),
-                let won = plan.writes[conflict.column] ?? local?.values[conflict.column]
+                let won = won(conflict.column, plan, local)
             else { continue }
-            let context = MergeContext(
-                table: table.name, key: key.value.databaseValue, column: column.name,
-                lost: writer(conflict.lostStamp), won: writer(conflict.winner))
-            let result: DatabaseValue
-            do {
-                result = try function(conflict.lost.databaseValue, won.databaseValue, context)
-            } catch {
-                try ConflictJournal.markMergeFailed(
-                    db, conflict, won: won, life: plan.lostLife, in: table.number, key.value.databaseValue,
-                    at: now)
-                continue
+            let kept = OwnedValue(copying: won)
+            var result = kept
+            var replaced: ReplacedValue?
+            switch policy.outcome(lost: conflict.lost, won: won) {
+            case .latest: continue
+            case .chosen(prefersOlder: false): break
+            case .chosen(prefersOlder: true):
+                result = OwnedValue(copying: conflict.lost)
+                replaced = ReplacedValue(
+                    table: table.number, key: OwnedValue(copying: key.value), column: conflict.column,
+                    life: plan.lostLife, value: kept, stamp: conflict.winner, preferred: conflict.lostStamp)
+            case .made(let name):
+                guard let function = functions?[name] else { continue }
+                let context = MergeContext(
+                    table: table.name, key: key.value.databaseValue, column: column.name,
+                    lost: writer(conflict.lostStamp), won: writer(conflict.winner))
+                do {
+                    result = OwnedValue.make(
+                        try function(conflict.lost.databaseValue, won.databaseValue, context))
+                } catch {
+                    try ConflictJournal.markMergeFailed(
+                        db, conflict, won: won, life: plan.lostLife, in: table.number,
+                        key.value.databaseValue,
+                        at: now)
+                    continue
+                }
             }
             pending.append(
                 Pending(
                     table: table, key: OwnedValue(copying: key.value), column: conflict.column,
-                    lostStamp: conflict.lostStamp, result: result, won: OwnedValue(copying: won)))
+                    lostStamp: conflict.lostStamp, result: result, won: kept, replaced: replaced))
         }
+    }
+
+    /// What stands without a policy; nil when that is the default of a row that is not in its table.
+    private func won(_ column: Int, _ plan: MergePlan, _ local: RowVersion?) -> WireValue? {
+        plan.writes[column] ?? (plan.resets.contains(column) ? nil : local?.values[column])
     }
 
     private func writer(_ stamp: Stamp) -> Conflict.Writer {
@@ -120,15 +148,16 @@ final class CustomMerges {
                 try targets[item.table.number]
                 ?? AppliedTable(db, item.table, columns: item.table.columns)
             targets[item.table.number] = target
-            let result = OwnedValue.make(item.result)
+            let result = item.result
             let key = RowKey(item.key.value)
             guard let name = target.presentNames[item.column], try target.hasRow(key) else { continue }
             if result.value.compare(item.won.value) != 0 {
-                guard try target.update(key, [(name: name, value: result.value)]) == nil else { continue }
+                guard try target.edit(key, name, result.value) == nil else { continue }
             }
             count += try ConflictJournal.closeMerged(
                 db, item.lostStamp, column: item.column, in: item.table.number, item.key.value.databaseValue,
                 at: now)
+            try item.replaced?.journal(db, now: now)
         }
         return count
     }

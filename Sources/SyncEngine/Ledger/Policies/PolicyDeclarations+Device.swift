@@ -7,7 +7,7 @@ extension PolicyDeclarations {
     ///
     /// - throws: ``SyncError`` of code `outsideScope`.
     func requireKnown(
-        _ names: KnownNames, _ policies: [PolicyStore.Entry], _ counters: [Int64: CounterColumns],
+        _ names: KnownNames, _ policies: [PolicyStore.Entry], _ counters: [Int64: SeparateColumns],
         sender: ReplicaID
     ) throws {
         for group in groups.values.joined() {
@@ -45,16 +45,16 @@ extension PolicyDeclarations {
     private static func changes(_ entry: PolicyStore.Entry, _ group: BundleHeader.Table) -> Bool {
         let words = group.columns
         guard words.count >= 5, let kind = ColumnPolicy.Kind(word: words[1], functionName: words[2]),
-            let timestamp = Int64(words[3]), kind != entry.policy.kind, entry.policy.kind != .counter
+            let timestamp = Int64(words[3]), kind != entry.policy.kind
         else { return false }
-        return kind == .counter || timestamp >= entry.timestamp
+        return kind.replaces(entry.policy.kind, isNewer: timestamp >= entry.timestamp)
     }
 
     private func areKnown(
         _ group: BundleHeader.Table, _ counter: Int?, _ table: Int64, _ names: KnownNames,
-        _ counters: CounterColumns?, _ sender: ReplicaID
+        _ counters: SeparateColumns?, _ sender: ReplicaID
     ) -> Bool {
-        guard let counter, let counters, counters.isCounter(counter) else { return false }
+        guard let counter, let counters, counters.isShown(counter) else { return false }
         return stride(from: 1, to: group.columns.count - 1, by: 2).allSatisfy { index in
             let owner = CounterStore.parse(shareName: "+\(group.columns[index + 1])")?.replica
             if let share = names.column(group.columns[index], of: table)?.number,

@@ -16,7 +16,7 @@ struct PolicyDeclarations {
         let numbers = Set(tables.map(\.number))
         let entries = try PolicyStore.loadAll(db).filter { numbers.contains($0.table) }
         guard !entries.isEmpty else { return [] }
-        let counters = try CounterColumns.loadAll(db)
+        let counters = try SeparateColumns.loadAll(db)
         let names = Dictionary(
             tables.flatMap { table in table.columns.map { ([table.number, Int64($0.number)], $0.name) } },
             uniquingKeysWith: { first, _ in first })
@@ -25,7 +25,7 @@ struct PolicyDeclarations {
             let policy = BundleHeader.Table(
                 name: policies, key: entry.policy.table,
                 columns: [
-                    entry.policy.column, kind.word, kind.functionName, "\(entry.timestamp)",
+                    entry.policy.column, kind.word, kind.policy.functionName, "\(entry.timestamp)",
                     "\(entry.replica)",
                 ])
             let columns = counters[entry.table]
@@ -114,7 +114,7 @@ struct PolicyDeclarations {
             shares.append((column, counter, share.replica))
         }
         guard !shares.isEmpty else { return }
-        let known = try CounterColumns.loadAll(store.db)[table.number]
+        let known = try SeparateColumns.loadAll(store.db)[table.number]
         var counters = Set((known?.shares ?? [:]).keys)
         // A column of the user's is no share, whatever its name is.
         let elsewhere = Set(table.columns.filter { $0.place == .elsewhere }.map(\.number))

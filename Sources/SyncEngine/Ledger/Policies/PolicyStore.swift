@@ -88,11 +88,11 @@ struct PolicyStore {
         let present = try Self.loadAll(db).first { $0.table == table.number && $0.column == column.number }
         guard present?.policy.kind != policy.kind else { return }
         if present == nil, policy.kind == .lastWriter { return }
-        guard present?.policy.kind != .counter else {
+        if let present, present.policy.kind.policy.isPermanent {
             throw SyncError(
                 .unsuitablePolicy,
                 """
-                column \(policy.column) of table \(policy.table) is a counter, which can't become anything else; \
+                column \(policy.column) of table \(policy.table) is a \(present.policy.kind.word), which can't become anything else; \
                 use another column
                 """)
         }
@@ -123,10 +123,9 @@ struct PolicyStore {
     ) throws {
         let present = try Self.loadAll(db).first { $0.table == table.number && $0.column == column }
         if let present {
-            guard present.policy.kind != .counter else { return }
             let isNewer =
                 (timestamp, replica.description) > (present.timestamp, present.replica.description)
-            guard kind == .counter || isNewer else { return }
+            guard kind.replaces(present.policy.kind, isNewer: isNewer) else { return }
         }
         try set(kind, ofColumn: column, in: table, timestamp: timestamp, replica: replica)
     }
@@ -170,7 +169,7 @@ struct PolicyStore {
         try db.execute(
             sql:
                 "INSERT OR REPLACE INTO _sync_policy (tbl, col, kind, name, hlc, rid) VALUES (?, ?, ?, ?, ?, ?)",
-            arguments: [table.number, column, kind.word, kind.functionName, timestamp, replica.data])
-        if kind == .counter { try CounterStore.begin(db, column: column, in: table) }
+            arguments: [table.number, column, kind.word, kind.policy.functionName, timestamp, replica.data])
+        if kind.policy.keepsCells { try SeparateCells.begin(db, column: column, in: table) }
     }
 }

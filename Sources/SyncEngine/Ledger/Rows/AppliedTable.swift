@@ -162,15 +162,25 @@ final class AppliedTable {
     ///
     /// - returns: The constraint that stands against it, or nil when it was written.
     func update(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> ConstraintFailure? {
-        let assignments = values.map { "\($0.name.quotedDatabaseIdentifier) = ?" }.joined(separator: ", ")
-        let statement = try db.cachedStatement(
-            sql: """
-                UPDATE \(failClause) \(table.qualifiedName) SET \(assignments)
-                WHERE \(table.keyMatch("?\(values.count + 1)"))
-                """)
-        let failure = try run(statement, values.map(\.value) + [key.value])
+        let failure = try run(updating(values.map(\.name)), values.map(\.value) + [key.value])
         if failure == nil { try keepOriginals(key, values) }
         return failure
+    }
+
+    private func updating(_ names: [String]) throws -> Statement {
+        let assignments = names.map { "\($0.quotedDatabaseIdentifier) = ?" }.joined(separator: ", ")
+        return try db.cachedStatement(
+            sql: """
+                UPDATE \(failClause) \(table.qualifiedName) SET \(assignments)
+                WHERE \(table.keyMatch("?\(names.count + 1)"))
+                """)
+    }
+
+    /// Writes a value of this replica's own into a column: what the table makes of it is what was written.
+    ///
+    /// - returns: The constraint that stands against it, or nil when it was written.
+    func edit(_ key: RowKey, _ name: String, _ value: WireValue) throws -> ConstraintFailure? {
+        try run(updating([name]), [value, key.value])
     }
 
     /// Keeps the values that were written and of which the table made others.

@@ -28,12 +28,12 @@ extension ConvertedColumn {
         let counts = try OriginalValues.counts(db)
         guard !counts.isEmpty else { return [] }
         let tables = try SyncedTable.loadAll(db)
-        let counters = try CounterColumns.loadAll(db)
+        let separate = try SeparateColumns.loadAll(db)
         return try counts.compactMap { entry in
             guard let table = tables.first(where: { $0.number == entry.table }), table.isTracked,
                 let column = table.presentColumns.first(where: { $0.number == entry.column }),
-                // Of a counter, base and shares are what is sent.
-                counters[entry.table]?.counter(of: entry.column) == nil
+                // What a policy keeps is what is sent.
+                separate[entry.table]?.shown(for: entry.column) == nil
             else { return nil }
             let type = try Row.fetchAll(
                 db, sql: "PRAGMA main.table_info(\(table.name.quotedDatabaseIdentifier))"

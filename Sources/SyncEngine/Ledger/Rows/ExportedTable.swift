@@ -21,22 +21,22 @@ final class ExportedTable {
     /// Where each column is in the statement, or nil when the table lacks it.
     private let positions: [CInt?]
     private var parked: [Int: OwnedValue] = [:]
-    /// Reads bases and shares, which stand in the place of what the counters show.
+    /// Reads what policies keep, which stands in the place of what the table shows.
     private let partStatement: Statement?
-    private let isCounted: [Bool]
+    private let isSeparate: [Bool]
     private var parts: [Int: OwnedValue] = [:]
     /// The values as their authors wrote them, which stand above what the table made of them.
     let originals: OriginalValues
     private var original: [Int: OwnedValue] = [:]
 
-    /// - parameter counters: The counters of the table, whose bases and shares are
-    ///   read; nil to read what they show.
-    init(_ db: Database, _ table: SyncedTable, counters: CounterColumns? = nil) throws {
+    /// - parameter separate: The columns whose values policies keep, which are read; nil to read
+    ///   what the table shows.
+    init(_ db: Database, _ table: SyncedTable, separate: SeparateColumns? = nil) throws {
         self.table = table
         originals = try OriginalValues(db, table: table.number)
-        isCounted = table.columns.map { counters?.counter(of: $0.number) != nil }
+        isSeparate = table.columns.map { separate?.shown(for: $0.number) != nil }
         partStatement =
-            try counters == nil
+            try separate == nil
             ? nil
             : db.makeStatement(
                 sql: """
@@ -45,7 +45,7 @@ final class ExportedTable {
         columnCount = table.columns.count
         ordinals = Dictionary(uniqueKeysWithValues: table.columns.enumerated().map { ($1.number, $0) })
         let present = table.hasRows ? table.presentColumns : []
-        hasEveryColumn = present.count == columnCount && counters == nil
+        hasEveryColumn = present.count == columnCount && separate == nil
         var next: CInt = 0
         positions = table.columns.map { column in
             guard table.hasRows, column.isPresent else { return nil }
@@ -116,7 +116,7 @@ final class ExportedTable {
 
     /// Whether the row has a value for a column.
     func hasValue(_ ordinal: Int) -> Bool {
-        if isCounted[ordinal] { return parts[ordinal] != nil }
+        if isSeparate[ordinal] { return parts[ordinal] != nil }
         return (hasRow && positions[ordinal] != nil) || parked[ordinal] != nil
     }
 
@@ -129,7 +129,7 @@ final class ExportedTable {
     /// The value of a column; NULL when there is none.
     @inline(__always)
     func value(_ ordinal: Int) -> WireValue {
-        if isCounted[ordinal] { return parts[ordinal]?.value ?? .null }
+        if isSeparate[ordinal] { return parts[ordinal]?.value ?? .null }
         if !original.isEmpty, let value = original[ordinal] { return value.value }
         if !parked.isEmpty, let value = parked[ordinal] { return value.value }
         guard hasRow, let position = positions[ordinal], let raw = statement?.sqliteStatement else {

@@ -30,7 +30,7 @@ final class LastRows {
     /// A part of a row that is larger than that is not kept.
     static let partSizeMax: Int64 = 1 << 20
     /// The part with the bases and shares of counters, which stand in the place of what the counters show.
-    static let counterPart = -1
+    static let separatePart = -1
 
     private let db: Database
     /// Whether rows were kept since this object was made, so that there may be too many.
@@ -91,11 +91,11 @@ final class LastRows {
     }
 
     /// Keeps the bases and shares of rows whose life ends with a fold.
-    func keepCounters(at milliseconds: Int64) throws {
+    func keepSeparate(at milliseconds: Int64) throws {
         try db.execute(
             sql: """
                 INSERT OR REPLACE INTO _sync_last (r, life, part, at, size, vals)
-                SELECT f.r, f.cl, \(Self.counterPart), \(milliseconds), total(length(p.val)),
+                SELECT f.r, f.cl, \(Self.separatePart), \(milliseconds), total(length(p.val)),
                     group_concat(p.col || '=' || \(Self.encoding("p.val")), ',')
                 FROM temp._sync_fold AS f JOIN _sync_part AS p ON p.r = f.r
                 WHERE f.turns > 0 AND f.cl & 1 GROUP BY f.r, f.cl
@@ -106,15 +106,15 @@ final class LastRows {
 
     /// The values of a row in one of its lives, by column; empty when they were not kept.
     ///
-    /// - parameter counters: The counters of its table.
-    func values(row: Int64, life: Int64, _ counters: CounterColumns?) throws -> [Int: OwnedValue] {
+    /// - parameter separate: The columns of its table whose values policies keep.
+    func values(row: Int64, life: Int64, _ separate: SeparateColumns?) throws -> [Int: OwnedValue] {
         let parts = try Row.fetchAll(
             db, sql: "SELECT part, vals FROM _sync_last WHERE r = ? AND life = ? ORDER BY part DESC",
             arguments: [row, life])
         var values: [Int: OwnedValue] = [:]
         for part in parts {
-            let isOfCounters = try part.decode(Int.self, atIndex: 0) == Self.counterPart
-            if isOfCounters { values = values.filter { counters?.counter(of: $0.key) == nil } }
+            let isSeparate = try part.decode(Int.self, atIndex: 0) == Self.separatePart
+            if isSeparate { values = values.filter { separate?.shown(for: $0.key) == nil } }
             for entry in try part.decode(String.self, atIndex: 1).split(separator: ",") {
                 guard let equals = entry.firstIndex(of: "="), let column = Int(entry[..<equals]) else {
                     throw damaged
@@ -171,9 +171,9 @@ final class LastRows {
     ///     - owned: Keeps the values.
     func complete(
         _ plan: MergePlan, row: Int64, _ table: Int64, _ key: RowKey, own: ReplicaID,
-        _ counters: CounterColumns?, _ owned: inout [OwnedValue]
+        _ separate: SeparateColumns?, _ owned: inout [OwnedValue]
     ) throws -> MergePlan {
-        let values = try values(row: row, life: plan.lostLife, counters)
+        let values = try values(row: row, life: plan.lostLife, separate)
         guard !values.isEmpty, let winner = plan.conflicts.first?.winner else { return plan }
         var known = Set(plan.conflicts.map(\.column))
         known.formUnion(try journaled(table, key, plan.lostLife))

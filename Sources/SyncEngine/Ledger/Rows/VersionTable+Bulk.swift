@@ -93,16 +93,17 @@ extension VersionTable {
                 """)
     }
 
-    /// Gives versions to the columns that were written in the rows of `temp._sync_fold` which stayed, but for counters.
+    /// Gives versions to the columns that were written in the rows of `temp._sync_fold` which stayed, but for those that
+    /// policies keep apart.
     ///
     /// A migration's write is stamped just above the one that it replaces, and loses
     /// against a value that waits to be written.
     static func foldCells(
-        _ db: Database, after folded: Int64, _ stamps: StampRule, hasCounters: Bool
+        _ db: Database, after folded: Int64, _ stamps: StampRule, hasSeparate: Bool
     ) throws {
         let rewrite = ChangeLog.Operation.rewrite
-        let isCounter = """
-            EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = u.tbl AND y.col = u.col AND y.kind = 'counter')
+        let isSeparate = """
+            EXISTS (SELECT 1 FROM _sync_policy AS y WHERE y.tbl = u.tbl AND y.col = u.col AND y.kind IN (\(ColumnPolicy.Kind.separateWords)))
             """
         try db.execute(
             sql: """
@@ -121,7 +122,7 @@ extension VersionTable {
                 LEFT JOIN _sync_cell AS c ON c.r = f.r AND c.col = u.col
                 WHERE (u.kind <> \(rewrite) OR NOT EXISTS (
                     SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = u.tbl AND s.pk = u.pk AND s.col = u.col))
-                  \(hasCounters ? "AND NOT \(isCounter)" : "");
+                  \(hasSeparate ? "AND NOT \(isSeparate)" : "");
                 """)
     }
 

@@ -26,6 +26,14 @@ public struct ColumnPolicy: Equatable, Sendable {
         /// A function makes one value of both, see ``Synchronizer/register(mergePolicy:_:)``.
         /// Replicas that don't have it go on as with `lastWriter`.
         case custom(name: String)
+        /// The greater of both values stands, in SQLite's order of values: numbers, then text by its bytes, then blobs.
+        /// NULL gives way to any value.
+        ///
+        /// It is about values that were written without knowing of each other. Whoever knows both may write less,
+        /// and that stands as any later write does.
+        case max
+        /// The smaller of both values stands, in the order of ``max``. NULL gives way to any value.
+        case min
     }
 
     /// The table.
@@ -53,34 +61,22 @@ public struct ColumnPolicy: Equatable, Sendable {
         ColumnPolicy(table: table, column: column, kind: .counter)
     }
 
+    /// The greater of both values stands, see ``Kind/max``.
+    ///
+    /// ```swift
+    /// try synchronizer.setPolicies([.max("article", "read_until"), .min("offer", "price")])
+    /// ```
+    public static func max(_ table: String, _ column: String) -> ColumnPolicy {
+        ColumnPolicy(table: table, column: column, kind: .max)
+    }
+
+    /// The smaller of both values stands, see ``Kind/min``.
+    public static func min(_ table: String, _ column: String) -> ColumnPolicy {
+        ColumnPolicy(table: table, column: column, kind: .min)
+    }
+
     /// A function that is registered under a name makes one value of both.
     public static func custom(_ table: String, _ column: String, merge name: String) -> ColumnPolicy {
         ColumnPolicy(table: table, column: column, kind: .custom(name: name))
-    }
-}
-
-extension ColumnPolicy.Kind {
-    /// The word for it in `_sync_policy` and on the wire.
-    var word: String {
-        switch self {
-        case .lastWriter: "last writer"
-        case .counter: "counter"
-        case .custom: "custom"
-        }
-    }
-
-    /// The name of the function, empty for other kinds.
-    var functionName: String {
-        if case .custom(let name) = self { name } else { "" }
-    }
-
-    /// - returns: nil for a kind that this program does not know.
-    init?(word: String, functionName: String) {
-        switch word {
-        case "last writer": self = .lastWriter
-        case "counter": self = .counter
-        case "custom": self = .custom(name: functionName)
-        default: return nil
-        }
     }
 }

@@ -98,8 +98,8 @@ struct ConflictResolver {
         _ entries: [Entry], _ table: SyncedTable, _ present: [Int: String], _ shown: Row?,
         _ key: DatabaseValue
     ) throws -> [Value] {
-        let counters = try CounterColumns.loadAll(db)[table.number]
-        let groups = Dictionary(grouping: entries) { counters?.counter(of: $0.column) ?? $0.column }
+        let separate = try SeparateColumns.loadAll(db)[table.number]
+        let groups = Dictionary(grouping: entries) { separate?.shown(for: $0.column) ?? $0.column }
         return try groups.sorted { $0.key < $1.key }.compactMap { (column, entries) -> Value? in
             guard let name = present[column] else { return nil }
             let base = entries.first { $0.column == column }
@@ -179,9 +179,9 @@ struct ConflictResolver {
         let row = try Int64.fetchOne(
             db, sql: "SELECT r FROM _sync_row WHERE tbl = ? AND pk = ?", arguments: [table.number, key])
         guard let row, let conflict = conflicts.first, try db.tableExists("_sync_last") else { return }
-        let counters = try CounterColumns.loadAll(db)[table.number]
-        for (column, value) in try LastRows(db).values(row: row, life: life, counters)
-        where counters?.counter(of: column) == nil {
+        let separate = try SeparateColumns.loadAll(db)[table.number]
+        for (column, value) in try LastRows(db).values(row: row, life: life, separate)
+        where separate?.shown(for: column) == nil {
             try ConflictJournal.appendRest(db, value.value, column: column, beside: conflict.id, at: now)
         }
     }
