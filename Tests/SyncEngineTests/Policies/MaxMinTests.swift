@@ -233,11 +233,11 @@ import Testing
         try all[1].synchronizer.setPolicies([.max("item", "v")])
         all[0].stores.clock.advance(milliseconds: 1000)
         try all[0].synchronizer.setPolicies([.min("item", "v")])
-        try all[1].sync(all[0])
-        for replica in all { #expect(try replica.synchronizer.policies() == [.min("item", "v")]) }
+        // A declaration travels with changes.
         try write(5, all[0])
         try write(3, all[1])
         try all[0].sync(all[1])
+        for replica in all { #expect(try replica.synchronizer.policies() == [.min("item", "v")]) }
         try expect(all, 3)
         // And it can be taken back.
         try all[0].synchronizer.setPolicies([.lastWriter("item", "v")])
