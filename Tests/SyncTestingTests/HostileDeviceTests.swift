@@ -5,7 +5,7 @@ import Testing
 
 /// Honest replicas go on whatever a device says that one of them admitted.
 @Suite struct HostileDeviceTests {
-    @Test(arguments: Campaign.seeds(10, nightly: 1000))
+    @Test(arguments: Campaign.seeds(6, nightly: 1000))
     func honestReplicasGoOnWhateverADeviceSays(seed: UInt64) throws {
         let result = try Simulation(seed: seed, features: [.hostileDevice], stepCount: 14).run()
         #expect(result.violation == nil, "\(result)")
@@ -19,15 +19,14 @@ import Testing
     }
 
     @Test func eachKindOfDeviceHasItsShare() throws {
+        let all = Set(HostileDevice.Entry.allCases.map(\.rawValue))
         var kinds: Set<String> = []
-        for seed in 1...20 as ClosedRange<UInt64> {
+        for seed in 1...20 as ClosedRange<UInt64> where kinds != all {
             let result = try Simulation(seed: seed, features: [.hostileDevice], stepCount: 1).run()
             kinds.formUnion(
-                HostileDevice.Entry.allCases.map(\.rawValue).filter { kind in
-                    result.trace.contains { $0.hasSuffix("the entry '\(kind)'") }
-                })
+                all.filter { kind in result.trace.contains { $0.hasSuffix("the entry '\(kind)'") } })
         }
-        #expect(kinds == Set(HostileDevice.Entry.allCases.map(\.rawValue)))
+        #expect(kinds == all)
     }
 
     @Test func aRefusalThatLeavesATraceIsFound() throws {

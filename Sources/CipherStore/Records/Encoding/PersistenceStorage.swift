@@ -198,10 +198,17 @@ extension PersistenceContainer {
             case .int64(let value): EncodedValue(value)
             case .double(let value): EncodedValue(value)
             case .string(let value): text(value)
+            case .blob(let value) where value.count > Int(CInt.max): tooBig()
             case .blob(let value): value.withUnsafeBytes { blob($0) }
             case .sixteenBytes(let first, let second): withUnsafeBytes(of: (first, second)) { blob($0) }
             case .unencodable: failed(value)
             }
+        }
+
+        /// What SQLite would refuse when it is bound is not copied before.
+        private func tooBig() -> EncodedValue {
+            failure = failure ?? DatabaseError(resultCode: .SQLITE_TOOBIG)
+            return .null
         }
 
         private func failed(_ value: DatabaseValue) -> EncodedValue {
