@@ -45,18 +45,39 @@ extension Synchronizer {
         try await cancellable { try $0.run(.both, folder) }
     }
 
-    /// Brings changes here from a folder. It can be cancelled as ``sync(through:)``.
+    /// Brings changes here from a folder. It can be cancelled as ``sync(through:)-(FolderTransport)``.
     ///
-    /// - throws: As ``sync(through:)``.
+    /// - throws: As ``sync(through:)-(FolderTransport)``.
     public func pull(through folder: FolderTransport) async throws -> FolderReport {
         try await cancellable { try $0.run(.pull, folder) }
     }
 
-    /// Puts our changes into a folder. It can be cancelled as ``sync(through:)``.
+    /// Puts our changes into a folder. It can be cancelled as ``sync(through:)-(FolderTransport)``.
     ///
-    /// - throws: As ``sync(through:)``.
+    /// - throws: As ``sync(through:)-(FolderTransport)``.
     public func push(through folder: FolderTransport) async throws -> FolderReport {
         try await cancellable { try $0.run(.push, folder) }
+    }
+
+    /// Brings changes here from a mailbox, and puts ours into it. It can be cancelled as ``sync(through:)-(FolderTransport)``.
+    ///
+    /// - throws: As ``sync(through:)-(FolderTransport)``.
+    public func sync(through mailbox: MailboxTransport) async throws -> FolderReport {
+        try await cancellable { try $0.run(.both, mailbox) }
+    }
+
+    /// Brings changes here from a mailbox. It can be cancelled as ``sync(through:)-(FolderTransport)``.
+    ///
+    /// - throws: As ``sync(through:)-(FolderTransport)``.
+    public func pull(through mailbox: MailboxTransport) async throws -> FolderReport {
+        try await cancellable { try $0.run(.pull, mailbox) }
+    }
+
+    /// Puts our changes into a mailbox. It can be cancelled as ``sync(through:)-(FolderTransport)``.
+    ///
+    /// - throws: As ``sync(through:)-(FolderTransport)``.
+    public func push(through mailbox: MailboxTransport) async throws -> FolderReport {
+        try await cancellable { try $0.run(.push, mailbox) }
     }
 
     /// Runs a synchronization that ends when the task is cancelled. It blocks its thread, so it has one of its own.
