@@ -78,13 +78,13 @@ import Testing
             "_sync_log_guard of the sync metadata was changed"
         ),
     ]) func damageIsFoundWithoutLookingAtRows(sql: String, message: String) throws {
-        _ = try replica.queue.write { try Fold(db: $0, environment: stores.clock.environment).run() }
+        try replica.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
         try damage(sql)
         #expect(try problems(isDeep: false).contains(message))
     }
 
     @Test func numbersThatCannotBeAreFound() throws {
-        _ = try replica.queue.write { try Fold(db: $0, environment: stores.clock.environment).run() }
+        try replica.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
         try damage("UPDATE _sync_row SET oseq = 1000 WHERE r = 1")
         #expect(try problems(isDeep: false).count == 1)
         try damage("UPDATE _sync_row SET oseq = 1 WHERE r = 1; UPDATE _sync_state SET folded = 1000")
@@ -111,7 +111,7 @@ import Testing
                 + "UPDATE _sync_state SET applying = 0", "1 rows of table note came without being tracked"
         ),
     ]) func rowsAndTheirVersionsMustAgree(sql: String, message: String) throws {
-        _ = try replica.queue.write { try Fold(db: $0, environment: stores.clock.environment).run() }
+        try replica.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
         #expect(try problems() == [])
         try damage(sql)
         #expect(try problems().contains(message))

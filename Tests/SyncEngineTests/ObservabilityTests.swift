@@ -190,7 +190,7 @@ import Testing
             milliseconds: { [clock = stores.clock] in clock.environment.milliseconds() + days }, random: { 5 }
         )
         try b.execute("UPDATE _sync_log SET ms = ms + \(days)")
-        try b.queue.write { _ = try Fold(db: $0, environment: future).run() }
+        try b.queue.write { _ = try FoldedStore.fold($0, future) }
         try a.changeUnobserved("ALTER TABLE note ADD COLUMN colour")
         let lines = Lines()
         let report = try observed(a, lines).run(.pull, b.transport)

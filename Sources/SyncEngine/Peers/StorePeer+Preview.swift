@@ -6,7 +6,7 @@ extension StorePeer {
     func outlook() throws -> Greeting {
         try database.read { db in
             let metadata = try StoreMetadata.require(db)
-            return try greeting(db, metadata.vector[metadata.replicaID()], isComparable: false)
+            return try greeting(db, metadata, metadata.vector[metadata.replicaID()])
         }
     }
 

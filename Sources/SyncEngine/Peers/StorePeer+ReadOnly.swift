@@ -13,7 +13,7 @@ extension StorePeer {
         return try database.read { db in
             if requiringVersions { try requireVersions(db) }
             let metadata = try StoreMetadata.require(db)
-            return try self.greeting(db, metadata.vector[metadata.replicaID()], isComparable: false)
+            return try self.greeting(db, metadata, metadata.vector[metadata.replicaID()])
         }
     }
 
@@ -26,7 +26,7 @@ extension StorePeer {
     func requireVersions(_ db: Database) throws {
         let metadata = try StoreMetadata.require(db)
         let isReady =
-            try metadata.format == MetadataSchema.version && StateReader(db: db).isFolded()
+            try metadata.format == MetadataSchema.version && FoldedStore.isFolded(db)
             && SchemaInspection(db: db).isUpToDate()
         guard !isReady else { return }
         throw StoreError(

@@ -11,23 +11,19 @@ extension StorePeer {
             return try export { try send($0, request, upTo: nil, progress, sink) }
         }
         var own: (last: Int64, number: Int64)?
-        func holdBack(_ db: Database) throws {
-            own = try HeldBackRows(db: db, environment: environment).move(request)
-        }
-        return try export(preparing: holdBack) { db in
-            guard try StoreMetadata.require(db).selfNumber == own?.number else {
-                throw SyncError.changedMeanwhile
-            }
-            return try send(db, request, upTo: own?.last, progress, sink)
+        func holdBack(_ store: FoldedStore) throws { own = try HeldBackRows(store: store).move(request) }
+        return try export(preparing: holdBack) { store in
+            guard store.metadata.selfNumber == own?.number else { throw SyncError.changedMeanwhile }
+            return try send(store, request, upTo: own?.last, progress, sink)
         }
     }
 
     private func send(
-        _ db: Database, _ request: TransferRequest, upTo last: Int64?, _ progress: SyncProgressHandler?,
+        _ store: FoldedStore, _ request: TransferRequest, upTo last: Int64?, _ progress: SyncProgressHandler?,
         _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        let portion = try BundlePortion(db, request, upTo: last)
-        let exporter = try BundleExporter(db, request, upTo: portion.last)
+        let portion = try BundlePortion(store, request, upTo: last)
+        let exporter = try BundleExporter(store, request, upTo: portion.last)
         var summary = try exporter.write(progress: progress, to: sink)
         summary.portionEnd = portion.isPart ? portion.last : nil
         return summary
@@ -40,14 +36,14 @@ extension StorePeer {
         _ request: TransferRequest, within bounds: (Database) throws -> AccessBounds?,
         progress: SyncProgressHandler?, to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary {
-        try export { db in
+        try export { store in
             var request = request
-            if let bounds = try bounds(db) {
-                let access = try DeviceAccess(db, bounds)
+            if let bounds = try bounds(store.db) {
+                let access = try DeviceAccess(store.db, bounds)
                 try access.check(request)
                 request = access.restricted(request)
             }
-            return try BundleExporter(db, request).write(progress: progress, to: sink)
+            return try BundleExporter(store, request).write(progress: progress, to: sink)
         }
     }
 
@@ -57,9 +53,10 @@ extension StorePeer {
         try export { try BundleExporter($0, repairing: rows).write(progress: nil, to: sink) }
     }
 
-    /// - parameter prepare: Called in a transaction before that of the export, with the log folded.
+    /// - parameter prepare: Called in a transaction before that of the export.
     private func export(
-        preparing prepare: ((Database) throws -> Void)? = nil, _ body: (Database) throws -> TransferSummary
+        preparing prepare: ((FoldedStore) throws -> Void)? = nil,
+        _ body: (FoldedStore) throws -> TransferSummary
     ) throws -> TransferSummary {
         guard canWrite else {
             let summary = try database.writeWithoutTransaction { db in
@@ -77,8 +74,8 @@ extension StorePeer {
             var summary: TransferSummary?
             let isDue = try database.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
-                    try Fold(db: db, environment: environment).run()
-                    try prepare?(db)
+                    let store = try FoldedStore.fold(db, environment)
+                    try prepare?(store)
                     return .commit
                 }
                 // Somebody wrote since this replica greeted, and rows may have found their place.
@@ -97,7 +94,7 @@ extension StorePeer {
     /// Exports a store in which everything is folded and settled.
     ///
     /// - returns: nil when something is left to be done.
-    private func exportSettled(_ body: (Database) throws -> TransferSummary) throws -> TransferSummary? {
+    private func exportSettled(_ body: (FoldedStore) throws -> TransferSummary) throws -> TransferSummary? {
         try database.writeWithoutTransaction { db in
             guard try !SettlementMark.isDue(db) else { return nil }
             return try exportFolded(db, body)
@@ -109,11 +106,11 @@ extension StorePeer {
     /// - returns: nil when somebody wrote after the fold: the snapshot would hold
     ///   new values under old stamps, and half of a transaction.
     private func exportFolded(
-        _ db: Database, _ body: (Database) throws -> TransferSummary
+        _ db: Database, _ body: (FoldedStore) throws -> TransferSummary
     ) throws -> TransferSummary? {
         var summary: TransferSummary?
         try db.inTransaction(.deferred) {
-            if try StateReader(db: db).isFolded() { summary = try body(db) }
+            summary = try FoldedStore.ifFolded(db, environment).map(body)
             return .commit
         }
         return summary

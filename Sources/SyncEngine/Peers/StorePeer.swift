@@ -32,13 +32,14 @@ final class StorePeer: SyncPeer {
             try fence.check()
             let before = try StoreMetadata.require(db)
             formerReplica = try fence.takeFormerReplica() ?? formerReplica
-            if try TableTracking(db: db, environment: environment).refresh() { events.append(.schemaChanged) }
-            let folded = try Fold(db: db, environment: environment).run()
-            if folded.entryCount > 0 { events.append(.folded(entryCount: folded.entryCount)) }
+            let store = try FoldedStore.refresh(db, environment)
+            if store.hasNewSchema { events.append(.schemaChanged) }
+            let entryCount = store.summary.entryCount
+            if entryCount > 0 { events.append(.folded(entryCount: entryCount)) }
             let ownSequence = before.vector[try before.replicaID()]
-            let isComparable = folded.entryCount <= Self.comparedEntryCountMax
+            let isComparable = entryCount <= Self.comparedEntryCountMax
             return (
-                try self.greeting(db, ownSequence, isComparable: isComparable),
+                try self.greeting(store, ownSequence, isComparable: isComparable),
                 try SettlementMark.isDue(db)
             )
         }
@@ -52,44 +53,56 @@ final class StorePeer: SyncPeer {
         try database.settle(environment, isFull: false)
         return try database.write { db in
             // What the settlement wrote by a policy has no versions yet.
-            try Fold(db: db, environment: environment).run()
             return try self.greeting(
-                db, greeting.ownSequence, isComparable: greeting.facts.digest != nil)
+                FoldedStore.fold(db, environment), greeting.ownSequence,
+                isComparable: greeting.facts.digest != nil)
         }
     }
 
     func state(_ kind: StateKind) throws -> ReplicaState? {
         // After an exchange the sums are up to date, as a rule, and nobody has to wait for a reader.
-        if kind == .kept, let state = try database.read({ try StateReader(db: $0).currentState() }) {
+        if kind == .kept, let state = try database.read({ try reader($0)?.currentState() }) {
             return state
         }
         return try database.write { db in
-            if kind == .recomputed {
-                try TableTracking(db: db, environment: environment).refresh()
-                try Fold(db: db, environment: environment).run()
-                try DigestLedger.invalidate(db)
-            }
-            let reader = StateReader(db: db)
-            guard try reader.isFolded() else { return nil }
-            return try reader.state(StoreMetadata.require(db), isComplete: kind == .recomputed)
+            guard kind == .recomputed else { return try reader(db)?.state(isComplete: false) }
+            let store = try FoldedStore.refresh(db, environment)
+            try DigestLedger.invalidate(db)
+            return try StateReader(store: store).state(isComplete: true)
         }
     }
 
+    /// What answers for a store in which nothing waits to be folded; nil when something does.
+    private func reader(_ db: Database) throws -> StateReader? {
+        try FoldedStore.ifFolded(db, environment).map(StateReader.init)
+    }
+
     func answer(_ question: StateQuestion) throws -> StateAnswer {
-        try database.read { try StateReader(db: $0).answer(question) }
+        try database.read { db in
+            guard let reader = try reader(db) else { throw SyncError.changedMeanwhile }
+            return try reader.answer(question)
+        }
     }
 
     /// After a fold of more entries, such as an import, what is new is summed at the next greeting:
     /// the other side does not have it anyway.
     private static let comparedEntryCountMax: Int64 = 10_000
 
-    func greeting(_ db: Database, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
-        let metadata = try StoreMetadata.require(db)
+    private func greeting(_ store: FoldedStore, _ ownSequence: Int64, isComparable: Bool) throws -> Greeting {
+        try greeting(store.db, store.metadata, ownSequence, isComparable ? StateReader(store: store) : nil)
+    }
+
+    /// What this replica says of itself.
+    ///
+    /// - parameter reader: What sums up what it holds, which takes a fold; nil for a greeting without that.
+    func greeting(
+        _ db: Database, _ metadata: StoreMetadata, _ ownSequence: Int64, _ reader: StateReader? = nil
+    ) throws -> Greeting {
         var facts = try ReplicaRegister(db: db).facts(metadata, peer: nil)
         facts.parts = try Coverage.load(db, metadata).facts(db)
         facts.partials = try Coverage.load(db, metadata).partialFacts(db)
         facts.place = try StoreFence(db: db, environment: environment).fingerprint()
-        if isComparable { facts.digest = try StateReader(db: db).greetedDigest(metadata) }
+        facts.digest = try reader?.greetedDigest()
         return Greeting(
             store: metadata.store, replica: try metadata.replicaID(), vector: metadata.vector,
             ownSequence: ownSequence, facts: facts)
@@ -136,7 +149,8 @@ final class StorePeer: SyncPeer {
                     try db.inTransaction(.immediate) {
                         let terms = try terms(db)
                         let budget = try terms.device.map { try DeviceBudget(db, device: $0) }
-                        let current = try BundleApplier(db, environment, on: terms, policies: policies)
+                        let current = try BundleApplier(
+                            FoldedStore.refresh(db, environment), on: terms, policies: policies)
                         applier = current
                         try frames(db) { try current.consume($0) }
                         summary = try current.finish()
@@ -157,8 +171,8 @@ final class StorePeer: SyncPeer {
                 var error: SyncError?
                 try db.inTransaction(.immediate) {
                     let budget = try terms(db).device.map { try DeviceBudget(db, device: $0) }
-                    error = try BundleAdmission(db: db, environment: environment, header: header)
-                        .renewWithoutBundle()
+                    let store = try FoldedStore.fold(db, environment)
+                    error = try BundleAdmission(store: store, header: header).renewWithoutBundle()
                     try budget?.charge()
                     return .commit
                 }
@@ -175,8 +189,7 @@ final class StorePeer: SyncPeer {
     func renewIdentity(_ forks: [Fork], shownByDevice device: Int64?) throws {
         try database.write { db in
             let budget = try device.map { try DeviceBudget(db, device: $0) }
-            try Fold(db: db, environment: environment).run()
-            try ReplicaIdentity.renew(db, environment, forks)
+            try ReplicaIdentity.renew(FoldedStore.fold(db, environment), forks)
             try budget?.charge()
         }
         // A new identity is another winner of rows of the same moment.
@@ -187,9 +200,9 @@ final class StorePeer: SyncPeer {
         _ forks: [Fork], shownBy greeting: Greeting, to replica: ReplicaID
     ) throws -> Bool {
         let isDue = try database.write { db in
-            try Fold(db: db, environment: environment).run()
-            guard try isShown(forks, by: greeting, to: replica, db) else { return false }
-            try ReplicaIdentity.renew(db, environment, forks)
+            let store = try FoldedStore.fold(db, environment)
+            guard try isShown(forks, by: greeting, to: replica, store) else { return false }
+            try ReplicaIdentity.renew(store, forks)
             return true
         }
         if isDue { try database.settle(environment, isFull: true) }
@@ -200,16 +213,15 @@ final class StorePeer: SyncPeer {
 
     /// Whether a greeting shows forks of this replica as it is by now.
     private func isShown(
-        _ forks: [Fork], by greeting: Greeting, to replica: ReplicaID, _ db: Database
+        _ forks: [Fork], by greeting: Greeting, to replica: ReplicaID, _ store: FoldedStore
     ) throws -> Bool {
-        let own = try StoreMetadata.require(db).replicaID()
+        let own = try store.metadata.replicaID()
         guard own == replica else { return false }
         // Of other replicas, and of one that was retired, this one's own state says nothing.
         if forks.contains(where: { $0.replica != own }) { return true }
         if greeting.facts.retirements.contains(where: { $0.replica == own }) { return true }
-        let current = try self.greeting(
-            db, StoreMetadata.require(db).vector[own], isComparable: false)
-        let found = try ForkSearch(db: db).forks(in: greeting)
+        let current = try self.greeting(store, store.metadata.vector[own], isComparable: false)
+        let found = try ForkSearch(db: store.db).forks(in: greeting)
         return !ForkOrder(local: current, remote: greeting, found: found).forks(of: .local).isEmpty
     }
 

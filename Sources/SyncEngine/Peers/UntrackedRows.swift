@@ -4,12 +4,12 @@ import SyncWire
 /// Rows that came into tracked tables while nothing tracked them, so that they have no versions: nobody
 /// is sent them, and nothing that compares versions sees them.
 struct UntrackedRows {
-    let db: Database
-    let environment: SyncEnvironment
+    let store: FoldedStore
+
+    private var db: Database { store.db }
 
     /// The rows that are without a version though the log has none of them.
     func find() throws -> [Divergence.Table] {
-        try prepare()
         return try tables().compactMap { table in
             let key = table.key.quotedDatabaseIdentifier
             let keys = try DatabaseValue.fetchAll(
@@ -27,18 +27,11 @@ struct UntrackedRows {
 
     /// Takes them for inserted now.
     func adopt() throws {
-        try prepare()
-        let tracking = TableTracking(db: db, environment: environment)
+        let tracking = TableTracking(db: db, environment: store.environment)
         for table in try tables() {
             try tracking.log(table, ChangeLog.Operation.insert, mask: 0, where: condition(table))
         }
-        try Fold(db: db, environment: environment).run()
-    }
-
-    /// Gives versions to what the log has.
-    private func prepare() throws {
-        try TableTracking(db: db, environment: environment).refresh()
-        try Fold(db: db, environment: environment).run()
+        try FoldedStore.fold(db, store.environment)
     }
 
     private func tables() throws -> [SyncedTable] {

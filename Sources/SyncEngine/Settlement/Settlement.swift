@@ -28,7 +28,14 @@ final class Settlement {
     private let sequence: Int64
     private var lastTable: Int64?
 
-    init(_ db: Database, _ environment: SyncEnvironment, _ parking: Parking) throws {
+    /// Prepares a settlement, which finds in the versions whose claim stands.
+    convenience init(_ store: FoldedStore, _ parking: Parking) throws {
+        try self.init(withinSchemaChange: store.db, store.environment, parking)
+    }
+
+    /// The same while the tracking follows a change of the schema, which may have logged what it wrote to new columns:
+    /// that has no versions until the next fold.
+    init(withinSchemaChange db: Database, _ environment: SyncEnvironment, _ parking: Parking) throws {
         self.db = db
         self.environment = environment
         self.parking = parking
@@ -152,6 +159,30 @@ final class Settlement {
     }
 }
 
+extension Settlement {
+    /// Settles all outside of the application of a bundle, and ends the muting.
+    ///
+    /// - parameter isFull: Whether to try all rows that wait.
+    func run(isFull: Bool, _ parking: Parking, _ muting: Muting) throws {
+        try run(isFull: isFull)
+        try muting.end(hasChanges: parking.shownRowCount + parking.parkedRowCount > 0, mark: finish)
+    }
+}
+
+extension FoldedStore {
+    /// Settles what the tables show, outside of the application of a bundle.
+    ///
+    /// - parameter isFull: Whether to try all rows that wait.
+    /// - returns: How many rows found their place.
+    fileprivate func settle(isFull: Bool) throws -> Int64 {
+        let parking = try Parking(db, now: environment.milliseconds())
+        let muting = try Muting(db)
+        let settlement = try Settlement(self, parking)
+        try settlement.run(isFull: isFull, parking, muting)
+        return parking.shownRowCount
+    }
+}
+
 extension Database {
     /// Runs a block outside of a transaction while SQLite does not enforce foreign keys:
     /// it would delete the children of rows that are only hidden.
@@ -174,8 +205,7 @@ extension DatabaseWriter {
         try writeWithoutTransaction { db in
             try db.withoutForeignKeys {
                 try db.inTransaction(.immediate) {
-                    try Fold(db: db, environment: environment).run()
-                    count = try TableTracking(db: db, environment: environment).settle(isFull: isFull)
+                    count = try FoldedStore.fold(db, environment).settle(isFull: isFull)
                     return .commit
                 }
             }

@@ -54,29 +54,17 @@ extension TableTracking {
         for column in table.presentColumns {
             try ConflictJournal.appendDifferences(db, of: column, in: table, at: environment.milliseconds())
         }
-        try Fold(db: db, environment: environment).run()
+        try FoldedStore.fold(db, environment)
         try unpark()
     }
 
     /// Writes what was parked, now that there may be a place for it.
     func unpark() throws {
-        guard try Parking(db, now: environment.milliseconds()).isInUse else { return }
-        try settle(isFull: true)
-    }
-
-    /// Settles what the tables show, outside of the application of a bundle.
-    ///
-    /// - parameter isFull: Whether to try all rows that wait.
-    /// - returns: How many rows found their place.
-    @discardableResult
-    func settle(isFull: Bool) throws -> Int64 {
         let parking = try Parking(db, now: environment.milliseconds())
+        guard parking.isInUse else { return }
         let muting = try Muting(db)
-        let settlement = try Settlement(db, environment, parking)
-        try settlement.run(isFull: isFull)
-        try muting.end(
-            hasChanges: parking.shownRowCount + parking.parkedRowCount > 0, mark: settlement.finish)
-        return parking.shownRowCount
+        let settlement = try Settlement(withinSchemaChange: db, environment, parking)
+        try settlement.run(isFull: true, parking, muting)
     }
 
     /// Ends the tracking of tables.
@@ -84,10 +72,9 @@ extension TableTracking {
     /// - throws: ``SyncError``: `noSuchTable` for one that is not tracked; `unsuitableScope` for one of which some rows
     ///   only are held.
     func untrack(_ names: [String]) throws {
-        try refresh()
         // What was written until now is sent still.
-        try Fold(db: db, environment: environment).run()
-        let partial = try PartialTable.loadAll(db, StoreMetadata.require(db))
+        let store = try FoldedStore.refresh(db, environment)
+        let partial = try PartialTable.loadAll(db, store.metadata)
         for name in names {
             let tracked = try SyncedTable.loadAll(db).filter(\.isTracked)
             guard let table = tracked.first(where: { $0.name.isSameIdentifier(as: name) }) else {

@@ -47,7 +47,7 @@ package final class TrackedSchema: StoreSchemaTracker {
     package func databaseWillMigrate(_ db: Database, identifier: String) throws {
         guard let tracking = try tracking(db) else { return }
         if try refreshIfPossible(tracking) == true { try tracking.unpark() }
-        try Fold(db: db, environment: environment).run()
+        try FoldedStore.fold(db, environment)
         migrationStart = try Int64.fetchOne(db, sql: "SELECT coalesce(max(seq), 0) FROM _sync_log")
         forgetAtTheEnd(of: db)
     }
@@ -55,8 +55,7 @@ package final class TrackedSchema: StoreSchemaTracker {
     package func databaseDidMigrate(_ db: Database, identifier: String) throws {
         guard let tracking = try tracking(db) else { return }
         try markRewrites(db)
-        try tracking.refresh(rebuilt: droppedTables)
-        try Fold(db: db, environment: environment).run()
+        try FoldedStore.refresh(db, environment, rebuilt: droppedTables)
         try tracking.unpark()
         migrationStart = nil
     }
@@ -88,7 +87,7 @@ package final class TrackedSchema: StoreSchemaTracker {
         guard let known else { return }
         switch change {
         case .drop:
-            try Fold(db: db, environment: environment).run()
+            try FoldedStore.fold(db, environment)
             try tracking.keepRows(of: known)
             droppedTables.insert(known.number)
             forgetAtTheEnd(of: db)
@@ -96,7 +95,7 @@ package final class TrackedSchema: StoreSchemaTracker {
             guard
                 let column = known.presentColumns.first(where: { $0.name.isSameIdentifier(as: name) })
             else { return }
-            try Fold(db: db, environment: environment).run()
+            try FoldedStore.fold(db, environment)
             try tracking.keepValues(of: column, in: known)
         case .addColumn, .renameColumn, .rename:
             break

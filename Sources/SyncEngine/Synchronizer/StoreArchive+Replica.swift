@@ -13,7 +13,7 @@ extension Synchronizer {
     ) throws {
         try database.writeWithoutTransaction { db in
             try StoreArchive.write(
-                of: db, to: path, lock: lock, preparation: Fold.preparation(environment), now: now,
+                of: db, to: path, lock: lock, preparation: FoldedStore.preparation(environment), now: now,
                 progress: progress)
         }
     }
@@ -24,7 +24,7 @@ extension Synchronizer {
     ) throws {
         try database.writeWithoutTransaction { db in
             try StoreArchive.write(
-                of: db, lock: lock, preparation: Fold.preparation(environment), now: now,
+                of: db, lock: lock, preparation: FoldedStore.preparation(environment), now: now,
                 progress: progress, to: output)
         }
     }

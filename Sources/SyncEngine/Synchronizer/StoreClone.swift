@@ -16,7 +16,7 @@ extension Synchronizer {
         let environment = environment
         try database.writeWithoutTransaction { db in
             try StoreCopy.make(
-                of: db, at: path, passphrase: passphrase, preparation: Fold.preparation(environment),
+                of: db, at: path, passphrase: passphrase, preparation: FoldedStore.preparation(environment),
                 progress: progress
             ) { copy in
                 try copy.inTransaction {

@@ -80,11 +80,16 @@ public final class Synchronizer: Sendable {
     }
 
     /// Tracks tables in the transaction that is open, so that a table can be
-    /// made, filled and tracked as one step.
+    /// made, filled and tracked as one step. Outside of one, it has its own.
     ///
     /// - throws: As ``track(_:)``.
     public func track(_ tables: [String], in db: Database) throws {
-        try TableTracking(db: db, environment: environment).track(tables)
+        let tracking = TableTracking(db: db, environment: environment)
+        guard !db.isInsideTransaction else { return try tracking.track(tables) }
+        try db.inTransaction(.immediate) {
+            try tracking.track(tables)
+            return .commit
+        }
     }
 
     /// This store, as one side of a synchronization.

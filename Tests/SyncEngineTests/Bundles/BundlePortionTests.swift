@@ -220,7 +220,11 @@ import Testing
         for (known, isPart) in [(VersionVector(), false), (try hub.vector(), true)] {
             var request = TransferRequest(base: known)
             request.changeCountMax = 2
-            #expect(try phone.queue.read { try BundlePortion($0, request).isPart } == isPart)
+            let found = try phone.queue.read { db in
+                let store = try #require(try FoldedStore.ifFolded(db, stores.clock.environment))
+                return try BundlePortion(store, request).isPart
+            }
+            #expect(found == isPart)
         }
     }
 

@@ -19,7 +19,7 @@ import Testing
     }
 
     private func fold(_ replica: TestReplica) throws {
-        _ = try replica.queue.write { try Fold(db: $0, environment: stores.clock.environment).run() }
+        try replica.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
     }
 
     private func openReadOnly() throws -> Synchronizer {

@@ -328,7 +328,7 @@ import Testing
         struct Kill: Error {}
         #expect(throws: Kill.self) {
             try a.queue.write { db in
-                _ = try Compaction(db: db, environment: a.environment, options: options).run()
+                _ = try Compaction(store: FoldedStore.fold(db, a.environment), options: options).run()
                 throw Kill()
             }
         }

@@ -300,7 +300,7 @@ import Testing
         let a = try stores.create()
         for _ in 0..<400 {
             try a.execute("INSERT INTO note (id) VALUES (randomblob(16))")
-            _ = try a.queue.write { try Fold(db: $0, environment: a.environment).run() }
+            try a.queue.write { _ = try FoldedStore.fold($0, a.environment) }
         }
         try a.queue.read { db in
             let chain = ReplicaChain(db: db)

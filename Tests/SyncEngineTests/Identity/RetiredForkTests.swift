@@ -58,8 +58,7 @@ import Testing
         let (a, restored) = try retired(stores)
         #expect(throws: SyncError.self) { try restored.meet(a) }
         try restored.queue.write { db in
-            try Fold(db: db, environment: stores.clock.environment).run()
-            try ReplicaIdentity.renew(db, stores.clock.environment, [])
+            try ReplicaIdentity.renew(FoldedStore.fold(db, stores.clock.environment), [])
             #expect(try RetirementForks.take(db).isEmpty)
             #expect(try RetirementForks.take(db).isEmpty)
         }

@@ -204,7 +204,7 @@ import Testing
         struct Undo: Error {}
         #expect(throws: Undo.self) {
             try a.queue.write { db in
-                try Fold(db: db, environment: a.environment).run()
+                try FoldedStore.fold(db, a.environment)
                 throw Undo()
             }
         }

@@ -89,12 +89,12 @@ import Testing
         let bad = SyncEnvironment(milliseconds: { future }, random: stores.clock.environment.random)
         try b.queue.write { db in
             try db.execute(sql: "UPDATE _sync_log SET ms = ?", arguments: [future])
-            _ = try Fold(db: db, environment: bad).run()
+            _ = try FoldedStore.fold(db, bad)
         }
         try a.sync(b)
         let before = try a.value("SELECT clock >> 16 FROM _sync_state", as: Int64.self)!
         try a.execute("UPDATE note SET title = 'a edits it'")
-        _ = try a.queue.write { try Fold(db: $0, environment: stores.clock.environment).run() }
+        try a.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
         let after = try a.value("SELECT clock >> 16 FROM _sync_state", as: Int64.self)!
         print("t13 clock before", before, "after", after, "now", stores.clock.environment.milliseconds())
         #expect(after <= stores.clock.environment.milliseconds() + 600_000)
@@ -102,7 +102,7 @@ import Testing
         try a.execute("INSERT INTO note (id, title) VALUES (?, 'row')", [key(5)])
         try a.sync(c)
         try a.execute("UPDATE note SET title = 'early' WHERE id = ?", [key(5)])
-        _ = try a.queue.write { try Fold(db: $0, environment: stores.clock.environment).run() }
+        try a.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
         stores.clock.advance(milliseconds: 3_600_000)
         try c.execute("UPDATE note SET title = 'an hour later' WHERE id = ?", [key(5)])
         try a.sync(c)

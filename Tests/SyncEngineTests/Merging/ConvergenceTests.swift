@@ -179,7 +179,7 @@ import Testing
         let b = try stores.clone(a, as: "b.db")
         let c = try stores.clone(a, as: "c.db")
         try a.execute("INSERT INTO note (id, title, body) VALUES (?, 'new', 'row')", [key(2)])
-        _ = try a.queue.write { try Fold(db: $0, environment: stores.clock.environment).run() }
+        try a.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
         try a.execute("UPDATE note SET body = 'edited' WHERE id = ?", [key(2)])
         // b sees the row for the first time; c has a tombstone of it, so it takes the way of the merge.
         try c.queue.write { db in

@@ -266,7 +266,7 @@ import Testing
         try all[0].sync(all[1])
         try all[0].queue.write { db in
             let fork = Fork(replica: try StoreMetadata.require(db).replicaID(), common: 0)
-            try ReplicaIdentity.renew(db, all[0].stores.clock.environment, [fork])
+            try ReplicaIdentity.renew(FoldedStore.fold(db, all[0].stores.clock.environment), [fork])
         }
         try add(1, all[0])
         try all[0].sync(all[1])

@@ -10,7 +10,7 @@ import Testing
     init() throws { stores = try TestStores() }
 
     private func fold(_ replica: TestReplica) throws -> Int64 {
-        try replica.queue.write { try Fold(db: $0, environment: stores.clock.environment).run().entryCount }
+        try replica.queue.write { try FoldedStore.fold($0, stores.clock.environment).summary.entryCount }
     }
 
     private func versions(_ replica: TestReplica) throws -> [String] {

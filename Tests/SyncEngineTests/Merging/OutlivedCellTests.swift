@@ -37,7 +37,7 @@ import Testing
                 "INSERT INTO note (id, title, body, stars) VALUES (?, 't', 'b', ?)",
                 [key(UInt8(number)), number == 3 ? 0 : number])
         }
-        _ = try a.queue.write { try Fold(db: $0, environment: stores.clock.environment).run() }
+        try a.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
         try a.queue.write { db in
             let body = "(SELECT col FROM _sync_column WHERE name = 'body')"
             let stars = "(SELECT col FROM _sync_column WHERE name = 'stars')"
@@ -62,7 +62,7 @@ import Testing
         try a.execute(
             "CREATE TABLE seen (stars); CREATE TRIGGER user AFTER UPDATE ON note BEGIN INSERT INTO seen VALUES (1); END"
         )
-        _ = try a.queue.write { try Fold(db: $0, environment: stores.clock.environment).run() }
+        try a.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
         #expect(try a.value("SELECT count(*) FROM _sync_cell", as: Int.self) == 1)
         #expect(try a.value("SELECT count(*) FROM _sync_shadow", as: Int.self) == 0)
         let rows = try a.queue.read { db in

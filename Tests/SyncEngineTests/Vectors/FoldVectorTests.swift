@@ -149,7 +149,7 @@ import Testing
             try a.queue.write { db in
                 #expect(try StoreMetadata.require(db).selfNumber == 1)
                 try prepare(db, vector)
-                _ = try Fold(db: db, environment: environment).run()
+                _ = try FoldedStore.fold(db, environment)
                 let found = try versions(db)
                 #expect(try found == expected(vector.after.rows), "\(vector.name)")
                 let metadata = try StoreMetadata.require(db)

@@ -51,7 +51,7 @@
         /// Gives versions to what was written, as a synchronization does.
         private func fold() throws {
             let queue = try place.open("medium/a.db", "a")
-            _ = try queue.write { try Fold(db: $0, environment: .system).run() }
+            try queue.write { _ = try FoldedStore.fold($0, .system) }
             try queue.close()
         }
 

@@ -3,8 +3,8 @@ import SyncWire
 
 /// What the application of any bundle writes to and looks at, before anything is known of the bundle.
 struct ApplyingStores {
-    let db: Database
-    let environment: SyncEnvironment
+    /// The store as it was before the bundle.
+    let folded: FoldedStore
     /// What the sender may bring.
     let terms: UploadTerms
     let access: DeviceAccess?
@@ -15,10 +15,13 @@ struct ApplyingStores {
     let lastRows: LastRows
     private let isOverdue: @Sendable () -> Bool
 
-    /// Opens them in the transaction of the application. The log is folded.
-    init(_ db: Database, _ environment: SyncEnvironment, _ terms: UploadTerms) throws {
-        self.db = db
-        self.environment = environment
+    var db: Database { folded.db }
+    var environment: SyncEnvironment { folded.environment }
+
+    /// Opens them in the transaction of the application.
+    init(_ store: FoldedStore, _ terms: UploadTerms) throws {
+        let (db, environment) = (store.db, store.environment)
+        folded = store
         self.terms = terms
         access = try terms.bounds.map { try DeviceAccess(db, $0) }
         uploads = try access.map { try UploadedRows(db, $0) }

@@ -6,9 +6,11 @@ struct RenewalRequired: Error {}
 
 /// What a bundle's header says about this replica and others, before and after its rows.
 struct BundleAdmission {
-    let db: Database
-    let environment: SyncEnvironment
+    let store: FoldedStore
     let header: BundleHeader
+
+    private var db: Database { store.db }
+    private var environment: SyncEnvironment { store.environment }
 
     /// Gives this replica a new identity when the bundle shows that changes of two files were
     /// made under one, or that the replica was retired because nobody saw it.
@@ -40,7 +42,7 @@ struct BundleAdmission {
                 identity when it applies a bundle of this store, or meets it
                 """)
         }
-        try ReplicaIdentity.renew(db, environment, forks)
+        try ReplicaIdentity.renew(store, forks)
         return own
     }
 
@@ -48,7 +50,6 @@ struct BundleAdmission {
     ///
     /// - returns: What to tell the user.
     func renewWithoutBundle() throws -> SyncError {
-        try Fold(db: db, environment: environment).run()
         _ = try renewIfNeeded()
         return SyncError(
             .forkedReplica,

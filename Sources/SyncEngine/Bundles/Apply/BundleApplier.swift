@@ -26,20 +26,18 @@ final class BundleApplier {
     /// The header, once it was read.
     private(set) var header: BundleHeader?
 
-    /// Prepares the application. The log is folded first, so that local edits
-    /// have versions to be merged with.
+    /// Prepares the application.
     ///
-    /// - parameter terms: What the sender may bring.
+    /// - parameters:
+    ///     - store: The store, in which local edits have versions to be merged with.
+    ///     - terms: What the sender may bring.
     init(
-        _ db: Database, _ environment: SyncEnvironment, on terms: UploadTerms = .unbounded,
-        policies: MergePolicies? = nil
+        _ store: FoldedStore, on terms: UploadTerms = .unbounded, policies: MergePolicies? = nil
     ) throws {
         self.policies = policies
-        try TableTracking(db: db, environment: environment).refresh()
-        try Fold(db: db, environment: environment).run()
-        stores = try ApplyingStores(db, environment, terms)
+        stores = try ApplyingStores(store, terms)
         reader = BundleReader(limits: terms.limits)
-        muting = try Muting(db)
+        muting = try Muting(store.db)
     }
 
     /// Takes the next frame of the bundle.

@@ -27,7 +27,7 @@ struct BundleOpening {
             header = access.restricted(header)
         }
         onAdmission(header)
-        let admission = BundleAdmission(db: db, environment: environment, header: header)
+        let admission = BundleAdmission(store: stores.folded, header: header)
         let formerReplica = try admission.renewIfNeeded()
         let renewed = try StoreMetadata.require(db)
         let before = try Coverage.load(db, renewed)
@@ -40,7 +40,7 @@ struct BundleOpening {
             uniquingKeysWith: { first, _ in first })
         let names = try match(header, metadata)
         try stores.uploads?.begin(stores.versions)
-        let settlement = try Settlement(db, environment, stores.parking)
+        let settlement = try Settlement(stores.folded, stores.parking)
         let parts = try AppliedParts(
             db, admission, tables: names.tables.map(\.table.number), before: before,
             isRenewed: formerReplica != nil)

@@ -40,14 +40,16 @@ public struct CompactionReport: Equatable, Sendable {
 
 /// The part of a compaction that is one transaction.
 struct Compaction {
-    let db: Database
-    let environment: SyncEnvironment
+    let store: FoldedStore
     let options: CompactionOptions
+
+    private var db: Database { store.db }
+    private var environment: SyncEnvironment { store.environment }
 
     func run() throws -> CompactionReport {
         var report = CompactionReport()
         report.retiredReplicas = try retire()
-        let metadata = try StoreMetadata.require(db)
+        let metadata = try store.currentMetadata()
         let tombstones = Tombstones(db: db)
         report.forgottenDeletionCount = try tombstones.raiseFloor(
             to: tombstones.commonVector(metadata, within: metadata.vector), metadata)

@@ -21,18 +21,22 @@ struct MetadataRepair {
     let db: Database
     let environment: SyncEnvironment
 
-    func run() throws -> MetadataRepairReport {
+    /// Repairs what is there.
+    ///
+    /// - returns: What was done, and the store after it.
+    func run() throws -> (report: MetadataRepairReport, store: FoldedStore) {
         try MetadataSchema.upgrade(db)
         var report = MetadataRepairReport()
         // The fold needs numbers.
         report.claimCount += try ChangeLog(db).repairTimes(now: environment.milliseconds())
-        try Fold(db: db, environment: environment).run()
+        var store = try FoldedStore.fold(db, environment)
         report.claimCount += try repairClaims()
         report.rowCount = try repairRows()
+        if report.rowCount > 0 { store = try FoldedStore.fold(db, environment) }
         report.replicaCount = try forgetReplicas()
         report.nameCount = try forgetNames()
         if !report.isEmpty { try DigestLedger.invalidate(db) }
-        return report
+        return (report, store)
     }
 
     /// Takes back what was said of replicas, to what is here of their changes.
@@ -59,9 +63,7 @@ struct MetadataRepair {
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_healed") }
         try VersionTable.repairLives(db)
-        let count = try ChangeLog(db).appendStates(ofRowsIn: "_sync_healed", at: environment.milliseconds())
-        if count > 0 { try Fold(db: db, environment: environment).run() }
-        return count
+        return try ChangeLog(db).appendStates(ofRowsIn: "_sync_healed", at: environment.milliseconds())
     }
 
     private func forgetReplicas() throws -> Int64 {

@@ -24,21 +24,21 @@ struct BundleExporter {
     /// Prepares an export in the transaction that is open.
     ///
     /// - parameters:
+    ///     - store: What is exported.
     ///     - request: What the peer knows and wants.
     ///     - ownLast: The last of this replica's changes that are sent; nil for all.
-    init(_ db: Database, _ request: TransferRequest, upTo ownLast: Int64? = nil) throws {
-        let all = try StoreMetadata.require(db)
-        let metadata = ownLast.map(all.upTo) ?? all
+    init(_ store: FoldedStore, _ request: TransferRequest, upTo ownLast: Int64? = nil) throws {
+        let metadata = ownLast.map(store.metadata.upTo) ?? store.metadata
         try self.init(
-            db, metadata, ExportedParts(db, metadata, request), peer: request.reach,
+            store.db, metadata, ExportedParts(store.db, metadata, request), peer: request.reach,
             chosen: request.wholeRows, ownLast: ownLast)
     }
 
     /// Prepares an export of all of some rows, which repairs a divergence.
     ///
     /// - throws: ``SyncError`` of code `changedMeanwhile` when more is known of some of their tables than of others.
-    init(_ db: Database, repairing rows: [StateRows]) throws {
-        let metadata = try StoreMetadata.require(db)
+    init(_ store: FoldedStore, repairing rows: [StateRows]) throws {
+        let (db, metadata) = (store.db, store.metadata)
         try self.init(
             db, metadata, ExportedParts(db, metadata, repairing: rows), peer: VersionVector(), chosen: rows,
             isRepair: true)

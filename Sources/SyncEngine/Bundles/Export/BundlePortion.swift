@@ -13,14 +13,14 @@ struct BundlePortion {
     let isPart: Bool
 
     /// - parameters:
-    ///     - db: The database, in the transaction of the export.
+    ///     - store: The store, in the transaction of the export.
     ///     - request: What the receiver knows, and how much it takes.
     ///     - end: The last of this replica's changes that may go; nil for all.
-    init(_ db: Database, _ request: TransferRequest, upTo end: Int64? = nil) throws {
-        let metadata = try StoreMetadata.require(db)
+    init(_ store: FoldedStore, _ request: TransferRequest, upTo end: Int64? = nil) throws {
+        let metadata = store.metadata
         let whole = end ?? metadata.replicas.first { $0.sid == metadata.selfNumber }?.sequence ?? 0
         let portion = try request.changeCountMax.flatMap {
-            try Self.last(db, metadata, request, $0, whole)
+            try Self.last(store.db, metadata, request, $0, whole)
         }
         last = portion ?? end
         isPart = portion != nil

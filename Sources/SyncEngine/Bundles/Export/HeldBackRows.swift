@@ -7,26 +7,26 @@ import SyncWire
 /// that are held back get the last numbers of all, and a bundle without them reaches to the one before: what it says
 /// is true, and what was held back is sent as soon as it is taken.
 struct HeldBackRows {
-    let db: Database
-    let environment: SyncEnvironment
+    let store: FoldedStore
+
+    private var db: Database { store.db }
 
     private typealias Change = (row: Int64, table: Int64, known: Int64)
 
-    /// Gives the changes that a receiver does not know, of the rows that it does not take, the last numbers. The log is
-    /// folded before and after.
+    /// Gives the changes that a receiver does not know, of the rows that it does not take, the last numbers, and
+    /// folds the log again.
     ///
     /// - returns: The last of the other changes, and the local number of this replica, which may get another identity.
     func move(_ request: TransferRequest) throws -> (last: Int64, number: Int64) {
-        try Fold(db: db, environment: environment).run()
-        let metadata = try StoreMetadata.require(db)
+        let metadata = store.metadata
         let changes = try changes(request, metadata)
         if let last = try lastOfOthers(changes, metadata) { return (last, metadata.selfNumber) }
         // One number for all that moves: a mark in the log takes it.
-        let number = try ChangeLog(db).appendMark(at: environment.milliseconds())
+        let number = try ChangeLog(db).appendMark(at: store.environment.milliseconds())
         try note(number)
         // It is the same write under another number: of one moment, the greater number stands (see ``Merge``).
         try VersionTable.renumberHeld(db, of: metadata.selfNumber, as: number)
-        try Fold(db: db, environment: environment).run()
+        try FoldedStore.fold(db, store.environment)
         try DigestLedger.invalidate(db)
         return (number - 1, metadata.selfNumber)
     }

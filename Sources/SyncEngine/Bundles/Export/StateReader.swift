@@ -3,7 +3,9 @@ import SyncWire
 
 /// Answers what a replica holds, from its own metadata and tables.
 struct StateReader {
-    let db: Database
+    let store: FoldedStore
+
+    private var db: Database { store.db }
 
     /// A digest with more tables and columns than this does not go into a greeting.
     private static let greetedPartCountMax = 10_000
@@ -11,40 +13,32 @@ struct StateReader {
     /// ``DivergenceRepair``), because a bucket is the least that can be asked for.
     private static let answeredRowCountMax = 250_000
 
-    /// Whether the log has nothing that has no versions yet.
-    func isFolded() throws -> Bool {
-        try Bool.fetchOne(
-            db, sql: "SELECT coalesce((SELECT max(seq) FROM _sync_log), 0) <= folded FROM _sync_state")
-            == true
-    }
-
     // MARK: Digests
 
-    /// The digest of a greeting, which leaves out what there is nothing of. The log must be folded.
-    func greetedDigest(_ metadata: StoreMetadata) throws -> StateDigest? {
-        let digest = try digest(metadata, isComplete: false)
+    /// The digest of a greeting, which leaves out what there is nothing of.
+    func greetedDigest() throws -> StateDigest? {
+        let digest = try digest(isComplete: false)
         return digest.partCount > Self.greetedPartCountMax ? nil : digest
     }
 
-    /// What the replica holds; nil when entries wait for their versions, or versions to be summed.
+    /// What the replica holds; nil when versions wait to be summed.
     func currentState() throws -> ReplicaState? {
-        let metadata = try StoreMetadata.require(db)
-        guard try isFolded(), try DigestLedger(db, metadata).isCurrent else { return nil }
-        return try state(metadata, isComplete: false)
+        guard try DigestLedger(db, store.metadata).isCurrent else { return nil }
+        return try state(isComplete: false)
     }
 
-    /// What the replica holds and knows. The log must be folded.
-    func state(_ metadata: StoreMetadata, isComplete: Bool) throws -> ReplicaState {
+    /// What the replica holds and knows.
+    func state(isComplete: Bool) throws -> ReplicaState {
         ReplicaState(
-            vector: metadata.vector, parts: try Coverage.load(db, metadata).facts(db),
-            digest: try digest(metadata, isComplete: isComplete))
+            vector: store.metadata.vector, parts: try Coverage.load(db, store.metadata).facts(db),
+            digest: try digest(isComplete: isComplete))
     }
 
-    /// The digest of everything. The log must be folded.
+    /// The digest of everything.
     ///
     /// - parameter isComplete: Whether tables and columns are named of which there is nothing.
-    func digest(_ metadata: StoreMetadata, isComplete: Bool) throws -> StateDigest {
-        let ledger = try DigestLedger(db, metadata)
+    func digest(isComplete: Bool) throws -> StateDigest {
+        let ledger = try DigestLedger(db, store.metadata)
         try ledger.catchUp()
         let sums = try ledger.sums()
         guard isComplete || !sums.isEmpty else { return StateDigest() }
@@ -75,11 +69,8 @@ struct StateReader {
     // MARK: Rows
 
     /// Answers a question.
-    ///
-    /// - throws: ``SyncError`` of code `changedMeanwhile` when the log has entries without versions.
     func answer(_ question: StateQuestion) throws -> StateAnswer {
-        guard try isFolded() else { throw SyncError.changedMeanwhile }
-        let metadata = try StoreMetadata.require(db)
+        let metadata = store.metadata
         let coverage = try Coverage.load(db, metadata)
         let table = try SyncedTable.loadAll(db).named(question.table, by: \.name)
         var answer = StateAnswer(vector: table.map { coverage[$0.number].known } ?? metadata.vector)

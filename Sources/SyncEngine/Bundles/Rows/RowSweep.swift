@@ -15,8 +15,7 @@ struct RowSweep {
         try database.writeWithoutTransaction { db in
             try db.withoutForeignKeys {
                 try db.inTransaction(.immediate) {
-                    try Fold(db: db, environment: environment).run()
-                    try takeOut(db, acknowledged)
+                    try takeOut(FoldedStore.fold(db, environment), acknowledged)
                     return .commit
                 }
             }
@@ -47,8 +46,10 @@ struct RowSweep {
         }
     }
 
-    private func takeOut(_ db: Database, _ acknowledged: [(names: [String], known: VersionVector)]) throws {
-        let metadata = try StoreMetadata.require(db)
+    private func takeOut(
+        _ store: FoldedStore, _ acknowledged: [(names: [String], known: VersionVector)]
+    ) throws {
+        let (db, metadata) = (store.db, store.metadata)
         let partials = try PartialTable.loadAll(db, metadata)
         let sequence = try SettlementMark.lastSequence(db)
         let muting = try Muting(db)
@@ -59,7 +60,7 @@ struct RowSweep {
         try digests.catchUp()
         versions.digests = digests
         let parking = try Parking(db, now: environment.milliseconds())
-        let settlement = try Settlement(db, environment, parking)
+        let settlement = try Settlement(store, parking)
         let remover = RowRemover(db: db, versions: versions, parking: parking, settlement: settlement)
         var count = 0
         for (table, known) in try tables(db, acknowledged) {

@@ -14,6 +14,8 @@ import SyncWire
 /// 2. The sequence of a change is the number of its last log entry.
 /// 3. Only the last write of a row, or of a cell, gets a version: nobody else
 ///    has seen the others.
+///
+/// It is ``FoldedStore`` that runs it, and nobody else.
 struct Fold {
     /// What a fold did.
     struct Summary: Equatable {
@@ -68,19 +70,6 @@ struct Fold {
         try StoreFence(db: db, environment: environment).advance()
         try prune(last)
         return Summary(entryCount: try tail.decode(atIndex: 0))
-    }
-
-    /// What a copy of the file needs: log entries that are in both would get two numbers, and
-    /// what they add to counters would be added twice.
-    static func preparation(_ environment: SyncEnvironment) -> StorePreparation {
-        StorePreparation {
-            try Fold(db: $0, environment: environment).run()
-        } isPrepared: { db in
-            let metadata = try StoreMetadata.require(db)
-            guard metadata.format == MetadataSchema.version else { return false }
-            let last = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0
-            return last <= metadata.folded
-        }
     }
 
     /// Nothing but updates of rows that are known, in one statement. It writes what

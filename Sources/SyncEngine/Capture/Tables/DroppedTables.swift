@@ -117,7 +117,7 @@ extension TableTracking {
     ///
     /// Only what differs from the rows that were kept counts as written.
     func attach(_ kept: SyncedTable, _ definition: TableDefinition, missingRows: MissingRows) throws {
-        try Fold(db: db, environment: environment).run()
+        try FoldedStore.fold(db, environment)
         if missingRows == .deleted { try checkKey(of: kept, definition, nil) }
         let columns = Set(definition.columns.map { $0.identifierKey })
         for column in kept.presentColumns where !columns.contains(column.name.identifierKey) {

@@ -92,7 +92,7 @@ extension TableTracking {
             return false
         }
         // The entries so far are of the columns as they were.
-        try Fold(db: db, environment: environment).run()
+        try FoldedStore.fold(db, environment)
         try checkKey(of: table, definition, captured)
         let folded = Set(names.map { $0.identifierKey })
         var renamed: [(column: SyncedTable.Column, name: String)] = []
@@ -156,7 +156,7 @@ extension TableTracking {
     /// the same name. One that has none of the rows counts as another: peers must
     /// not lose theirs by it.
     private func recapture(_ table: SyncedTable, _ definition: TableDefinition) throws {
-        try Fold(db: db, environment: environment).run()
+        try FoldedStore.fold(db, environment)
         try checkKey(of: table, definition, nil)
         var table = try SyncedTable.load(db, number: table.number)
         let key = table.key.quotedDatabaseIdentifier

@@ -20,8 +20,7 @@ struct KeyConversion {
         let metadata = try StoreMetadata.load(db)
         let tracking = TableTracking(db: db, environment: environment)
         if metadata != nil {
-            try tracking.refresh()
-            try Fold(db: db, environment: environment).run()
+            try FoldedStore.refresh(db, environment)
         }
         let plan = try KeyConversionPlanner(db: db, migration: migration).plan()
         try checkDependents(plan.summary.dependents)
@@ -205,7 +204,7 @@ struct KeyConversion {
                     where: "\(column.name.quotedDatabaseIdentifier) IS NOT NULL")
             }
         }
-        try Fold(db: db, environment: environment).run()
+        try FoldedStore.fold(db, environment)
     }
 }
 

@@ -28,7 +28,7 @@ extension Synchronizer {
     ///   `changedMeanwhile` when somebody writes to one of them; else as ``sync(with:)``.
     public func compare(with transport: any Transport, repairing: Bool = false) throws -> Divergence? {
         let untracked = try database.write { db in
-            let rows = UntrackedRows(db: db, environment: environment)
+            let rows = try UntrackedRows(store: FoldedStore.refresh(db, environment))
             let found = try rows.find()
             if repairing, !found.isEmpty { try rows.adopt() }
             return found

@@ -46,8 +46,8 @@ extension Synchronizer {
 
     /// The last change of each replica of which anything is known here, with all local changes folded.
     package func foldedReach() throws -> VersionVector {
-        let isFolded = try database.read { try StateReader(db: $0).isFolded() }
-        if !isFolded { _ = try database.write { try Fold(db: $0, environment: environment).run() } }
+        let isFolded = try database.read { try FoldedStore.isFolded($0) }
+        if !isFolded { try database.write { _ = try FoldedStore.fold($0, environment) } }
         return try reach().known
     }
 
@@ -97,7 +97,7 @@ extension Synchronizer {
         let environment = environment
         let copy = path + ".copy"
         let secret = passphrase.copy()
-        _ = try database.write { try Fold(db: $0, environment: environment).run() }
+        try database.write { _ = try FoldedStore.fold($0, environment) }
         defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copy + suffix) } }
         try database.writeWithoutTransaction { db in
             try StoreCopy.make(of: db, at: copy, passphrase: secret, progress: progress) { copy in

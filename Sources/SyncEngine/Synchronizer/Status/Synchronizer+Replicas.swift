@@ -75,9 +75,7 @@ extension Synchronizer {
     /// - throws: ``SyncError`` of code `noSuchReplica` when it is not known here, or is this one.
     public func retire(_ replica: ReplicaID) throws {
         try database.write { db in
-            try TableTracking(db: db, environment: environment).refresh()
-            try Fold(db: db, environment: environment).run()
-            let metadata = try StoreMetadata.require(db)
+            let metadata = try FoldedStore.refresh(db, environment).metadata
             guard try metadata.replicaID() != replica else {
                 throw SyncError(.noSuchReplica, "a replica can't retire itself; do it from another one")
             }
@@ -119,14 +117,13 @@ extension Synchronizer {
     @discardableResult
     public func renewIdentity() throws -> ReplicaID {
         let (replica, isForked) = try database.write { db in
-            try TableTracking(db: db, environment: environment).refresh()
-            try Fold(db: db, environment: environment).run()
-            let old = try StoreMetadata.require(db).replicaID()
+            let store = try FoldedStore.refresh(db, environment)
+            let old = try store.metadata.replicaID()
             let forks = try RetirementForks.take(db)
-            try ReplicaIdentity.renew(db, environment, forks)
+            try ReplicaIdentity.renew(store, forks)
             // Whoever refused it has retired it: no file can use it any more.
             try ReplicaRegister(db: db).retire(old, at: environment.milliseconds(), .renewed)
-            return (try StoreMetadata.require(db).replicaID(), !forks.isEmpty)
+            return (try store.currentMetadata().replicaID(), !forks.isEmpty)
         }
         // A new identity is another winner of rows of the same moment.
         if isForked { try database.settle(environment, isFull: true) }

@@ -30,8 +30,8 @@ extension Synchronizer {
             var report = CompactionReport()
             try db.inTransaction(.immediate) {
                 try TableTracking(db: db, environment: environment).refresh()
-                let repair = try MetadataRepair(db: db, environment: environment).run()
-                report = try Compaction(db: db, environment: environment, options: options).run()
+                let (repair, store) = try MetadataRepair(db: db, environment: environment).run()
+                report = try Compaction(store: store, options: options).run()
                 report.repair = repair
                 return isDryRun ? .rollback : .commit
             }

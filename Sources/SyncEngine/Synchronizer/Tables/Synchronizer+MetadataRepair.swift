@@ -13,7 +13,7 @@ extension Synchronizer {
     public func repairMetadata() throws -> MetadataRepairReport {
         try database.write { db in
             try TableTracking(db: db, environment: environment).refresh()
-            return try MetadataRepair(db: db, environment: environment).run()
+            return try MetadataRepair(db: db, environment: environment).run().report
         }
     }
 }

@@ -19,7 +19,7 @@ extension Synchronizer {
         guard !policies.isEmpty else { return }
         try db.inSavepoint {
             try db.withoutReportingSchemaChanges { try MetadataSchema.upgrade(db) }
-            try Fold(db: db, environment: environment).run()
+            try FoldedStore.fold(db, environment)
             let store = PolicyStore(db: db, environment: environment)
             for policy in policies { try store.declare(policy) }
             return .commit
