@@ -174,4 +174,21 @@ import Testing
         }
         #expect(!FileManager.default.fileExists(atPath: stores.factory.folder + "/other.db"))
     }
+
+    @Test func aTaskSynchronizesThroughAMailboxUntilItIsCancelled() async throws {
+        let stores = try replicas(2, MemoryMailbox(seed: 1, faults: []))
+        let (one, other) = (stores.all[0], stores.all[1])
+        try stores.insert(0, 1, "first")
+        #expect(try await one.synchronizer.push(through: one.transport).pushed?.rowCount == 1)
+        #expect(try await other.synchronizer.pull(through: other.transport).pulled?.rowCount == 1)
+        try stores.insert(1, 2, "second")
+        let cancelled = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            _ = try await other.synchronizer.sync(through: other.transport)
+        }
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        #expect(try await other.synchronizer.sync(through: other.transport).pushed?.rowCount == 1)
+        #expect(try await one.synchronizer.sync(through: one.transport).pulled?.rowCount == 1)
+        #expect(try stores.areEqual())
+    }
 }
