@@ -92,7 +92,8 @@ public final class Synchronizer: Sendable {
 
     /// Synchronizes, and blocks this thread until it is done.
     ///
-    /// Cancelling the task does not stop it, as it does ``sync(with:)``; an error thrown by `progress` does.
+    /// Cancelling the task stops ``sync(with:)``, but not this method. An error thrown by `progress` stops
+    /// it.
     ///
     /// - parameter progress: Called with the direction, the rows that were sent
     ///   and their number. An error that it throws cancels.

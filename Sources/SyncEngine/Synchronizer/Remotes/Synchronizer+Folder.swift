@@ -3,8 +3,8 @@ import CipherStore
 extension Synchronizer {
     /// Brings changes here from a folder and puts ours into it. Blocks this thread until that is done.
     ///
-    /// Cancelling the task does not stop it, as it does ``sync(through:)``; an error thrown by `progress`
-    /// does.
+    /// Cancelling the task stops ``sync(through:)``, but not this method. An error thrown by `progress` stops
+    /// it.
     ///
     /// - parameter progress: Called with the direction, and how much was done of how much: bytes of a
     ///   bundle when pulling, rows when pushing. An error that it throws cancels.
