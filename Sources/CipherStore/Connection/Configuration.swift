@@ -49,17 +49,17 @@ public struct Configuration: Sendable {
     ///
     /// Such a connection also reads a file on a medium or in a folder that can't be written, or on a full
     /// disk:
-    /// - Where SQLite can make the files that it needs beside one in WAL mode, or where they are there, it
-    ///   reads as always, with locks.
-    /// - Where it can't, and no `-wal` or `-journal` file has content, the file is read as it is, with
-    ///   SQLite's `immutable`: nothing is made beside it, and nothing is locked. A read during which, or
-    ///   before which, somebody wrote the file throws a ``DatabaseError`` of code `SQLITE_BUSY`; open it
-    ///   again then.
-    /// - Where it can't, and a `-wal` file has content that this process can't read, opening throws a
+    /// - If the files that SQLite needs beside a file in WAL mode exist, or SQLite can make them, it reads as
+    ///   always, with locks.
+    /// - If it can't, and no `-wal` or `-journal` file has content, the file is read as it is, with SQLite's
+    ///   `immutable`: nothing is made beside it, and nothing is locked. If another program has written the
+    ///   file before or during a read, the read throws a ``DatabaseError`` of code `SQLITE_BUSY`; open the
+    ///   file again then.
+    /// - If it can't, and a `-wal` file has content that this process can't read, opening throws a
     ///   ``DatabaseError`` of code `SQLITE_CANTOPEN`: a part of the data would be missing.
     ///
-    /// A queue reads a file that this process may not write so without this setting, too; writes throw
-    /// `SQLITE_READONLY`, as does a pool when it is opened.
+    /// Without this setting, a queue reads in the same way a file that this process may not write. Writes
+    /// then throw `SQLITE_READONLY`. A pool throws that already when it is opened.
     public var readonly = false
 
     /// The journal mode. The default leaves the file's mode as it is, except
@@ -163,7 +163,7 @@ public struct Configuration: Sendable {
         setups.append(setup)
     }
 
-    /// Opens connections with a passphrase that never was in unprotected memory.
+    /// Opens connections with a passphrase that was never in unprotected memory.
     public mutating func usePassphrase(_ passphrase: borrowing Passphrase) {
         useKeySlot(Secret(passphrase))
     }

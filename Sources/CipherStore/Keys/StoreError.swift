@@ -24,7 +24,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case plaintext
         /// The passphrase does not open the file, or its first page is damaged.
         case wrongPassphrase
-        /// A page does not carry the MAC that it needs, or a check failed.
+        /// A page has a wrong MAC, or a check failed.
         case damaged
         /// The file needs a newer SQLCipher than the linked one, or a newer version of this library:
         /// ``StoreError/needsNewerLibrary``.
@@ -61,7 +61,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case noSuchSlot
         /// The only slot of a keyring can't be removed.
         case lastSlot
-        /// Slots of the keyring would end that were not named.
+        /// The operation would end slots of the keyring that the caller did not name.
         case otherSlots
         /// The slot that was just used can't be removed.
         case slotInUse
@@ -77,7 +77,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case archiveDamaged
         /// The parameters of a key derivation are out of range.
         case costOutOfRange
-        /// Memory for a key can't be had.
+        /// There is no memory for a key.
         case outOfMemory
         /// The operation was cancelled.
         case cancelled
@@ -92,8 +92,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file concerned.
     public let path: String?
 
-    /// Whether a newer version of this library reads the file: one of its own formats, and not SQLCipher's,
-    /// is too new.
+    /// Whether a newer version of this library could read the file: a format of this library, not of
+    /// SQLCipher, is too new.
     public let needsNewerLibrary: Bool
 
     /// Makes an error.

@@ -2,8 +2,8 @@ import SyncWire
 
 /// A way to reach a replica.
 ///
-/// A cancelled synchronization stops between two frames that are handed over, and then closes the peer. A wait
-/// of a transport's own is not ended by it, so each has to have an end of its own.
+/// A cancelled synchronization stops between two frames that are handed over, and then closes the peer. It
+/// does not end a wait inside the transport, so every such wait needs a timeout.
 public protocol Transport: Sendable {
     /// A name for status lines, such as a path. No secret.
     var name: String { get }
@@ -12,7 +12,7 @@ public protocol Transport: Sendable {
     func connect(_ environment: SyncEnvironment) throws -> any SyncPeer
 }
 
-/// What a peer was to hand out does not come fast enough for a receiver that has a transaction open.
+/// The frames of a peer come too slowly for a receiver that has a transaction open.
 package struct SourceStalled: Error {
     package init() {}
 }
@@ -22,15 +22,15 @@ public protocol SyncPeer: AnyObject {
     /// Folds its log and says who it is and what it knows.
     func greet() throws -> Greeting
 
-    /// Fetches what ``send(_:progress:to:)`` is going to hand out, if that takes long: the
-    /// receiver has a transaction open while it takes frames, and others wait for it.
+    /// Fetches in advance what ``send(_:progress:to:)`` will hand out, if fetching takes long. The receiver
+    /// has a transaction open while it takes frames, and other writers wait for it.
     ///
-    /// A peer may fetch a part and begin to hand it out. It throws `SourceStalled` when the rest is late,
-    /// and is asked again for the same then: the second time it fetches everything.
+    /// A peer may fetch a part and begin to hand it out. If the rest is late, it throws `SourceStalled`. It
+    /// is then asked for the same again, and the second time it fetches everything.
     func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws
 
-    /// Writes what lies beyond what a receiver knows, of all tables or of some, as the frames of a
-    /// bundle, from one snapshot.
+    /// Writes the changes that a receiver does not know, of all tables or of some, as the frames of a bundle,
+    /// from one snapshot.
     ///
     /// - parameter sink: Takes frames; their bytes are valid only during the call.
     /// - returns: The number of rows and bytes.
@@ -44,17 +44,17 @@ public protocol SyncPeer: AnyObject {
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary
 
-    /// Takes in what another replica says of itself and of others.
+    /// Takes in what another replica says about itself and about others.
     ///
     /// - returns: The forks that this replica sees in it.
     func meet(_ greeting: Greeting) throws -> [Fork]
 
-    /// Gives the replica a new identity, and all that it has of forks beyond their common part.
+    /// Gives the replica a new identity, and moves its changes beyond the common part of each fork to that
+    /// identity.
     func renewIdentity(_ forks: [Fork]) throws
 
-    /// The same, unless the greeting that showed the forks does not show them any more: another process may have
-    /// synchronized the two replicas since this one greeted, and then what looks like a copy of its file is its own
-    /// newer state.
+    /// Does the same, unless the greeting no longer shows the forks. Another process may have synchronized
+    /// the two replicas since this one greeted; its own newer state then looks like a copy of its file.
     ///
     /// - parameters:
     ///     - greeting: What the other replica said.
@@ -69,14 +69,14 @@ public protocol SyncPeer: AnyObject {
 
     /// Says what the replica holds, as digests.
     ///
-    /// - returns: nil when it can't be compared, or only by and by: its program knows no
-    ///   digests, or somebody wrote after the fold.
+    /// - returns: nil when it can't be compared, because its program knows no digests, or can't be compared
+    ///   now, because something was written after the fold.
     func state(_ kind: StateKind) throws -> ReplicaState?
 
     /// Answers a question about rows.
     func answer(_ question: StateQuestion) throws -> StateAnswer
 
-    /// Fetches what ``send(rows:to:)`` is going to hand out, as ``prepareToSend(_:progress:)``.
+    /// Fetches in advance what ``send(rows:to:)`` will hand out, as ``prepareToSend(_:progress:)`` does.
     func prepareToSend(rows: [StateRows]) throws
 
     /// Writes all of some rows as the frames of a bundle that repairs a divergence.
@@ -84,15 +84,16 @@ public protocol SyncPeer: AnyObject {
         rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws -> TransferSummary
 
-    /// Notes what this replica, which was retired, has to take along when it gets a new identity.
+    /// Notes the forks of this retired replica, whose changes it has to take along when it gets a new
+    /// identity.
     func note(_ forks: [Fork]) throws
 
-    /// What to ask another replica for, of the tables that this one holds some rows of.
+    /// The rows to ask another replica for, in tables that this one holds in part.
     func rowRequests() throws -> [RowRequest]
 
-    /// Takes out the rows that are not wanted, and of which a remote has what was written to them here.
+    /// Takes out rows outside the choice, if a remote has the changes that were made to them here.
     ///
-    /// - parameter acknowledged: What the remote knows of tables that are held in part, by their names.
+    /// - parameter acknowledged: What the remote knows of the tables that are held in part, by their names.
     func takeOutRows(acknowledged: [(names: [String], known: VersionVector)]) throws
 
     /// Ends the connection.
@@ -119,18 +120,18 @@ extension SyncPeer {
 }
 
 extension SyncPeer {
-    /// Does nothing: what is here needs not be fetched.
+    /// Does nothing: local rows need not be fetched.
     public func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws {}
 
     /// Does nothing, as above.
     public func prepareToSend(rows: [StateRows]) throws {}
 }
 
-/// How digests are told.
+/// Which digests a replica is asked for.
 public enum StateKind: Sendable {
     /// As they are kept, and without what there is nothing of.
     case kept
-    /// Of all tables and columns, computed anew from the versions.
+    /// Of all tables and columns, recomputed from the versions.
     case recomputed
 }
 

@@ -31,8 +31,8 @@ extension Synchronizer {
 
     private var now: Date { Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000) }
 
-    /// Makes a store of an archive. A store that is synchronized becomes a replica of its own, so
-    /// that what the archived one has written since is not taken for this one's.
+    /// Makes a store of an archive. A synchronized store becomes a replica of its own, so that its changes
+    /// are not mistaken for changes that the archived replica has made since.
     ///
     /// - parameters:
     ///     - archive: The path of the archive.

@@ -9,7 +9,7 @@ import SyncWire
 /// print(report.pulled?.rowCount ?? 0, "rows came")
 /// ```
 ///
-/// Tracking is done by triggers in the file, so it goes on whoever writes to it.
+/// Triggers in the file do the tracking, so the writes of all programs count.
 public final class Synchronizer: Sendable {
     let database: any DatabaseWriter
     let environment: SyncEnvironment
@@ -49,7 +49,7 @@ public final class Synchronizer: Sendable {
         }
     }
 
-    /// Opens a store that is prepared already.
+    /// Opens a store that was prepared before.
     ///
     /// - throws: ``SyncError`` of code `notSynchronized` when it is not.
     public init(existing database: any DatabaseWriter, environment: SyncEnvironment = .system) throws {
@@ -67,7 +67,7 @@ public final class Synchronizer: Sendable {
         mergePolicies = other.mergePolicies
     }
 
-    /// Tracks tables. Rows that are there already count as inserted now.
+    /// Tracks tables. Their existing rows count as inserted now.
     ///
     /// - parameter policies: What becomes of concurrent values, see ``setPolicies(_:)``.
     /// - throws: ``SyncError`` for a table that can't be tracked, or a policy that a column
@@ -97,7 +97,8 @@ public final class Synchronizer: Sendable {
 
     /// Synchronizes, and blocks this thread until it is done.
     ///
-    /// The cancellation of a task, which ``sync(with:)`` sees, does not stop it; an error of `progress` does.
+    /// Cancelling the task stops ``sync(with:)``, but not this method. An error thrown by `progress` stops
+    /// it.
     ///
     /// - parameter progress: Called with the direction, the rows that were sent
     ///   and their number. An error that it throws cancels.

@@ -78,7 +78,8 @@ import Testing
             for store in [phone, hub] {
                 let titles = try store.titles()
                 #expect(
-                    titles["of the phone \(round)"] == 1 && titles["of the hub \(round)"] == 1, "\(round): \(titles)")
+                    titles["of the phone \(round)"] == 1 && titles["of the hub \(round)"] == 1,
+                    "\(round): \(titles)")
             }
         }
         #expect(try phone.rows() == hub.rows())

@@ -29,9 +29,9 @@ public final class DatabaseQueue: DatabaseWriter {
     /// Opens an in-memory database.
     ///
     /// - parameters:
-    ///     - name: All queues of the process with one name share one database,
-    ///       which lives as long as one of them. Without a name it is the queue's own.
-    ///     - configuration: The configuration; a passphrase has nothing to encrypt here, and does no harm.
+    ///     - name: All queues of the process with the same name share one database, which lives as long as
+    ///       one of these queues. Without a name, the queue has a database of its own.
+    ///     - configuration: The configuration. A passphrase has no effect: there is no file to encrypt.
     /// - throws: A ``DatabaseError``.
     public convenience init(named name: String? = nil, configuration: Configuration = Configuration()) throws
     {
@@ -224,7 +224,7 @@ public final class DatabaseQueue: DatabaseWriter {
 }
 
 extension Database {
-    /// Reads a snapshot, or tells why that failed.
+    /// Reads a snapshot, or reports why that failed.
     ///
     /// - parameters:
     ///     - value: Called with the connection, or with the error.

@@ -5,8 +5,8 @@ import Foundation
 /// It has no description and cannot be read back. Text is normalised to NFC,
 /// so that a passphrase typed on one system opens the file on another.
 ///
-/// A copy, a ``Secret`` made of it and what was configured with it share its
-/// memory, which is zeroed when the last of them goes.
+/// Its copies, a ``Secret`` made of it and configurations that use it share its memory, which is zeroed when
+/// the last of them goes.
 ///
 /// ```swift
 /// let passphrase = try Passphrase("correct horse battery staple")

@@ -1,13 +1,14 @@
 import CipherStore
 import SyncWire
 
-/// Deletions that end a row of which their writer knew nothing: somebody else had made it under the same key, or had
-/// got another identity, under which it told of the row anew.
+/// Deletions that end a row that their author had never seen: another replica had inserted it under the same
+/// key, or had sent it again under a new identity.
 ///
-/// A deletion is forgotten when everybody knows it. If it was, whoever did so takes such a row for a new one, and gives
-/// it to others; whoever saw the deletion end it counts it as known, and never hears of it again. So the deletion is
-/// told anew by whoever sees both: that one is not forgotten before everybody knows the row as well, and ends it
-/// wherever it came to meanwhile.
+/// A deletion is forgotten when all replicas know it. A replica that has forgotten it takes such a row for a
+/// new one, and passes it on. A replica that saw the deletion end the row counts the row as known, and never
+/// hears of it again. So the replica that sees both re-issues the deletion as its own change. The new
+/// deletion is not forgotten before all replicas know the row as well, and it ends the row wherever the row
+/// has come meanwhile.
 final class HalfKnownDeletions {
     private let db: Database
     private let environment: SyncEnvironment
@@ -18,8 +19,8 @@ final class HalfKnownDeletions {
         self.environment = environment
     }
 
-    /// Notes a deletion that has to be told anew, if the row that it meets is one of an earlier life that its writer did
-    /// not know.
+    /// Notes a deletion that has to be re-issued, if the row that it meets is of an earlier life that its
+    /// author did not know.
     ///
     /// - parameters:
     ///     - change: What the bundle says: the row, or the deletion.
@@ -49,7 +50,8 @@ final class HalfKnownDeletions {
         statement.reset()
     }
 
-    /// Tells the deletions anew, once all of the bundle is there. One that speaks of a row twice may have brought it back.
+    /// Re-issues the deletions once the whole bundle is there. A bundle that mentions a row twice may have
+    /// brought it back.
     func finish() throws {
         guard isInUse else { return }
         try ChangeLog(db).appendDeletions(ofDeadRowsIn: "_sync_ended", at: environment.milliseconds())

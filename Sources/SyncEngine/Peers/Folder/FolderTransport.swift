@@ -9,11 +9,10 @@ import SyncWire
 /// let report = try synchronizer.run(.both, folder)
 /// ```
 ///
-/// Each replica has a subfolder, and writes only there: encrypted bundles, which never change, and
-/// a head that lists them. Nothing of it is trusted: a file that is not complete, not authentic, of
-/// another database or gone makes a synchronization incomplete, and never wrong. After a synchronization, a
-/// new replica can learn from the folder all that this one knows. `Schemas/folder/v1.md` describes the
-/// files.
+/// Each replica has a subfolder, and writes only there: encrypted bundles, which never change, and a head
+/// that lists them. The folder is not trusted: a file that is incomplete, not authentic, of another database
+/// or gone makes a synchronization incomplete, but never wrong. After a synchronization, a new replica can
+/// learn from the folder all that this one knows. `Schemas/folder/v1.md` describes the files.
 public struct FolderTransport: Sendable {
     /// When the bundles of a folder are replaced by a fresh one of everything.
     public typealias Compaction = MailboxTransport.Compaction
@@ -32,7 +31,7 @@ public struct FolderTransport: Sendable {
     /// Makes a transport.
     ///
     /// - parameters:
-    ///     - path: The folder. It is made by the first synchronization, in a folder that is there.
+    ///     - path: The folder. The first synchronization makes it; the folder that it is in has to exist.
     ///     - passphrase: What encrypts all files of the folder; the same for all replicas.
     ///     - cost: What trying a passphrase costs. It is paid once for each transport.
     public init(path: String, passphrase: borrowing Passphrase, cost: ScryptCost = .standard) {
@@ -59,7 +58,7 @@ public struct FolderReport: Equatable, Sendable {
     public internal(set) var isCompacted = false
     /// Files that could not be used, and why. They are tried again the next time.
     public internal(set) var remarks: [String] = []
-    /// The replica id that this store had, when it turned out to be a copy, or a restored one, and got a new one.
+    /// The former replica id of this store, if it turned out to be copied or restored and got a new id.
     public internal(set) var renewedReplica: ReplicaID?
     /// Why the contact could not be noted for the status, although the changes were exchanged; nil when it was.
     public internal(set) var unrecordedReason: String?

@@ -2,10 +2,10 @@ import Foundation
 
 /// A place where replicas leave files for each other: a folder, a bucket, a relay.
 ///
-/// It has folders, one for each replica, and files in them. There is no deeper level. What a place has to be able
-/// to do is little: no locks, no renaming, no appending, and no reading after one's own writing. What it says is
-/// not trusted: the engine encrypts and authenticates each file, and takes one that is damaged, missing, old or
-/// not complete for a delay.
+/// It has folders, one for each replica, and files in them. There is no deeper level. A place needs few
+/// abilities: no locks, no renaming, no appending, and no guarantee that a file can be read right after it
+/// was written. The engine does not trust the place: it encrypts and authenticates each file, and treats a
+/// damaged, missing, old or incomplete file as one that is late.
 ///
 /// The engine asks for folders named by 32 characters of `0-9a-f`, and for files named by at most 64 characters
 /// of `0-9a-z`, `-` and `.`. Files that others put there may have any name. Bundles and snapshots are written
@@ -23,17 +23,17 @@ public protocol Mailbox: Sendable {
 
     /// The names of the folders.
     ///
-    /// It may be out of date: folders may be missing that were made lately, and it may name what is gone, or is
-    /// no folder. A place that nobody has written into yet has none; that is no error.
+    /// The list may be out of date: new folders may be missing, and it may name things that are gone or are
+    /// not folders. A place that is still empty has no folders; that is not an error.
     ///
     /// - throws: ``MailboxError``: `notPermitted`, `unreachable`, `failed`.
     func folders() throws -> [String]
 
     /// The files of a folder, in any order.
     ///
-    /// It may be out of date: files may be missing that were written lately, and it may name files that are
-    /// removed, or are not there yet. A size that it says was that of the file at some time. Files that are not
-    /// complete, in a place where others leave files too, may be among them. A folder that is not there has none.
+    /// The list may be out of date: new files may be missing, and it may name files that are removed or not
+    /// there yet. Each size was the size of the file at some time. In a place where others leave files too,
+    /// some files may be incomplete. A missing folder has no files.
     ///
     /// - parameter folder: One of ``folders()``, or the one that the caller writes into.
     /// - throws: ``MailboxError``: `notPermitted`, `unreachable`, `failed`.
@@ -41,16 +41,16 @@ public protocol Mailbox: Sendable {
 
     /// Opens a file.
     ///
-    /// All that is read then is of one version of it, or an error: pieces of two versions are never mixed.
+    /// All reads return bytes of one version of the file, or throw: pieces of two versions are never mixed.
     ///
     /// - throws: ``MailboxError``: `missing`, `notPermitted`, `unreachable`, `failed`.
     func open(_ path: MailboxPath) throws -> any MailboxReader
 
     /// Writes a file, and the folder that it is in when that is not there.
     ///
-    /// Others see the file whole or not at all, and when `replacing` either the one before or the new one. When
-    /// this returns, the file lasts. When it throws, none was written, or all of it was: a connection may have
-    /// ended before the answer came.
+    /// Others see the whole file or no file; when `replacing`, they see either the old or the new one. When
+    /// this returns, the file is durable. When it throws, either nothing or the whole file was written: a
+    /// connection may have ended before the answer came.
     ///
     /// - parameters:
     ///     - path: Where it goes.
@@ -65,7 +65,7 @@ public protocol Mailbox: Sendable {
         _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
     ) throws
 
-    /// Removes a file. One that is not there is no error. Others who have it open may get an error.
+    /// Removes a file. A missing file is not an error. Readers that have the file open may get an error.
     ///
     /// - throws: ``MailboxError``: `notPermitted`, `unreachable`, `failed`.
     func remove(_ path: MailboxPath) throws

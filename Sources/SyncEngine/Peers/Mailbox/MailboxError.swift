@@ -2,8 +2,9 @@ import CipherStore
 
 /// Why a ``Mailbox`` did not do what it was asked for.
 ///
-/// A synchronization goes on without a file that is `missing`, or that it is `notPermitted` to read. Writing ends
-/// with a ``StoreError``, as it does for any file; `unreachable` ends a synchronization as it is.
+/// A synchronization goes on without a file that is `missing`, or that it is `notPermitted` to read. An error
+/// of writing becomes a ``StoreError``, as for any file. `unreachable` ends a synchronization with this
+/// error.
 public struct MailboxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
     public enum Code: String, Sendable {

@@ -8,9 +8,9 @@ import SyncWire
 /// let report = try synchronizer.run(.both, transport)
 /// ```
 ///
-/// Each replica has a folder there, and writes only into it: encrypted bundles, which never change, and
-/// a head that lists them. A file that is not complete, not authentic, of another database or gone makes a
-/// synchronization incomplete, and never wrong. After a synchronization, a new replica can learn from the
+/// Each replica has a folder there, and writes only into it: encrypted bundles, which never change, and a
+/// head that lists them. A file that is incomplete, not authentic, of another database or gone makes a
+/// synchronization incomplete, but never wrong. After a synchronization, a new replica can learn from the
 /// mailbox all that this one knows. `Schemas/folder/v1.md` describes the files.
 public struct MailboxTransport: Sendable {
     /// When bundles are replaced by a fresh one of everything.

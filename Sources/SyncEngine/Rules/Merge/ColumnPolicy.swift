@@ -1,8 +1,7 @@
 import CipherStore
 import SyncWire
 
-/// What becomes of two values that were written to a column without knowing of
-/// each other.
+/// Which value stands when two concurrent writes gave a column two values.
 ///
 /// ```swift
 /// let synchronizer = try Synchronizer(
@@ -20,17 +19,17 @@ public struct ColumnPolicy: Equatable, Sendable {
         /// The column counts: what each replica added is summed up. Sums wrap around
         /// at the ends of 64 bits.
         ///
-        /// It is about integers. Where the column holds something else, the last writer
-        /// wins, and nothing is added to it until it is an integer again.
+        /// It counts integers only. If the column holds something else, the last writer wins, and nothing is
+        /// added until the value is an integer again.
         case counter
-        /// A function makes one value of both, see ``Synchronizer/register(mergePolicy:_:)``.
-        /// Replicas that don't have it go on as with `lastWriter`.
+        /// A function makes one value of both, see ``Synchronizer/register(mergePolicy:_:)``. Replicas
+        /// without the function merge as with `lastWriter`.
         case custom(name: String)
         /// The greater of both values stands, in SQLite's order of values: numbers, then text by its bytes, then blobs.
         /// NULL gives way to any value.
         ///
-        /// It is about values that were written without knowing of each other. Whoever knows both may write less,
-        /// and that stands as any later write does.
+        /// It decides between concurrent values only. A writer that knows both may write a smaller value,
+        /// which stands as any later write does.
         case max
         /// The smaller of both values stands, in the order of ``max``. NULL gives way to any value.
         case min
@@ -55,8 +54,7 @@ public struct ColumnPolicy: Equatable, Sendable {
         ColumnPolicy(table: table, column: column, kind: .lastWriter)
     }
 
-    /// The column counts. That can't be taken back: what replicas have added is kept
-    /// apart from then on.
+    /// The column counts. That can't be undone: from then on, the replicas' additions are kept apart.
     public static func counter(_ table: String, _ column: String) -> ColumnPolicy {
         ColumnPolicy(table: table, column: column, kind: .counter)
     }

@@ -8,15 +8,16 @@ public struct SyncReport: Equatable, Sendable {
         public let rowCount: Int64
         /// The bytes on the wire.
         public let byteCount: Int64
-        /// Values that lost against a write that did not know them.
+        /// Values that lost against a concurrent write.
         public let conflictCount: Int64
         /// Those of them that the sender knew, and found too when it learnt of the values.
         public let sharedConflictCount: Int64
-        /// Rows that the receiver could not write yet.
+        /// Rows that the receiver could not write yet; they wait there.
         public let parkedCount: Int64
         /// Rows that the receiver could not write before, and could now.
         public let unparkedCount: Int64
-        /// How far times were ahead of the receiver's clock, where it is more than it goes along with; else zero.
+        /// How far the changes' times were ahead of the receiver's clock, if that is more than the receiver
+        /// accepts; else zero.
         public let skewMilliseconds: Int64
         /// The replica that wrote the newest of these; nil when there are none, or a server does not say.
         public let skewedReplica: ReplicaID?
@@ -43,7 +44,7 @@ public struct SyncReport: Equatable, Sendable {
     public internal(set) var pushed: Transfer?
     /// The new identities of replicas whose files turned out to be copies, or restored from older ones.
     public internal(set) var renewedReplicas: [ReplicaID] = []
-    /// What was found when both sides knew the same and did not hold the same; nil when they do.
+    /// The rows that differed although both sides knew the same changes; nil when none did.
     public internal(set) var divergence: Divergence?
     /// Why the contact could not be noted for the status, although the changes
     /// were exchanged; nil when it was.
@@ -53,7 +54,7 @@ public struct SyncReport: Equatable, Sendable {
     /// did. Nothing of it was applied there: it stays to be sent.
     public internal(set) var refusal: SyncError?
 
-    /// Tables of which some rows are held that could not be exchanged with this remote now, and why.
+    /// Tables that are held in part and could not be exchanged with this remote this time, with the reasons.
     public internal(set) var waitingTables: [WaitingTable] = []
 
     /// A table that waits for another synchronization.
@@ -73,7 +74,8 @@ public struct SyncReport: Equatable, Sendable {
         return here + there - min(here, pushed?.sharedConflictCount ?? 0)
     }
 
-    /// How far the times of what came were ahead of the clock here, where it is more than the clock goes along with; else zero.
+    /// How far the times of received changes were ahead of the local clock, if that is more than the clock
+    /// accepts; else zero.
     public var skewMilliseconds: Int64 { pulled?.skewMilliseconds ?? 0 }
     /// The parked rows of both directions.
     public var parkedCount: Int64 { (pulled?.parkedCount ?? 0) + (pushed?.parkedCount ?? 0) }

@@ -14,13 +14,13 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case noSuchTable
         /// The table's key is not a UUID, so its rows can't be matched.
         case unsuitableKey
-        /// Keys can't be turned into UUIDs; the message lists what stands against it.
+        /// Keys can't be turned into UUIDs; the message lists the obstacles.
         case keysNotConvertible
         /// The table is of a kind that can't be tracked.
         case unsuitableTable
         /// The remote belongs to another database.
         case otherStore
-        /// The remote is this file itself, or can't be told from it.
+        /// The remote is this file itself, or can't be distinguished from it.
         case sameReplica
         /// The remote sent something that can't be right.
         case invalidBundle
@@ -28,8 +28,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case forkedReplica
         /// Somebody retired the replica.
         case retiredReplica
-        /// Deletions that are not known here were forgotten everywhere else: only a bundle of
-        /// everything can be applied.
+        /// Other replicas forgot deletions that this one does not know: only a bundle of everything can be
+        /// applied.
         case resyncRequired
         /// The column can't have the policy.
         case unsuitablePolicy
@@ -45,21 +45,21 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case missingChanges
         /// A folder holds no snapshot that a new replica could begin with.
         case snapshotMissing
-        /// The way to the remote can't bring some tables only, or what is known of some tables only.
+        /// This way to the remote can't carry some tables only, nor knowledge that is limited to some tables.
         case scopeUnsupported
-        /// Rows can't be chosen so: by this column, by these values, or beside another choice.
+        /// Rows can't be chosen by this column, by these values, or beside another choice.
         case unsuitableScope
-        /// The remote exchanges other tables with this device than it asks for or brings.
+        /// The device asks for, or brings, tables or rows that the remote does not exchange with it.
         case outsideScope
         /// More replicas, tables or columns would be known here than a store keeps.
         case capacityExceeded
-        /// A bundle takes longer to apply than a server takes over one of this device, while others wait.
+        /// Applying the bundle takes longer than the server allows this device while others wait.
         case tooMuchAtOnce
-        /// A bundle changes rows that are not here, though what they began with counts as known.
+        /// A bundle changes rows that are missing here, although the writes that began them count as known.
         case rowsMissing
-        /// The replica was never heard of.
+        /// The replica is not known here.
         case noSuchReplica
-        /// Two replicas know the same and do not hold the same, and could not be made equal.
+        /// Two replicas know the same changes but hold different rows, and could not be made equal.
         case diverged
         /// The remote can't be compared.
         case notComparable
@@ -95,7 +95,7 @@ extension SyncError {
 
     /// A remote that has nothing to do with this store.
     static let otherStoreRemote = SyncError(.otherStore, "the remote is a replica of another database")
-    /// A remote that can't be told from this store.
+    /// A remote that can't be distinguished from this store.
     static let sameReplicaRemote = SyncError(
         .sameReplica,
         "the remote has the same identity: it is this file itself, or a copy that can't be told from it")

@@ -72,8 +72,8 @@ extension Synchronizer {
         )
     }
 
-    /// Writes a request: a small bundle file without changes, that says what this replica knows.
-    /// Whoever gets it can make a bundle of just what is missing here.
+    /// Writes a request: a small bundle file without changes that says what this replica knows. Its receiver
+    /// can make a bundle of exactly the changes that are missing here.
     ///
     /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
     public func writeRequest(to path: String, _ protection: BundleFile.Protection) throws {
@@ -120,7 +120,7 @@ extension Synchronizer {
         }
     }
 
-    /// Applies a bundle file: all of it or nothing. A second application changes nothing.
+    /// Applies a bundle file: all of it or nothing. Applying it again changes nothing.
     ///
     /// - parameter progress: Called with the bytes that were read, and their number.
     /// - throws: ``SyncError``: `otherStore`, and `missingChanges` when the bundle builds on changes that

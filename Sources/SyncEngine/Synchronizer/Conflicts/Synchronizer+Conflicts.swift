@@ -28,7 +28,7 @@ extension Synchronizer {
         return try database.read { try Conflict.request(filter).fetchAll($0) }
     }
 
-    /// Counts the conflicts of the journal. The filter's limit means nothing here.
+    /// Counts the conflicts of the journal. The filter's limit is ignored.
     ///
     /// - throws: ``SyncError``, `DatabaseError`.
     public func conflictCount(_ filter: ConflictFilter = .open) throws -> Int {

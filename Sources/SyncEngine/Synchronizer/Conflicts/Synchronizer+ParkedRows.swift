@@ -68,8 +68,8 @@ extension Synchronizer {
 
     /// Tries again to write all rows that wait.
     ///
-    /// It is not needed as a rule: they are tried after each synchronization, change of
-    /// the schema, and local change that may help them.
+    /// That is rarely needed: the rows are tried again after each synchronization, each change of the schema,
+    /// and each local change that may help them.
     ///
     /// - returns: How many found their place.
     @discardableResult
@@ -81,8 +81,8 @@ extension Synchronizer {
     /// Says what happens to the rows of a table whose parent is deleted on another
     /// replica. Without it they are held.
     ///
-    /// It is a setting of this store, and should be the same in all replicas: the first
-    /// one that finds an orphan changes it for all.
+    /// It is a setting of this store, and should be the same in all replicas: the first replica that finds an
+    /// orphan deletes or changes the row for all.
     ///
     /// ```swift
     /// try synchronizer.setOrphanPolicy(.delete, for: "item")

@@ -9,7 +9,7 @@ extension Synchronizer {
         return try database.read { try ConflictRetention.load($0) }
     }
 
-    /// Sets how long the journal keeps conflicts, and drops what is beyond that now.
+    /// Sets how long the journal keeps conflicts, and drops older ones at once.
     ///
     /// - throws: ``SyncError``, `DatabaseError`.
     public func setConflictRetention(_ retention: ConflictRetention) throws {

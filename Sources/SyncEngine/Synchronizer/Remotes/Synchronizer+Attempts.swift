@@ -1,8 +1,8 @@
 import CipherStore
 
 extension Synchronizer {
-    /// Forgets how the synchronizations with a remote went, such as one whose name was mistyped. What is exchanged with
-    /// it stays chosen.
+    /// Forgets how the synchronizations with a remote went, for example one whose name was mistyped. The
+    /// choice of what is exchanged with it stays.
     ///
     /// - parameter name: Its name, as ``SyncStatus/remotes`` has it.
     /// - returns: Whether anything was known of it.

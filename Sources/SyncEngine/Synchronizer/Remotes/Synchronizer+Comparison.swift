@@ -9,23 +9,23 @@ extension Synchronizer {
     /// }
     /// ```
     ///
-    /// Each synchronization compares versions. This compares values too, which finds what a
-    /// program changed in the file while nothing tracked it; it reads all rows of both sides.
-    /// Rows that came to this store without being tracked count as differing; when they are repaired,
-    /// they count as inserted now, and the two stores are synchronized first.
+    /// Each synchronization compares versions. This compares values too, so it finds changes that a program
+    /// made in the file while nothing tracked them. It reads all rows of both sides. Rows that came to this
+    /// store without being tracked count as differing; when they are repaired, they count as inserted now,
+    /// and the two stores are synchronized first.
     ///
-    /// Values are compared of columns that both sides have, in the tables that are exchanged with
-    /// the remote (see ``setScope(_:ofRemote:)``), but for those of which one side holds some rows
-    /// only. It blocks its thread.
+    /// It compares the values of columns that both sides have, in the tables that are exchanged with the
+    /// remote (see ``setScope(_:ofRemote:)``), except tables that one side holds only in part. It blocks its
+    /// thread.
     ///
     /// - parameters:
     ///     - transport: The way to the remote.
-    ///     - repairing: Whether rows that differ are merged, so that both sides come to the same.
-    ///       Each value that loses by it goes to the conflict journal of the side that had it.
+    ///     - repairing: Whether rows that differ are merged, so that both sides become equal. A value that
+    ///       loses goes to the conflict journal of the side that had it.
     /// - returns: What differs; nil when nothing does.
-    /// - throws: ``SyncError`` of code `notComparable` when the two don't know the same
-    ///   changes, which a synchronization brings about, or the remote's program can't compare;
-    ///   `changedMeanwhile` when somebody writes to one of them; else as ``sync(with:)``.
+    /// - throws: ``SyncError`` of code `notComparable` when the two don't know the same changes (synchronize
+    ///   them first), or when the remote's program can't compare; `changedMeanwhile` when somebody writes to
+    ///   one of them; else as ``sync(with:)``.
     public func compare(with transport: any Transport, repairing: Bool = false) throws -> Divergence? {
         let untracked = try database.write { db in
             let rows = try UntrackedRows(store: FoldedStore.refresh(db, environment))

@@ -31,8 +31,9 @@ extension Synchronizer {
         return try peer.definitions()
     }
 
-    /// Makes the tables here that a remote has and this store lacks, as they are made there, and tracks them. What waits
-    /// of their rows is written; the others come with the next synchronization.
+    /// Makes the tables that a remote has and this store lacks, with the remote's definitions, and tracks
+    /// them. Rows of these tables that waited here are written; the others come with the next
+    /// synchronization.
     ///
     /// - returns: The names of the tables that were made.
     /// - throws: ``SyncError``: `notComparable` for a remote that does not tell how its tables are made; `invalidBundle` for

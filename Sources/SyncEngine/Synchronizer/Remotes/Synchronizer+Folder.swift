@@ -1,9 +1,10 @@
 import CipherStore
 
 extension Synchronizer {
-    /// Brings changes here from a folder, and puts ours into it, and blocks this thread until it is done.
+    /// Brings changes here from a folder and puts ours into it. Blocks this thread until that is done.
     ///
-    /// The cancellation of a task, which ``sync(through:)`` sees, does not stop it; an error of `progress` does.
+    /// Cancelling the task stops ``sync(through:)``, but not this method. An error thrown by `progress` stops
+    /// it.
     ///
     /// - parameter progress: Called with the direction, and how much was done of how much: bytes of a
     ///   bundle when pulling, rows when pushing. An error that it throws cancels.
@@ -43,8 +44,8 @@ extension Synchronizer {
             progress: progress)
     }
 
-    /// Says what a synchronization with a folder would exchange now, and exchanges nothing. The heads alone are
-    /// read.
+    /// Says what a synchronization with a folder would exchange now, and exchanges nothing. Only the heads
+    /// are read.
     ///
     /// - throws: As ``preview(_:with:)-(_,Transport)``; ``StoreError`` of code `wrongPassphrase`.
     public func preview(

@@ -4,9 +4,9 @@ import SyncWire
 extension Synchronizer {
     /// Says what a synchronization would exchange now, and exchanges nothing.
     ///
-    /// The files of this machine are read and not written to. A server, or a store at the other end of a pipe, is asked
-    /// who it is and what it knows: that numbers what was written there, and changes nothing else. Conflicts are not
-    /// foretold.
+    /// Files on this machine are read and not written to. A server, or a store at the other end of a pipe, is
+    /// asked who it is and what it knows. For its answer it numbers its latest changes, and changes nothing
+    /// else. Conflicts are not predicted.
     ///
     /// - throws: ``SyncError`` of code `otherStore`; what the connection throws; ``DatabaseError``.
     public func preview(
@@ -31,7 +31,7 @@ extension Synchronizer {
         return preview
     }
 
-    /// The same of a mailbox, of which the heads alone are read.
+    /// Does the same for a mailbox. Only the heads are read.
     ///
     /// - throws: As ``preview(_:with:)-(_,Transport)``; ``StoreError`` of code `wrongPassphrase`; ``MailboxError`` of
     ///   code `unreachable`.

@@ -19,7 +19,8 @@ extension Synchronizer {
         }
     }
 
-    /// Forgets a remote: where it is, and how the synchronizations with it went. What is exchanged with it stays chosen.
+    /// Forgets a remote: where it is, and how the synchronizations with it went. The choice of what is
+    /// exchanged with it stays.
     ///
     /// - parameter name: Its name, or its place.
     /// - returns: Whether anything was known of it.

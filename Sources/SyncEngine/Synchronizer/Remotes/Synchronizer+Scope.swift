@@ -4,20 +4,20 @@ import SyncWire
 extension Synchronizer {
     /// Chooses what is exchanged with a remote, from the next synchronization on.
     ///
-    /// Tables that are added come with it: what is missing of them and nothing else. Tables that
-    /// are left out keep their rows, which are no longer brought up to date.
+    /// The missing changes of tables that are added come with that synchronization, and nothing else comes
+    /// again. Tables that are left out keep their rows, which are no longer brought up to date.
     ///
-    /// Rows of a table are chosen once for the store, whichever remote it synchronizes with. Rows that
-    /// are not wanted are taken out of the table once the remote has the changes that were made to them here.
+    /// The rows of a table are chosen once for the store, for all remotes. Rows outside the choice are taken
+    /// out of the table as soon as the remote has the changes that were made to them here.
     ///
     /// - parameters:
-    ///     - scope: All tables, or some, and of some of them some rows.
+    ///     - scope: All tables, or some of them, each whole or with some rows.
     ///     - remote: The remote, by the name of its transport.
-    /// - returns: Tables that were not chosen and that chosen ones refer to by foreign keys. Rows whose
-    ///   parents are missing there are kept and stay hidden.
+    /// - returns: The tables that were not chosen although foreign keys of chosen tables refer to them. Rows
+    ///   whose parents are in these tables are kept and stay hidden.
     /// - throws: ``SyncError`` of code `noSuchTable` for a table that is not known or not tracked,
-    ///   `unsuitableScope` for a column or values that rows can't be chosen by, or rows of a table of
-    ///   which others were chosen for another remote; nothing changes then.
+    ///   `unsuitableScope` for a column or values that rows can't be chosen by, or when other rows of the
+    ///   table were chosen for another remote. Nothing changes then.
     @discardableResult
     public func setScope(_ scope: SyncScope, ofRemote remote: String) throws -> [String] {
         try database.write { db in

@@ -10,15 +10,15 @@ extension Synchronizer {
     /// task.cancel()      // the user has closed the window
     /// ```
     ///
-    /// The cancellation of the task takes effect before the next frame, and in the midst of a request of
-    /// `HTTPTransport`: the open transaction is rolled back, and the connection is closed.
-    /// What was committed before stays, here and at the remote, and the next synchronization goes on from there. A
-    /// transaction whose frames are all here is finished first, and a task that is cancelled once everything
-    /// was exchanged gets its report.
+    /// The cancellation of the task takes effect before the next frame, or in the middle of a request of
+    /// `HTTPTransport`: the open transaction is rolled back, and the connection is closed. Everything that
+    /// was committed before stays, here and at the remote, and the next synchronization goes on from there. A
+    /// transaction that has received all of its frames is finished first. A task that is cancelled after
+    /// everything was exchanged still gets its report.
     ///
-    /// - throws: ``SyncError``, ``DatabaseError``, ``StoreError``, ``WireError``; `CancellationError` when the task was
-    ///   cancelled, and before anything was done when it was so from the beginning. Each bundle is applied as a whole or
-    ///   not at all.
+    /// - throws: ``SyncError``, ``DatabaseError``, ``StoreError``, ``WireError``; `CancellationError` when
+    ///   the task was cancelled; if it was cancelled from the beginning, nothing was done. Each bundle is
+    ///   applied as a whole or not at all.
     public func sync(with transport: any Transport) async throws -> SyncReport {
         try await cancellable { try $0.run(.both, transport) }
     }

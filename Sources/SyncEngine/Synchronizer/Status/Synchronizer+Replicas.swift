@@ -3,7 +3,7 @@ import SyncWire
 
 /// A replica of the database, as this one knows it.
 public struct ReplicaInformation: Equatable, Sendable {
-    /// Why nobody waits for a replica any more.
+    /// Why a replica is retired: no other replica waits for it any more.
     public enum Retirement: String, Sendable {
         /// Nothing was heard of it for too long.
         case unseen
@@ -68,9 +68,9 @@ extension Synchronizer {
         }
     }
 
-    /// Says that a replica does not come back, such as one on a device that was lost: nobody
-    /// waits for it any more, and all others learn that when they synchronize. Should it come
-    /// back, it is refused until it takes a new identity with ``renewIdentity()``.
+    /// Says that a replica does not come back, for example because its device was lost. No replica waits for
+    /// it any more, and the others learn that when they synchronize. If it does come back, it is refused
+    /// until it takes a new identity with ``renewIdentity()``.
     ///
     /// - throws: ``SyncError`` of code `noSuchReplica` when it is not known here, or is this one.
     public func retire(_ replica: ReplicaID) throws {
@@ -86,7 +86,7 @@ extension Synchronizer {
         }
     }
 
-    /// Forgets how a retired replica was reached, and what it knew. What it wrote stays.
+    /// Forgets how a retired replica was reached, and what it knew. Its changes stay.
     ///
     /// - throws: ``SyncError`` of code `noSuchReplica` when no such replica is retired.
     public func forget(_ replica: ReplicaID) throws {
@@ -106,11 +106,12 @@ extension Synchronizer {
         }
     }
 
-    /// Gives this replica a new identity. What it wrote so far stays the old one's, which is
-    /// retired. It is the way back for a replica that somebody retired.
+    /// Gives this replica a new identity, and retires the old one, which keeps the changes made so far. This
+    /// is the way back for a replica that was retired.
     ///
-    /// Where the replica that refused it knows changes of it that it never made, what it wrote beyond their common
-    /// part goes with it, and is sent as the new identity's.
+    /// If the replica that refused this one knows changes under the old identity that this replica never
+    /// made, the changes that this replica made beyond the common part move to the new identity and are sent
+    /// under it.
     ///
     /// - returns: The new identity.
     /// - throws: ``SyncError``, `DatabaseError`.

@@ -2,24 +2,23 @@ import CipherStore
 import SyncWire
 
 extension Synchronizer {
-    /// Drops what nobody needs any more: deletions that every replica knows, history beyond its
-    /// bound, and free pages.
+    /// Drops data that no replica needs any more: deletions that all replicas know, history beyond its bound,
+    /// and free pages.
     ///
     /// ```swift
     /// let report = try synchronizer.compact()
     /// print(report.forgottenDeletionCount, "deletions forgotten")
     /// ```
     ///
-    /// A replica that was away for longer than the lease is retired. It loses nothing: when it
-    /// comes back, it gets a new identity, what was deleted meanwhile goes, and what it wrote
-    /// stays.
+    /// A replica that was away for longer than the lease is retired. It loses nothing: when it comes back, it
+    /// gets a new identity, rows that were deleted meanwhile go, and its own changes stay.
     ///
     /// - parameters:
     ///     - options: What may be dropped.
     ///     - isDryRun: Whether everything is undone again.
     /// - returns: What was dropped, or would be.
-    /// - throws: ``SyncError``, ``DatabaseError``. Nothing is dropped then, unless the file only
-    ///   could not be made smaller.
+    /// - throws: ``SyncError``, ``DatabaseError``. Nothing is dropped then, except when the only failure was
+    ///   that the file could not be made smaller.
     @discardableResult
     public func compact(
         _ options: CompactionOptions = CompactionOptions(), isDryRun: Bool = false

@@ -1,7 +1,7 @@
 import CipherStore
 
 extension Synchronizer {
-    /// Reads which columns hold values of other replicas otherwise than these wrote them.
+    /// Lists the columns that show values of other replicas converted to the column's own type.
     ///
     /// - throws: `DatabaseError`.
     public func convertedColumns() throws -> [ConvertedColumn] {

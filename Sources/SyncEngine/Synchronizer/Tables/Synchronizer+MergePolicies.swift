@@ -4,7 +4,7 @@ import SyncWire
 import Synchronization
 
 extension Synchronizer {
-    /// Gives the function of a custom policy, which runs when changes come in.
+    /// Registers the function of a custom policy. It runs when changes come in.
     ///
     /// ```swift
     /// synchronizer.register(mergePolicy: "lines") { lost, won, _ in
@@ -13,14 +13,13 @@ extension Synchronizer {
     /// }
     /// ```
     ///
-    /// Its result is written as an edit of now when it is not the newer value. When it
-    /// throws, both values go to the journal, the newer one stands, and the
-    /// synchronization goes on. It runs inside of a transaction, so it must be quick and
-    /// not use the database.
+    /// If its result is not the newer value, it is written as an edit of the present. If the function throws,
+    /// both values go to the journal, the newer one stands, and the synchronization goes on. It runs inside
+    /// of a transaction, so it must be quick and not use the database.
     ///
     /// - parameters:
     ///     - name: The name, as in ``ColumnPolicy/custom(_:_:merge:)``.
-    ///     - function: The function; it replaces another one of the name.
+    ///     - function: The function. It replaces a function that is registered under the same name.
     public func register(mergePolicy name: String, _ function: @escaping MergeFunction) {
         mergePolicies[name] = function
     }

@@ -2,11 +2,12 @@ import CipherStore
 import SyncWire
 
 extension Synchronizer {
-    /// Takes out what a peer planted before there were bounds on it: versions of the far future, lives and numbers that no
-    /// replica reaches, and replicas, tables and columns that nobody uses. All rows and their values stay.
+    /// Takes out metadata that a peer planted with a program that had no bounds on it: versions of the far
+    /// future, lives and numbers that no replica reaches, and replicas, tables and columns without any use.
+    /// All rows and their values stay.
     ///
-    /// Each replica that has such metadata needs it once; what it heals it tells the others as its own change.
-    /// ``compact(_:isDryRun:)`` does it, too.
+    /// Each replica that has such metadata needs this once. It sends the repaired rows to the others as its
+    /// own changes. ``compact(_:isDryRun:)`` does it, too.
     ///
     /// - throws: ``SyncError``, ``DatabaseError``. Nothing is changed then.
     @discardableResult

@@ -4,8 +4,8 @@ import SyncWire
 extension Synchronizer {
     /// Declares policies of columns, in place of those that they have.
     ///
-    /// Rows that are there count from what they hold. Concurrent declarations of one
-    /// column: a counter stands above all others, of these the latest stands.
+    /// A new counter starts from the values that the rows have. If two replicas declare different policies
+    /// for a column, a counter wins over all others, and otherwise the latest declaration wins.
     ///
     /// - throws: ``SyncError`` when the table is not tracked, has no such column, or when
     ///   the column is a counter already and would become something else; no policy is
