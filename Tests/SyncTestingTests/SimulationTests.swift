@@ -4,7 +4,7 @@ import Testing
 @testable import SyncTesting
 
 @Suite struct SimulationTests {
-    @Test(arguments: Campaign.seeds(8, nightly: 200))
+    @Test(arguments: Campaign.seeds(6, nightly: 200))
     func stableFeaturesHoldWhateverHappens(seed: UInt64) throws {
         let result = try Simulation(seed: seed, stepCount: 16).run()
         #expect(result.violation == nil, "\(result)")

@@ -122,6 +122,26 @@ import Testing
         try expectHealthy([hub])
     }
 
+    /// What other programs may write into the metadata overflows no arithmetic.
+    @Test(arguments: [
+        "UPDATE _sync_state SET folded = 9223372036854775807",
+        "UPDATE _sync_state SET folded = -9223372036854775808",
+        "INSERT INTO _sync_setting (name, value) VALUES ('history.count', 9223372036854775807)",
+        "INSERT INTO _sync_setting (name, value) VALUES ('history.count', -9223372036854775808)",
+        "INSERT INTO _sync_setting (name, value) VALUES ('history.milliseconds', -9223372036854775808)",
+    ])
+    func numbersAtTheEndsOfTheirRangeEndNoProgram(sql: String) throws {
+        let stores = try TestStores()
+        let hub = try stores.create()
+        try hub.queue.write { try $0.execute(sql: sql) }
+        try hub.insert(1, "x")
+        do {
+            try hub.synchronizer.compact()
+        } catch is SyncError {
+            // Whatever it is called, it is no trap.
+        }
+    }
+
     @Test(arguments: [
         "_sync_replica SET oseq = 'x'", "_sync_table SET tracked = 'x'", "_sync_column SET present = 'x'",
     ])

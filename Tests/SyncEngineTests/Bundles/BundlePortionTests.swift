@@ -249,6 +249,30 @@ import Testing
         _ = try phone.peer.greet()
         #expect(try #require(try phone.value("SELECT count(*) FROM _sync_chain", as: Int.self)) < 5000)
     }
+
+    /// Of a table of which all rows have to come, what is missing in a bundle counts as deleted.
+    @Test func aTableOfWhichEverythingIsNeededIsNotDivided() throws {
+        let stores = try TestStores()
+        stores.clock.chainStride.withLock { $0 = 1 }
+        let replica = try stores.create()
+        for number in UInt8(1)...20 { try replica.insert(number, "\(number)") }
+        try replica.queue.write { db in
+            let store = try FoldedStore.fold(db, stores.clock.environment)
+            let own = try store.metadata.replicaID()
+            var request = TransferRequest(base: VersionVector([own: 1]))
+            request.changeCountMax = 5
+            #expect(try BundlePortion(store, request).isPart)
+            // Deletions of one of the tables were forgotten that the receiver does not know.
+            let other = Identifier128(high: 1, low: 2)
+            _ = try ReplicaRegister(db: db).number(of: other, at: 0)
+            let note = try #require(SyncedTable.loadAll(db).first { $0.name == "note" })
+            let vector = VersionVector([own: 20, other: 5])
+            try Coverage.raise(
+                db, note.number, to: Coverage.Part(known: vector, floor: VersionVector([other: 5])))
+            let later = try FoldedStore.fold(db, stores.clock.environment)
+            #expect(try !BundlePortion(later, request).isPart)
+        }
+    }
 }
 
 /// A remote that refuses bundles of more than some rows.

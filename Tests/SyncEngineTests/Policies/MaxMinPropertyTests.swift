@@ -51,7 +51,7 @@ import Testing
     }
 
     /// Each row and column is written at most once by each replica before it hears of the others.
-    @Test(arguments: Campaign.seeds(8, nightly: 300))
+    @Test(arguments: Campaign.seeds(3, nightly: 300))
     func whateverTheOrderTheGreatestOfConcurrentWritesStands(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let all = try replicas(seed: seed)
@@ -94,7 +94,7 @@ import Testing
         for replica in all { #expect(try replica.synchronizer.conflictCount() == 0) }
     }
 
-    @Test(arguments: Campaign.seeds(8, nightly: 300))
+    @Test(arguments: Campaign.seeds(3, nightly: 300))
     func replicasThatWriteAndMeetInAnyOrderAreEqualInTheEnd(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let all = try replicas(seed: seed)

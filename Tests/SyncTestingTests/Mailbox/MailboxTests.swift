@@ -21,7 +21,7 @@ import Testing
         return (error as? StoreError)?.code == .full
     }
 
-    @Test(arguments: Campaign.seeds(4, nightly: 200))
+    @Test(arguments: Campaign.seeds(2, nightly: 200))
     func replicasConvergeWithNothingLostWhateverTheMailboxDoes(seed: UInt64) throws {
         let mailbox = MemoryMailbox(seed: seed)
         let stores = try replicas(3, mailbox, seed: seed)
@@ -190,5 +190,27 @@ import Testing
         #expect(try await other.synchronizer.sync(through: other.transport).pushed?.rowCount == 1)
         #expect(try await one.synchronizer.sync(through: one.transport).pulled?.rowCount == 1)
         #expect(try stores.areEqual())
+    }
+
+    @Test func filesOfManyOtherDatabasesAreInNobodysWay() throws {
+        let mailbox = MemoryMailbox(seed: 1, faults: [])
+        let stores = try replicas(2, mailbox)
+        try stores.insert(0, 1, "first")
+        try stores.sync(0)
+        for number in 0..<9 {
+            let place = MemoryMailbox(seed: 1, faults: [])
+            let strangers = try MailboxReplicas(1, seed: UInt64(number + 2)) { _ in place }
+            try strangers.insert(0, 1)
+            try strangers.sync(0)
+            let head = try #require(place.paths.first { $0.name == "head" })
+            // Their folders come first, and each has a key of its own to derive.
+            let folder = String(repeating: "0", count: 31) + "\(number)"
+            mailbox.setContent(place.content(of: head), of: MailboxPath(folder: folder, name: "head"))
+        }
+        // As another process has it, which has derived nothing yet.
+        let transport = try MailboxReplicas.transport(mailbox.seen(from: 1))
+        let report = try stores.all[1].synchronizer.run(.both, transport)
+        #expect(report.pulled?.rowCount == 1)
+        #expect(report.remarks.count == 9)
     }
 }

@@ -84,9 +84,9 @@ struct ExportedParts {
             if let index = others.firstIndex(where: { $0.rows == nil && Self.isEqual(group, $0) }) {
                 others[index].tables.insert(table.number)
             } else {
-                others.append(
-                    Group(
-                        tables: [table.number], base: group.base, target: group.target, floor: group.floor))
+                var single = group
+                single.tables = [table.number]
+                others.append(single)
             }
         }
         let rest = Set(tables.map(\.number)).subtracting(others.flatMap(\.tables))

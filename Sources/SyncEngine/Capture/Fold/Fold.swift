@@ -101,7 +101,8 @@ struct Fold {
 
     /// Drops the oldest history, seldom and much at a time.
     private func prune(_ last: Int64) throws {
-        let first = try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _sync_log") ?? last
+        // An entry that another program made may have any number.
+        let first = max(0, try Int64.fetchOne(db, sql: "SELECT min(seq) FROM _sync_log") ?? last)
         guard last - first > 1000 else { return }
         let count = try HistoryBound.count(db)
         guard last - first > count * 2 else { return }

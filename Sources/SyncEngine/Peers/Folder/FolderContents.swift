@@ -44,6 +44,7 @@ struct FolderContents {
     ///   `unreachable`.
     init(_ folder: MailboxTransport, store: StoreID?) throws {
         self.folder = folder
+        if let store { folder.expectFiles(of: store) }
         let replicas = try folder.place.folders().compactMap { Identifier128(hexadecimal: $0) }
         try readHeads(replicas, store)
         for replica in replicas { try readFiles(of: replica, store) }

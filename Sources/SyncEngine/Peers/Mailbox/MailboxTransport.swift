@@ -50,6 +50,9 @@ public struct MailboxTransport: Sendable {
     /// What opens the files.
     var secret: ArchiveSecret { ArchiveSecret(passphrase) }
 
+    /// Says whose files matter: those of other databases can't keep them from being opened.
+    func expectFiles(of store: StoreID) { passphrase.expect(group: store.bytes) }
+
     func lock(_ store: StoreID) -> ArchiveLock { ArchiveLock(passphrase, group: store.bytes) }
 
     /// Opens a bundle.
