@@ -17,6 +17,8 @@ struct StoreFileChecks {
 
     /// How far a file may be ahead of the clock, in seconds.
     private static let clockTolerance: TimeInterval = 600
+    /// In the year 4188. Later ones are shown as this.
+    private static let lastShownSecond: TimeInterval = 70_000_000_000
 
     private var file: String { URL(fileURLWithPath: store).resolvingSymlinksInPath().path }
     private var keyring: Keyring { Keyring(store: store) }
@@ -70,9 +72,11 @@ struct StoreFileChecks {
             let changed = TimeInterval(information.st_mtim.tv_sec)
         #endif
         guard changed > now + Self.clockTolerance else { return [] }
+        // A file can have a time that no calendar has.
+        let shown = Int64(min(changed, Self.lastShownSecond) * 1000)
         return [
             .warning(
-                "\(file) was written in the future, at \(HumanFormat.timestamp(Int64(changed * 1000), style: .second))",
+                "\(file) was written in the future, at \(HumanFormat.timestamp(shown, style: .second))",
                 why: "which of two edits is the later one is told by the clocks of the devices",
                 advice: "compare the clock with another one, and set it before you write or synchronize")
         ]

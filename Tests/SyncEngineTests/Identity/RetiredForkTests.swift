@@ -63,4 +63,18 @@ import Testing
             #expect(try RetirementForks.take(db).isEmpty)
         }
     }
+
+    /// A remote may name any number of replicas.
+    @Test func forksOfStrangersAreNotNoted() throws {
+        let stores = try TestStores()
+        let replica = try stores.create()
+        let own = try replica.replica()
+        let strangers = (0..<100).map { Fork(replica: Identifier128(high: 1, low: UInt64($0)), common: 0) }
+        try replica.queue.write { db in
+            try RetirementForks.note(db, strangers + [Fork(replica: own, common: 3)])
+            #expect(try RetirementForks.take(db) == [Fork(replica: own, common: 3)])
+            try RetirementForks.note(db, strangers)
+            #expect(try RetirementForks.take(db).isEmpty)
+        }
+    }
 }

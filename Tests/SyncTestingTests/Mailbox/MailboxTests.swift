@@ -87,19 +87,24 @@ import Testing
         #expect(found[0] == found[1])
     }
 
-    /// No byte of its head stops the synchronization: what it asks for is not done, and the rest goes on.
-    @Test func aBundleIsNamedWhicheverByteOfItsHeaderIsDamaged() throws {
-        let mailbox = MemoryMailbox(seed: 1, faults: [])
-        let stores = try replicas(2, mailbox)
+    /// A bundle of the first of two replicas that the second one lacks.
+    private func newBundle(_ stores: MailboxReplicas, _ mailbox: MemoryMailbox) throws -> MailboxPath {
         try stores.insert(0, 1)
         #expect(try stores.settle())
         let before = Set(mailbox.paths)
         try stores.insert(0, 2)
         try stores.sync(0)
-        let bundle = try #require(
+        return try #require(
             mailbox.paths.first { !before.contains($0) && $0.name.hasSuffix(".bundle") })
+    }
+
+    /// No byte of its head stops the synchronization: what it asks for is not done, and the rest goes on.
+    @Test func aBundleIsNamedWhicheverByteOfItsHeaderIsDamaged() throws {
+        let mailbox = MemoryMailbox(seed: 1, faults: [])
+        let stores = try replicas(2, mailbox)
+        let bundle = try newBundle(stores, mailbox)
         let content = try #require(mailbox.content(of: bundle))
-        for index in stride(from: 0, to: 48, by: 1) {
+        for index in 0..<48 {
             var damaged = content
             damaged[index] ^= 0x10
             mailbox.setContent(damaged, of: bundle)
@@ -113,13 +118,7 @@ import Testing
     @Test func aDamagedBundleIsNamedAndItsOwnerWritesAnother() throws {
         let mailbox = MemoryMailbox(seed: 1, faults: [])
         let stores = try replicas(2, mailbox)
-        try stores.insert(0, 1)
-        #expect(try stores.settle())
-        let before = Set(mailbox.paths)
-        try stores.insert(0, 2)
-        try stores.sync(0)
-        let bundle = try #require(
-            mailbox.paths.first { !before.contains($0) && $0.name.hasSuffix(".bundle") })
+        let bundle = try newBundle(stores, mailbox)
         var content = try #require(mailbox.content(of: bundle))
         content[content.count - 20] ^= 1
         mailbox.setContent(content, of: bundle)
@@ -134,13 +133,7 @@ import Testing
     @Test func aFileThatIsListedAndNotThereYetIsADelay() throws {
         let mailbox = MemoryMailbox(seed: 1, faults: [])
         let stores = try replicas(2, mailbox)
-        try stores.insert(0, 1)
-        #expect(try stores.settle())
-        let before = Set(mailbox.paths)
-        try stores.insert(0, 2)
-        try stores.sync(0)
-        let bundle = try #require(
-            mailbox.paths.first { !before.contains($0) && $0.name.hasSuffix(".bundle") })
+        let bundle = try newBundle(stores, mailbox)
         let content = mailbox.content(of: bundle)
         mailbox.setContent(nil, of: bundle)
         let report = try stores.sync(1, .pull)

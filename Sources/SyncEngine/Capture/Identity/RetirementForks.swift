@@ -10,9 +10,13 @@ import SyncWire
 enum RetirementForks {
     private static let setting = "forks of the retirement"
 
-    /// Notes the forks that the refusal showed, in place of those that were noted before.
+    /// Notes the forks that the refusal showed, in place of those that were noted before. Those of replicas that nobody
+    /// here has heard of hold nothing, and there may be any number of them: a remote says what it likes.
     static func note(_ db: Database, _ forks: [Fork]) throws {
-        let own = try StoreMetadata.require(db).replicaID()
+        let metadata = try StoreMetadata.require(db)
+        let own = try metadata.replicaID()
+        let known = Set(metadata.replicas.map(\.id))
+        let forks = forks.filter { known.contains($0.replica) }
         let lines = forks.sorted { $0.replica < $1.replica }.map { "\($0.replica) \($0.common)" }
         let isDue = forks.contains { $0.replica == own }
         try SyncSetting.set(db, setting, isDue ? ([own.description] + lines).joined(separator: "\n") : nil)

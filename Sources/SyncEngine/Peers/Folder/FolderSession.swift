@@ -190,7 +190,8 @@ struct FolderSession {
                 && !wholes.contains { $0.target.covers(bundle.target) }
         }
         return increments.count >= folder.compaction.bundleCountMax
-            || increments.reduce(0) { $0 + $1.byteCount } > max(whole, folder.compaction.byteCountMax)
+            || increments.reduce(0) { $0.addingSaturated($1.byteCount) }
+                > max(whole, folder.compaction.byteCountMax)
     }
 
     private func write(

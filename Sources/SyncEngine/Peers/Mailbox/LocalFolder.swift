@@ -47,7 +47,7 @@ public struct LocalFolder: Mailbox {
             let modified = (attributes[.modificationDate] as? Date)?.timeIntervalSince1970
             return MailboxFile(
                 name: name, byteCount: size.intValue,
-                modifiedMilliseconds: modified.map { Int64($0 * 1000) })
+                modifiedMilliseconds: modified.flatMap(Self.milliseconds))
         }
     }
 
@@ -113,6 +113,10 @@ public struct LocalFolder: Mailbox {
                 .failed, "cannot read the folder: \(error.systemText)", location: place)
         }
     }
+
+    /// A time that a file has, which whoever may write the file has chosen; nil for one that is no number of
+    /// milliseconds.
+    static func milliseconds(_ seconds: Double) -> Int64? { Int64(exactly: (seconds * 1000).rounded(.down)) }
 
     /// What the system knows of a regular file; nil when there is none.
     private static func regular(_ place: String) -> [FileAttributeKey: Any]? {
