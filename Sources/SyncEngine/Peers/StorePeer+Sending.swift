@@ -15,6 +15,7 @@ extension StorePeer {
             own = try HeldBackRows(db: db, environment: environment).move(request)
         }
         return try export(preparing: holdBack) { db in
+            assert(own != nil || !canWrite, "rows are held back that got no numbers of their own")
             guard try StoreMetadata.require(db).selfNumber == own?.number else {
                 throw SyncError.changedMeanwhile
             }
@@ -29,6 +30,7 @@ extension StorePeer {
         let portion = try BundlePortion(db, request, upTo: last)
         let exporter = try BundleExporter(db, request, upTo: portion.last)
         var summary = try exporter.write(progress: progress, to: sink)
+        assert(!portion.isPart || portion.last != nil)
         summary.portionEnd = portion.isPart ? portion.last : nil
         return summary
     }

@@ -35,6 +35,9 @@ final class BundleApplier {
         policies: MergePolicies? = nil
     ) throws {
         self.policies = policies
+        assert(db.isInsideTransaction, "a bundle is applied as a whole or not at all")
+        try debugAssert(
+            Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == false, "a row would take its children along")
         try TableTracking(db: db, environment: environment).refresh()
         try Fold(db: db, environment: environment).run()
         stores = try ApplyingStores(db, environment, terms)
@@ -47,6 +50,7 @@ final class BundleApplier {
         try reader.consume(
             frame,
             onHeader: { header in
+                assert(isWaiting, "a bundle has one header")
                 do {
                     let opening = BundleOpening(stores: self.stores, policies: self.policies)
                     self.state = .applying(try opening.open(header) { self.header = $0 })
@@ -54,12 +58,21 @@ final class BundleApplier {
                     self.state = .refused
                 }
             },
-            onRow: { if case .applying(let records) = self.state { try records.apply($0) } })
+            onRow: {
+                assert(!isWaiting, "a row comes after the header")
+                if case .applying(let records) = self.state { try records.apply($0) }
+            })
+    }
+
+    private var isWaiting: Bool {
+        if case .waiting = state { return true }
+        return false
     }
 
     /// Ends the application: everything was there, the vector moves on.
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
+        assert(header != nil, "a bundle ended that was not admitted")
         switch state {
         case .waiting: throw WireError(.truncated, "the bundle has no header")
         case .refused: throw RenewalRequired()

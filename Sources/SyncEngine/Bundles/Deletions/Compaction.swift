@@ -45,6 +45,7 @@ struct Compaction {
     let options: CompactionOptions
 
     func run() throws -> CompactionReport {
+        assert(db.isInsideTransaction, "a deletion is forgotten with what says that everybody knows it")
         var report = CompactionReport()
         report.retiredReplicas = try retire()
         let metadata = try StoreMetadata.require(db)

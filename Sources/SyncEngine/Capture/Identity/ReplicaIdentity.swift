@@ -28,6 +28,8 @@ enum ReplicaIdentity {
         try PartialTable.beginIdentity(db, after: metadata)
         try OriginalValues.removeStale(db)
         try addReplica(db, environment)
+        try debugAssert(
+            StoreMetadata.require(db).replicaID() != metadata.replicaID(), "two files have one identity")
         try ChangeLog(db).beginAnew(after: metadata.folded)
     }
 
@@ -45,6 +47,7 @@ enum ReplicaIdentity {
     ///
     /// - parameter forks: The ids and their last common changes.
     static func renew(_ db: Database, _ environment: SyncEnvironment, _ forks: [Fork]) throws {
+        assert(db.isInsideTransaction, "an identity that is half renewed is two")
         let metadata = try StoreMetadata.require(db)
         let register = ReplicaRegister(db: db)
         let old = try metadata.replicaID()
@@ -55,6 +58,7 @@ enum ReplicaIdentity {
         }
         try PartialTable.beginIdentity(db, after: metadata)
         let new = try addReplica(db, environment)
+        assert(new != metadata.selfNumber)
         // One number for all that moves: a mark in the log takes it.
         let number = try ChangeLog(db).appendMark(at: now)
         try StoreMetadata.advance(db, folded: number)
