@@ -48,6 +48,7 @@ struct DivergenceRepair {
             findings.rows.append((StateRows(table: table.names, keys: keys), known))
             findings.tables.append(Divergence.Table(name: table.name, keys: keys))
         }
+        assert(findings.rows.count == findings.tables.count)
         return findings
     }
 

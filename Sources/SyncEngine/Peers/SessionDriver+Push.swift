@@ -79,6 +79,7 @@ private struct PushCourse {
         request.parts = greeting.facts.parts
         if end <= lastEnd { request.changeCountMax = nil }
         lastEnd = max(lastEnd, end)
+        assert(sent != nil, "a push goes on before it began")
     }
 
     /// Leaves out the rows that the remote names.
@@ -91,6 +92,7 @@ private struct PushCourse {
         let isNew = !named.isSubset(of: held)
         held.formUnion(named)
         request.heldBack = Array(held)
+        assert(request.heldBack.allSatisfy { $0.keys.count == 1 }, "a row is held back under two names")
         var first = refusal ?? error
         first.rows = request.heldBack
         refusal = first

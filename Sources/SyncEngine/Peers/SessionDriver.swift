@@ -34,11 +34,13 @@ struct SessionDriver {
                 if isRenewed { renewed.append(side) }
                 action = session.handle(isRenewed ? .renewed(side) : .stayed(side))
             case .pull(let vector):
+                assert(direction != .push && session.rows != nil)
                 var request = request(since: vector, greetings?.local)
                 request.ask(session.rows, try local.rowRequests())
                 pulled = try transfer(.pull, from: remote, to: local, request).report
                 action = session.handle(.pulled)
             case .push(let vector):
+                assert(direction != .pull && greetings != nil, "nobody knows what the remote knows")
                 var request = request(since: vector, greetings?.remote)
                 request.leftOut = session.rows?.remoteTables ?? []
                 let push = try self.push(request, direction)
@@ -227,6 +229,7 @@ struct Passage {
 
     /// Adds what went after it.
     mutating func add(_ other: Passage) {
+        assert(direction == other.direction)
         sent = TransferSummary(
             rowCount: sent.rowCount + other.sent.rowCount, byteCount: sent.byteCount + other.sent.byteCount)
         applied.add(other.applied)

@@ -13,6 +13,7 @@ extension StorePeer {
         var own: (last: Int64, number: Int64)?
         func holdBack(_ store: FoldedStore) throws { own = try HeldBackRows(store: store).move(request) }
         return try export(preparing: holdBack) { store in
+            assert(own != nil || !canWrite, "rows are held back that got no numbers of their own")
             guard store.metadata.selfNumber == own?.number else { throw SyncError.changedMeanwhile }
             return try send(store, request, upTo: own?.last, progress, sink)
         }
@@ -25,6 +26,7 @@ extension StorePeer {
         let portion = try BundlePortion(store, request, upTo: last)
         let exporter = try BundleExporter(store, request, upTo: portion.last)
         var summary = try exporter.write(progress: progress, to: sink)
+        assert(!portion.isPart || portion.last != nil)
         summary.portionEnd = portion.isPart ? portion.last : nil
         return summary
     }

@@ -59,6 +59,7 @@ final class Settlement {
     ///
     /// - parameter isFull: Whether to try all rows that wait, because the schema changed.
     func run(isFull: Bool) throws {
+        try debugAssert(StoreMetadata.isApplying(db), "what is hidden would be logged as deleted")
         defer { touched?.finish() }
         let mark = try SettlementMark.load(db)
         try touchNewReferences(mark)
@@ -113,6 +114,7 @@ final class Settlement {
                 guard let keys = waiting[table.number], !keys.isEmpty else { continue }
                 let claims = UniqueClaims(db, try target(table), parking, orders, canEvict: canHide)
                 let count = try claims.settle(keys)
+                assert(claims.moved.count >= count, "a row has its place, and nobody looks for its parents")
                 for key in claims.moved {
                     try withExtendedLifetime(key) { try touched?.add(table.number, RowKey(key.value)) }
                 }
@@ -127,6 +129,7 @@ final class Settlement {
 
     /// Takes orphans out until there are none: taking one out can orphan another.
     private func removeOrphans() throws {
+        assert(canHide, "SQLite would delete the children of what is hidden")
         guard let touched else { return }
         let policies = try OrphanPolicies(db, environment)
         while true {
@@ -147,6 +150,7 @@ final class Settlement {
         _ policies: OrphanPolicies
     ) throws {
         let key = RowKey(orphan.key.value)
+        assert(child.table.number == reference.child.number)
         try touched?.add(child.table.number, key)
         // Another of its parents may be missing too.
         guard try child.hasRow(key) else { return }

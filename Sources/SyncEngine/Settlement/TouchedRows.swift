@@ -58,6 +58,7 @@ final class TouchedRows {
 
     /// The orphans of a foreign key among the rows, and among their children.
     func orphans(of reference: ForeignKey) throws -> [Orphan] {
+        assert(reference.child.isTracked && reference.parent.isTracked, "rows of others are not judged")
         let child = reference.child
         let key = "c.\(child.key.quotedDatabaseIdentifier)"
         let column = reference.keyColumn.map { "c.\($0.quotedDatabaseIdentifier)" }

@@ -28,5 +28,11 @@ public struct VersionVector: Hashable, Sendable {
     /// Takes the later of the two sequences, for each replica.
     public mutating func join(_ other: VersionVector) {
         sequences.merge(other.sequences) { max($0, $1) }
+        assert(covers(other))
+    }
+
+    /// Checks that it holds numbers of changes only, which begin with 1: equal vectors have equal entries.
+    package func assertInvariants() {
+        assert(sequences.values.allSatisfy { $0 > 0 }, "a replica that nothing is known of has an entry")
     }
 }

@@ -114,6 +114,10 @@ struct AppliedParts {
             if !isOwn { whole = part }
             return part
         }
+        assert(byTable.count == tables.count)
+        assert(
+            raised.allSatisfy { before.partials[$0.table] == nil },
+            "no vector stands for a table held in part")
         self.raised = raised
     }
 
@@ -148,6 +152,7 @@ struct AppliedParts {
         let coverage = try Coverage.load(db, StoreMetadata.require(db))
         try Tombstones(db: db).raiseFloor(ofTable: table, to: part.floor, coverage)
         let floor = try Coverage.load(db, StoreMetadata.require(db))[table].floor
+        assert(floor.covers(part.floor), "a deletion would be taken for a row that never was")
         return AppliedPart(
             admission.header, target: part.target, floor: floor, known: known, isResync: isResync)
     }

@@ -39,6 +39,7 @@ final class AppliedRecords {
         let table = tables[record.table]
         let part = context.parts.byTable[record.table]
         let key = RowKey(bytes: record.key, isText: record.isTextKey)
+        assert(key.isUUIDLong)
         try Admission.check(life: record.life)
         try records.note(record, part.targetSequences)
         if record.isLeave {
@@ -158,6 +159,7 @@ final class AppliedRecords {
         try withExtendedLifetime(owned) {
             try carryOut(&plan, local: (local?.row, local?.version, version), part, table, key)
             guard plan.action == .keep || plan.action == .update else { return }
+            assert(converted.isEmpty || version?.life == plan.life, "values of another life would stand")
             // What stayed may have got the stamp of an equal write.
             for column in converted where plan.writes[column] == nil && !plan.resets.contains(column) {
                 guard let value = version?.values[column] else { continue }
@@ -237,6 +239,8 @@ final class AppliedRecords {
 
     /// Ends the application: settles what the tables show, and moves the vector.
     func finish(_ muting: Muting) throws -> ApplySummary {
+        assert(summary.changedRowCount <= summary.rowCount)
+        assert(summary.sharedConflictCount <= summary.conflictCount)
         let now = stores.environment.milliseconds()
         try stores.uploads?.finish()
         try missing.requireNone()
@@ -274,6 +278,8 @@ final class AppliedRecords {
         try context.parts.conclude(db)
         try context.rows?.conclude()
         try Coverage.normalize(db)
+        try debugAssert(
+            StoreMetadata.require(db).vector.covers(context.before.whole.known), "less is known than before")
         try Coverage.requireRoom(db, before: context.before)
         try context.admission.conclude()
     }

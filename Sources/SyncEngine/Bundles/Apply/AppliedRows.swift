@@ -132,6 +132,7 @@ final class AppliedRows {
         _ table: AppliedTable, _ key: RowKey, _ partial: PartialTable, _ part: Part
     ) throws {
         let number = table.table.number
+        assert(partial.number == number && part.table == number)
         guard let local = try versions.load(number, key) else { return try remover.unmark(number, key) }
         // A deletion waits too: whoever gets it must not take it for one that knew what the row became.
         guard local.version.stamps.allSatisfy(part.target.contains) else {

@@ -42,6 +42,7 @@ struct BundleAdmission {
                 identity when it applies a bundle of this store, or meets it
                 """)
         }
+        assert(!forks.isEmpty, "the identity would go, and what was written under it stay")
         try ReplicaIdentity.renew(store, forks)
         return own
     }

@@ -35,6 +35,10 @@ final class BundleApplier {
         _ store: FoldedStore, on terms: UploadTerms = .unbounded, policies: MergePolicies? = nil
     ) throws {
         self.policies = policies
+        assert(store.db.isInsideTransaction, "a bundle is applied as a whole or not at all")
+        try debugAssert(
+            Bool.fetchOne(store.db, sql: "PRAGMA foreign_keys") == false,
+            "a row would take its children along")
         stores = try ApplyingStores(store, terms)
         reader = BundleReader(limits: terms.limits)
         muting = try Muting(store.db)
@@ -45,6 +49,7 @@ final class BundleApplier {
         try reader.consume(
             frame,
             onHeader: { header in
+                assert(isWaiting, "a bundle has one header")
                 do {
                     let opening = BundleOpening(stores: self.stores, policies: self.policies)
                     self.state = .applying(try opening.open(header) { self.header = $0 })
@@ -52,12 +57,21 @@ final class BundleApplier {
                     self.state = .refused
                 }
             },
-            onRow: { if case .applying(let records) = self.state { try records.apply($0) } })
+            onRow: {
+                assert(!isWaiting, "a row comes after the header")
+                if case .applying(let records) = self.state { try records.apply($0) }
+            })
+    }
+
+    private var isWaiting: Bool {
+        if case .waiting = state { return true }
+        return false
     }
 
     /// Ends the application: everything was there, the vector moves on.
     func finish() throws -> ApplySummary {
         guard reader.isComplete else { throw WireError(.truncated, "the bundle has no end") }
+        assert(header != nil, "a bundle ended that was not admitted")
         switch state {
         case .waiting: throw WireError(.truncated, "the bundle has no header")
         case .refused: throw RenewalRequired()

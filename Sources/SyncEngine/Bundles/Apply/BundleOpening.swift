@@ -35,10 +35,12 @@ struct BundleOpening {
         let metadata = try StoreMetadata.require(db)
         var records = BundleRecords(adoptionBound: environment.adoptionBound)
         try records.begin(header, metadata, db)
+        assert(records.replicas.count == header.replicas.count)
         stores.versions.replicas = Dictionary(
             (metadata.replicas.map { ($0.sid, $0.id) } + records.replicas.map { ($0.number, $0.id) }),
             uniquingKeysWith: { first, _ in first })
         let names = try match(header, metadata)
+        assert(names.tables.count <= header.tables.count)
         try stores.uploads?.begin(stores.versions)
         let settlement = try Settlement(stores.folded, stores.parking)
         let parts = try AppliedParts(

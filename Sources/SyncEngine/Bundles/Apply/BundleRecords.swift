@@ -18,6 +18,7 @@ struct BundleRecords {
 
     /// Takes the replicas of the header; those that are new, and of which it brings anything, get a number.
     mutating func begin(_ header: BundleHeader, _ metadata: StoreMetadata, _ db: Database) throws {
+        assert(replicas.isEmpty, "indexes would count from another bundle's replicas")
         let numbers = Dictionary(
             metadata.replicas.map { ($0.id, $0.sid) }, uniquingKeysWith: { first, _ in first })
         let reach = header.reach
@@ -40,6 +41,10 @@ struct BundleRecords {
     ///
     /// - parameter targetSequences: How far the bundle's vector reaches, by the index of the replica.
     mutating func note(_ record: borrowing RowRecord, _ targetSequences: [Int64]) throws {
+        assert(targetSequences.count == replicas.count)
+        defer {
+            assert(newest == 0 || newest <= adoptionBound, "the clock would follow a stamp of the future")
+        }
         if let base = record.base { try note(base, targetSequences) }
         for index in 0..<record.cells.count { try note(record.cells[index].stamp, targetSequences) }
     }

@@ -24,6 +24,7 @@ struct MissingRows {
     /// - throws: ``SyncError`` of code `rowsMissing`, which names them.
     func requireNone() throws {
         guard let table = keys.keys.sorted().first else { return }
+        assert(count > 0 && !keys.values.contains { $0.isEmpty })
         var error = SyncError(
             .rowsMissing,
             """

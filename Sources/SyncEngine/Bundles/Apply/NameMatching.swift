@@ -153,6 +153,7 @@ final class NameMatching {
     private func unite(
         _ first: SyncedTable.Column, _ second: SyncedTable.Column, of number: Int64
     ) throws -> Int? {
+        assert(first.number != second.number, "one column would be taken for two, and be gone")
         guard !first.isPresent || !second.isPresent, let table = names.table(number) else { return nil }
         let (absent, kept) = first.isPresent ? (second, first) : (first, second)
         unionCount += 1

@@ -47,6 +47,7 @@ struct Compaction {
     private var environment: SyncEnvironment { store.environment }
 
     func run() throws -> CompactionReport {
+        assert(db.isInsideTransaction, "a deletion is forgotten with what says that everybody knows it")
         var report = CompactionReport()
         report.retiredReplicas = try retire()
         let metadata = try store.currentMetadata()

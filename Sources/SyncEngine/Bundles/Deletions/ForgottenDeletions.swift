@@ -97,6 +97,7 @@ final class ForgottenDeletions {
     func discard(_ change: RowChange, _ part: AppliedPart, _ table: AppliedTable, _ key: RowKey) throws {
         guard change.isAlive else { return }
         var plan = MergePlan(life: min(change.life, AdmissionLimits.lifeMax - 1) + 1, base: end)
+        assert(plan.life & 1 == 0, "a deletion ends a life")
         plan.lostLife = change.life
         plan.conflicts = change.writes.filter { !part.known.contains($0.value.stamp) }
             .sorted { $0.key < $1.key }
@@ -104,6 +105,7 @@ final class ForgottenDeletions {
                 MergePlan.Conflict(
                     column: column, lost: write.value, lostStamp: write.stamp, winner: end, reason: .deleted)
             }
+        assert(plan.hasOrderedConflicts)
         conflictCount += try journal.append(plan, table.table.number, key, versions)
     }
 
@@ -118,6 +120,7 @@ final class ForgottenDeletions {
         while let first = rest.first {
             let part = parts[first]
             let group = rest.filter { parts[$0] === part }
+            assert(part.isResync && !group.isEmpty)
             rest.removeAll { parts[$0] === part }
             try finish(resync, group.map { tables[$0] }, part)
         }
@@ -143,6 +146,7 @@ final class ForgottenDeletions {
     private func takeOut(
         _ local: RowVersion, _ part: AppliedPart, _ table: AppliedTable, _ key: RowKey
     ) throws {
+        assert(local.isAlive, "a row that is gone can't be taken out")
         var plan = MergePlan(life: min(local.life, AdmissionLimits.lifeMax - 1) + 1, base: end)
         plan.lostLife = local.life
         try table.reader.load(key: key, hasParkedValues: parking.isInUse)

@@ -29,6 +29,7 @@ final class HalfKnownDeletions {
     func note(
         _ change: RowChange, beside local: RowVersion, _ part: AppliedPart, _ table: Int64, _ key: RowKey
     ) throws {
+        assert(change.isAlive != local.isAlive, "a deletion meets a row")
         guard let base = change.base, change.isAlive ? change.life < local.life : change.life > local.life,
             !part.known.contains(base), !part.peer.contains(local.base)
         else { return }

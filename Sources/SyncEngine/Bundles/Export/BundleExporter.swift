@@ -49,6 +49,8 @@ struct BundleExporter {
         chosen: [StateRows], isRepair: Bool = false, ownLast: Int64? = nil
     ) throws {
         self.db = db
+        assert(db.isInsideTransaction, "a bundle is of one snapshot")
+        assert(!isRepair || parts.others.isEmpty, "a repair has no parts")
         self.ownLast = ownLast ?? .max
         self.chosen = chosen
         self.isRepair = isRepair
@@ -72,6 +74,8 @@ struct BundleExporter {
         hasParkedValues = try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") ?? false
         let separate = try SeparateColumns.loadAll(db)
         readers = try tables.map { try ExportedTable(db, $0, separate: separate[$0.number]) }
+        assert(tableIndexes.count == readers.count)
+        assert(facts.parts.flatMap(\.tables).count <= tables.count, "a table is in two parts")
     }
 
     /// Writes the bundle.

@@ -88,6 +88,7 @@ public enum BundleFile {
         guard reader.isComplete, let header = reader.header else {
             throw WireError(.truncated, "the bundle has no end")
         }
+        assert(tables.reduce(0) { $0 + $1.rowCount + $1.deletedCount } == Int64(reader.rowCount))
         return Information(
             store: header.store, sender: header.sender, base: header.base, target: header.target,
             tables: tables.filter { $0.rowCount + $0.deletedCount > 0 }, rowCount: Int64(reader.rowCount),

@@ -24,6 +24,7 @@ struct BundlePortion {
         }
         last = portion ?? end
         isPart = portion != nil
+        assert(portion.map { $0 < whole } ?? true, "a part is less than the whole")
     }
 
     /// The last change of a part; nil when everything goes at once.
@@ -48,6 +49,7 @@ struct BundlePortion {
             let needed = try search.needed(last, others, dividesRows: request.dividesRows)
             guard let needed else { return last }
             guard let next = try search.point(from: needed) else { return nil }
+            assert(last < needed && needed <= next, "a step takes nothing more in")
             last = next
         }
         return nil

@@ -91,6 +91,14 @@ struct ExportedParts {
         }
         let rest = Set(tables.map(\.number)).subtracting(others.flatMap(\.tables))
         whole.tables = rest
+        assertInvariants()
+    }
+
+    /// Checks that the groups share the tables out.
+    private func assertInvariants() {
+        assert(all.reduce(0) { $0 + $1.tables.count } == tables.count, "a table is in no group, or in two")
+        assert(others.allSatisfy { !$0.tables.isEmpty && $0.tables.isDisjoint(with: whole.tables) })
+        assert(others.allSatisfy { $0.rows == nil || $0.tables.count == 1 }, "rows are chosen of one table")
     }
 
     /// The tables of rows that are sent to repair a divergence, as one group without a floor.

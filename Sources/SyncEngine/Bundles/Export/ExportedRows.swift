@@ -78,6 +78,7 @@ struct ExportedRows {
 
     /// Whether a row that did not change is sent, because its value was not wanted before.
     func isAdded(_ value: WireValue) -> Bool {
+        assert(hasAddedValues, "no value is wanted that was not held")
         guard let value = ScopeValue(value) else { return false }
         return wanted?.contains(value) == true && !held.contains(value)
     }

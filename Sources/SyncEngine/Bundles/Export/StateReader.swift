@@ -92,6 +92,7 @@ struct StateReader {
             }
         }
         try db.verifyReads()
+        assert(answer.sums.isEmpty || answer.rows.isEmpty, "an answer is of buckets, or of rows")
         return answer
     }
 }

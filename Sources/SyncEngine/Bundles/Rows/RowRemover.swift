@@ -14,11 +14,14 @@ struct RowRemover {
         _ local: (row: Int64, version: RowVersion), _ table: AppliedTable, _ key: RowKey,
         _ partial: PartialTable
     ) throws {
+        assert(local.version.isAlive, "a deletion is not taken out")
         let number = table.table.number
+        assert(partial.number == number)
         var dropped = VersionVector()
         for stamp in local.version.stamps where partial.own[stamp.replica] >= stamp.sequence {
             dropped[stamp.replica] = max(dropped[stamp.replica], stamp.sequence)
         }
+        assert(partial.own.covers(dropped), "somebody else's changes are not dropped here")
         if !partial.dropped.covers(dropped) { try partial.raise(db, dropped: dropped) }
         try partial.setIncomplete(db)
         try settlement.touch(number, key)

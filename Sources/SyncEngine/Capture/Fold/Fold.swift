@@ -29,6 +29,7 @@ struct Fold {
     /// Folds the log's tail. Runs in the caller's transaction.
     @discardableResult
     func run() throws -> Summary {
+        assert(db.isInsideTransaction, "what is logged after a fold has to be stamped above it")
         try MetadataSchema.upgrade(db)
         // A copy must not give numbers as the replica that it is a copy of.
         try StoreFence(db: db, environment: environment).check()
@@ -41,6 +42,7 @@ struct Fold {
         guard let tail = try Row.fetchOne(db, sql: sql, arguments: [metadata.folded]),
             let last = try tail.decodeIfPresent(Int64.self, atIndex: 1)
         else { return Summary() }
+        assert(last > metadata.folded, "an entry is folded twice")
         let stamps = StampRule(
             floor: metadata.clock.next.rawValue, now: environment.milliseconds(), replica: metadata.selfNumber
         )
@@ -51,6 +53,7 @@ struct Fold {
             )
         }
         var clock = max(stamps.floor, min(newest, stamps.now) << 16)
+        assert(clock > metadata.clock.rawValue || metadata.clock.rawValue == .max)
         let isInsertsOnly = try tail.decode(Double.self, atIndex: 3) == 0
         let separate = try SeparateColumns.loadAll(db)
         // The usual case of a first synchronization or an import.
@@ -65,6 +68,7 @@ struct Fold {
             clock = max(clock, try newestStamp(metadata, upTo: environment.adoptionBound))
         }
         try StoreMetadata.advance(db, folded: last, clock: clock)
+        try debugAssert(Int64.fetchOne(db, sql: "SELECT folded FROM _sync_state") == last)
         try ReplicaRegister(db: db).setSequence(last, of: metadata.selfNumber)
         try ReplicaChain(db: db).append(metadata, upTo: last, environment)
         try StoreFence(db: db, environment: environment).advance()
@@ -96,7 +100,9 @@ struct Fold {
         let cells = try Int64.fetchOne(
             db, sql: "SELECT max(hlc) FROM _sync_cell WHERE sid = ? AND oseq > ? AND hlc <= ?",
             arguments: arguments)
-        return max(rows ?? 0, cells ?? 0)
+        let newest = max(rows ?? 0, cells ?? 0)
+        assert(newest <= max(0, bound), "a stamp of the future takes the clock there")
+        return newest
     }
 
     /// Drops the oldest history, seldom and much at a time.

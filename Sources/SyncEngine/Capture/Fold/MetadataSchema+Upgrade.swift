@@ -18,6 +18,7 @@ extension MetadataSchema {
         try db.execute(sql: addedInVersion3)
         try Parking.adoptParkedRows(db)
         try StoreMetadata.setFormat(db, version)
+        try debugAssert(StoreMetadata.load(db)?.format == version)
         try OutlivedCells(db: db).remove()
     }
 }

@@ -28,6 +28,7 @@ struct ForkSearch {
             guard isFork else { continue }
             forks.append(Fork(replica: replica.id, common: try common(points, of: replica, upTo: known)))
         }
+        assert(forks.allSatisfy { $0.common <= here[$0.replica] }, "what is not here can't be common")
         return forks
     }
 
@@ -62,6 +63,7 @@ struct ForkSearch {
             guard isFork else { continue }
             forks.append(Fork(replica: replica.id, common: try common(points, of: replica, upTo: known)))
         }
+        assert(forks.allSatisfy { here[$0.replica] > 0 || $0.replica == own })
         return forks
     }
 
@@ -72,6 +74,7 @@ struct ForkSearch {
         let chain = ReplicaChain(db: db)
         for point in points where point.sequence <= known {
             let here = try chain.point(of: replica.sid, at: point.sequence)
+            assert(here == nil || here?.sequence == point.sequence)
             if here?.hash == point.hash { return point.sequence }
         }
         return 0

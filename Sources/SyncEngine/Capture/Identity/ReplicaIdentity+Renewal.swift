@@ -20,6 +20,7 @@ extension ReplicaIdentity {
     ///     - forks: The ids and their last common changes.
     static func renew(_ store: FoldedStore, _ forks: [Fork]) throws {
         let (db, environment) = (store.db, store.environment)
+        assert(db.isInsideTransaction, "an identity that is half renewed is two")
         let metadata = try store.currentMetadata()
         let register = ReplicaRegister(db: db)
         let old = try metadata.replicaID()
@@ -30,6 +31,7 @@ extension ReplicaIdentity {
         }
         try PartialTable.beginIdentity(db, after: metadata)
         let new = try addReplica(db, environment)
+        assert(new != metadata.selfNumber)
         // One number for all that moves: a mark in the log takes it.
         let number = try ChangeLog(db).appendMark(at: now)
         try StoreMetadata.advance(db, folded: number)

@@ -28,6 +28,8 @@ enum ReplicaIdentity {
         try PartialTable.beginIdentity(db, after: metadata)
         try OriginalValues.removeStale(db)
         try addReplica(db, environment)
+        try debugAssert(
+            StoreMetadata.require(db).replicaID() != metadata.replicaID(), "two files have one identity")
         try ChangeLog(db).beginAnew(after: metadata.folded)
     }
 

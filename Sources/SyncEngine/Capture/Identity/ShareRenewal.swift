@@ -26,6 +26,8 @@ struct ShareRenewal {
                 WHERE c.sid = ? AND c.oseq > ? AND h.rid = ? ORDER BY c.r, c.col
                 """, arguments: [number, fork.common, fork.replica.data])
         let branch = CounterShare.branch(of: fork.replica, by: replica)
+        assert(
+            branch != fork.replica && branch != replica, "shares would move to a column that somebody writes")
         for row in rows {
             let value = OwnedValue.make(try row.decode(atIndex: 4))
             guard let share = withExtendedLifetime(value, { CounterShare(value.value) }) else { continue }

@@ -91,6 +91,7 @@ struct CaptureTriggers {
     }
 
     private func updateTrigger(_ group: (number: Int, columns: [SyncedTable.Column])) -> String {
+        assert(!group.columns.isEmpty, "a trigger on no column is none")
         let tests = group.columns.map { column in
             (column.number % ChangeLog.columnsPerGroup, Self.differs(column.name.quotedDatabaseIdentifier))
         }

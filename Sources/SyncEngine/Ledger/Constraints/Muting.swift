@@ -11,7 +11,9 @@ struct Muting {
     /// Mutes the triggers.
     init(_ db: Database) throws {
         self.db = db
+        assert(db.isInsideTransaction, "others would see the triggers mute")
         try StoreMetadata.beginApplying(db)
+        try debugAssert(StoreMetadata.isApplying(db))
         triggers = try UserTriggers.suspend(db, tables: SyncedTable.loadAll(db))
     }
 
@@ -22,9 +24,11 @@ struct Muting {
     ///     - hasChanges: Whether rows were written.
     ///     - mark: Called when the schema is what it was before, to note its version.
     func end(clock: Int64 = 0, hasChanges: Bool, mark: () throws -> Void = {}) throws {
+        assert(db.isInsideTransaction, "the transaction that was begun muted is over")
         try triggers.restore()
         try mark()
         try StoreMetadata.endApplying(db, clock: clock)
+        try debugAssert(!StoreMetadata.isApplying(db))
         guard hasChanges else { return }
         // SQLite reports the rows of all other tables while these are written.
         for table in try SyncedTable.loadAll(db) where table.isTracked {

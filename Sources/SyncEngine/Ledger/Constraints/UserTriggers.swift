@@ -22,6 +22,7 @@ struct UserTriggers {
         let tracked = Set(tables.filter(\.isTracked).map { $0.name.identifierKey })
         let triggers = try all(db).filter { writes($0.sql, toOneOf: tracked) }
         for trigger in triggers { try drop(db, trigger) }
+        try debugAssert(!all(db).contains { writes($0.sql, toOneOf: tracked) })
         return UserTriggers(db: db, suspended: triggers)
     }
 

@@ -58,6 +58,7 @@ final class ConflictJournal {
             statement.reset()
             if conflict.reason != .row { count += Int64(db.changesCount) }
         }
+        assert((0...Int64(plan.conflicts.count)).contains(count))
         return count
     }
 

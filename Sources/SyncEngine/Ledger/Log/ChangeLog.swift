@@ -13,6 +13,9 @@ struct ChangeLog {
         /// (see ``TrackedSchema``).
         static let rewrite = 4
         static let groupShift = 4
+
+        /// Whether a number is one of them, whatever the group of the columns.
+        static func isKnown(_ operation: Int) -> Bool { (insert...rewrite).contains(operation & 15) }
     }
 
     /// How many columns one log entry's mask covers.
@@ -36,10 +39,12 @@ struct ChangeLog {
         _ table: Int64, _ operation: Int, key: String, mask: String, at milliseconds: String,
         condition: String?
     ) -> String {
-        """
-        INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-        SELECT \(table), \(operation), \(key), \(mask), \(milliseconds)\(condition.map { " WHERE \($0)" } ?? "");
-        """
+        assert(Operation.isKnown(operation))
+        assert(!key.isEmpty && !mask.isEmpty && !milliseconds.isEmpty)
+        return """
+            INSERT INTO _sync_log (tbl, op, pk, mask, ms)
+            SELECT \(table), \(operation), \(key), \(mask), \(milliseconds)\(condition.map { " WHERE \($0)" } ?? "");
+            """
     }
 
     /// Appends an entry for one row.
@@ -48,6 +53,7 @@ struct ChangeLog {
     ///     - operation: One of ``Operation``, with the group of the columns.
     ///     - mask: The columns of the group.
     func append(_ operation: Int, _ table: Int64, _ key: RowKey, mask: Int64, at milliseconds: Int64) throws {
+        assert(Operation.isKnown(operation), "a fold would not know what entry \(operation) is")
         let statement = try db.cachedStatement(
             sql: "INSERT INTO _sync_log (tbl, op, pk, mask, ms) VALUES (?, ?, ?, ?, ?)")
         let raw = statement.sqliteStatement
@@ -70,6 +76,7 @@ struct ChangeLog {
         _ operation: Int, ofRowsIn table: SyncedTable, mask: Int64, at milliseconds: Int64,
         where condition: String
     ) throws {
+        assert(Operation.isKnown(operation))
         try db.execute(
             sql: """
                 INSERT INTO _sync_log (tbl, op, pk, mask, ms)

@@ -9,6 +9,7 @@ extension StoreMetadata {
     ///     - store: The database that it is a replica of.
     ///     - own: The local number of this replica.
     static func create(_ db: Database, store: StoreID, own: Int64) throws {
+        assert(own > 0)
         try db.execute(
             sql: "INSERT INTO _sync_state (id, format, store, self) VALUES (1, ?, ?, ?)",
             arguments: [MetadataSchema.version, store.data, own])
@@ -47,6 +48,11 @@ extension StoreMetadata {
     /// Mutes the triggers that log changes.
     static func beginApplying(_ db: Database) throws {
         try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+    }
+
+    /// Whether these triggers are mute.
+    static func isApplying(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db, sql: "SELECT applying FROM _sync_state") == true
     }
 
     /// Lets these triggers run again.

@@ -78,12 +78,14 @@ struct StoreMetadata {
 
     /// The same without the changes of this replica after one of them.
     func upTo(_ last: Int64) -> StoreMetadata {
-        StoreMetadata(
+        let part = StoreMetadata(
             format: format, store: store, selfNumber: selfNumber, clock: clock, folded: folded,
             replicas: replicas.map {
                 $0.sid == selfNumber
                     ? Replica(sid: $0.sid, id: $0.id, sequence: min($0.sequence, last)) : $0
             })
+        assert(vector.covers(part.vector))
+        return part
     }
 
     /// What this replica knows.

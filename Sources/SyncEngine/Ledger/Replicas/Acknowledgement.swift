@@ -28,6 +28,7 @@ struct Acknowledgement {
                 common[origin] = known[origin]
             }
         }
+        assert(vectors.allSatisfy { $0.covers(common) }, "more is claimed of all tables than of one")
         return common
     }
 

@@ -139,6 +139,7 @@ final class DigestLedger {
     /// Takes out what a fold is about to replace, as far as it is summed: the bases of rows that
     /// begin or end a life, and the cells of all rows that the log names.
     func beginFold() throws {
+        assert(changes.isEmpty && foldedCells == nil, "a fold was begun before")
         guard isValid else { return }
         try scan(
             """
@@ -155,6 +156,7 @@ final class DigestLedger {
 
     /// The same, for a fold that only updates rows that are known.
     func beginFold(ofKnownRowsAfter folded: Int64) throws {
+        assert(changes.isEmpty, "what is to be summed is of something else than a fold")
         guard isValid else { return }
         try takeOutCells(
             """
@@ -172,6 +174,7 @@ final class DigestLedger {
 
     /// Adds the cells again that the fold left as they were. Those that it wrote are above what is summed.
     func endFold() throws {
+        assert(foldedCells == nil || isValid, "cells were taken out of no sums")
         if let foldedCells { try scan(foldedCells, ofCells: true, true) }
         try flush()
     }
@@ -223,6 +226,7 @@ final class DigestLedger {
         try flush()
         try SyncSetting.set(db, Self.replicaName, selfNumber)
         try SyncSetting.set(db, Self.sequenceName, sequence)
+        assert(isCurrent && changes.isEmpty)
     }
 
     // MARK: The sums

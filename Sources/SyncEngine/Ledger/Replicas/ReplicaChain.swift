@@ -45,8 +45,10 @@ struct ReplicaChain {
         // Other programs may write to these tables: what are no numbers of changes has no points in between.
         let span = known >= 0 && last > known ? last - known : 0
         let stride = max(environment.chainStride, span / Self.addedPointCountMax)
+        assert(stride > 0, "there would be no end of points")
         while span > 0, last - previous > stride {
             let next = previous + stride
+            assert(previous < next && next < last)
             let hash = Self.hash(next, after: before, environment)
             try insert(ChainPoint(sequence: next, previous: previous, hash: hash.value), of: sid)
             (before, previous) = (hash.value, next)
@@ -162,6 +164,7 @@ struct ReplicaChain {
         if let oldest = rows.last, points.count > 1, try point(oldest) != points.last {
             points.append(try point(oldest))
         }
+        assert(points.isOrdered { $0.sequence > $1.sequence }, "a locator goes from the newest point back")
         return points
     }
 
@@ -176,7 +179,9 @@ struct ReplicaChain {
                 ORDER BY oseq LIMIT 2
                 """, arguments: [sid, known, sequence]
         ).map { try point($0) }
-        return Set(near + (try locator(of: sid, upTo: sequence))).sorted { $0.sequence > $1.sequence }
+        let points = Set(near + (try locator(of: sid, upTo: sequence))).sorted { $0.sequence > $1.sequence }
+        assert(points.allSatisfy { $0.sequence <= sequence }, "a point is told beyond what is sent")
+        return points
     }
 
     /// Forgets the points after the last one that two files have in common, which wrote under one replica id.

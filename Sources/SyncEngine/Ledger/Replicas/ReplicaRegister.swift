@@ -46,6 +46,7 @@ struct ReplicaRegister {
         facts.known = try known(metadata)
         facts.acknowledged = try Acknowledgement(db: db).facts(metadata, coverage)
         facts.retirements = try retirements()
+        assert(facts.chains.values.allSatisfy { !$0.isEmpty })
         FactBudget(own: try metadata.replicaID(), rotation: metadata.folded).trim(&facts)
         return facts
     }
@@ -144,7 +145,9 @@ struct ReplicaRegister {
             facts.retirements.map(\.replica))
         let new = named.subtracting(known).sorted()
         let room = min(AdmissionLimits.strangerCountMax, AdmissionLimits.replicaCountMax - known.count)
-        return Set(new.dropFirst(max(0, room)))
+        let strangers = Set(new.dropFirst(max(0, room)))
+        assert(strangers.isDisjoint(with: known))
+        return strangers
     }
 
     /// Notes that a replica knows something, and that it was heard of if that is news. What it knows of replicas that

@@ -34,7 +34,9 @@ struct Tombstones {
             for (origin, sequence) in common.sequences where known[origin] < sequence {
                 common[origin] = known[origin]
             }
+            assert(known.covers(common), "a deletion would be forgotten that a replica does not know")
         }
+        assert(vector.covers(common), "what is not known here can't be common")
         return common
     }
 
@@ -132,6 +134,7 @@ struct ForgottenRows {
     /// Whether a row with this base, if it is not here, was deleted.
     @inline(__always)
     func covers(_ base: WireStamp) -> Bool {
-        exist && base.sequence <= bounds[base.replica]
+        assert(!exist || bounds.indices.contains(base.replica))
+        return exist && base.sequence <= bounds[base.replica]
     }
 }

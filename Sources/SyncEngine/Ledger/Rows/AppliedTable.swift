@@ -47,6 +47,7 @@ final class AppliedTable {
         }
         self.table = table
         columnNumbers = columns.map(\.number)
+        assert(hasOwnName.count == columns.count, "a column of the bundle has no name")
         namesColumnsTwice = Set(columnNumbers).count < columns.count
         knowsEveryColumn = table.hasRows && columns.allSatisfy(\.isPresent)
         reader = try ExportedTable(db, table)
@@ -152,6 +153,7 @@ final class AppliedTable {
     ///
     /// - returns: The constraint that stands against it, or nil when it was inserted.
     func insert(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> ConstraintFailure? {
+        assert(table.hasRows, "there is no table to insert into")
         let statement = try db.cachedStatement(sql: Self.insertSQL(table, values.map(\.name), failClause))
         let failure = try run(statement, [key.value] + values.map(\.value))
         if failure == nil { try keepOriginals(key, values) }
@@ -162,6 +164,7 @@ final class AppliedTable {
     ///
     /// - returns: The constraint that stands against it, or nil when it was written.
     func update(_ key: RowKey, _ values: [(name: String, value: WireValue)]) throws -> ConstraintFailure? {
+        assert(!values.isEmpty, "an update of no column is no statement")
         let failure = try run(updating(values.map(\.name)), values.map(\.value) + [key.value])
         if failure == nil { try keepOriginals(key, values) }
         return failure

@@ -52,6 +52,7 @@ final class ExportedTable {
             next += 1
             return next - 1
         }
+        assert(positions.count == columnCount && isSeparate.count == columnCount)
         parkedStatement = try db.makeStatement(
             sql: "SELECT col, val FROM _sync_shadow WHERE tbl = ? AND pk = ?")
         guard table.hasRows else {
@@ -71,6 +72,8 @@ final class ExportedTable {
     /// - parameter hasParkedValues: Whether any value of any table is parked.
     func load(key: RowKey, hasParkedValues: Bool) throws {
         finish()
+        assert(
+            !hasRow && parked.isEmpty && parts.isEmpty && original.isEmpty, "a row has another one's values")
         if let statement {
             key.value.bind(statement.sqliteStatement, 1)
             hasRow = try statement.step()

@@ -69,6 +69,7 @@ final class LastRows {
 
     /// Keeps a row that a peer deleted.
     func keep(_ values: [Int: WireValue], row: Int64, life: Int64, at milliseconds: Int64) throws {
+        assert(life & 1 == 1, "a row that is gone has no values")
         hasKept = true
         var texts: [String] = []
         var size: Int64 = 0
@@ -173,6 +174,7 @@ final class LastRows {
         _ plan: MergePlan, row: Int64, _ table: Int64, _ key: RowKey, own: ReplicaID,
         _ separate: SeparateColumns?, _ owned: inout [OwnedValue]
     ) throws -> MergePlan {
+        assert(plan.lostLife < plan.life && plan.action == .keep, "the edit is of a life that goes on")
         let values = try values(row: row, life: plan.lostLife, separate)
         guard !values.isEmpty, let winner = plan.conflicts.first?.winner else { return plan }
         var known = Set(plan.conflicts.map(\.column))
@@ -185,6 +187,7 @@ final class LastRows {
                 .init(column: column, lost: value.value, lostStamp: stamp, winner: winner, reason: .row))
         }
         plan.conflicts.sort { $0.column < $1.column }
+        assert(plan.hasOrderedConflicts, "a column was lost twice")
         return plan
     }
 

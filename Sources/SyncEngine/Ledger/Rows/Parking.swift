@@ -51,6 +51,7 @@ final class Parking {
         let identity = Self.identity(table, key)
         // A row that had waited, was written and waits again is no other one.
         if why != KeptReason.dropped, shownRows.remove(identity) == nil { parkedRows.insert(identity) }
+        assert(!parkedRows.contains(identity) || !shownRows.contains(identity), "a row waits, and does not")
         let entries = values.isEmpty ? [Self.wholeRow: WireValue.null] : values
         let statement = try hasValues(table, key) ? replacement : insertion
         let raw = statement.sqliteStatement
@@ -132,6 +133,8 @@ final class Parking {
         _ table: AppliedTable, _ key: RowKey, _ newValues: [Int: WireValue] = [:],
         because failure: ConstraintFailure
     ) throws {
+        assert(newValues.keys.allSatisfy { table.presentNames[$0] != nil }, "a value waits for a column")
+        assert(table.table.hasRows, "rows of a table that is not here are parked, and not hidden")
         let number = table.table.number
         try table.reader.load(key: key, hasParkedValues: isInUse)
         let isInTable = table.reader.hasRow
@@ -170,7 +173,9 @@ final class Parking {
 
     /// Forgets what waited of a row that is in its table now.
     func show(_ table: Int64, _ key: RowKey, columns: [Int]) throws {
+        assert(isInUse, "a row that did not wait has its place")
         try remove(table, key, columns: columns)
+        assert(!parkedRows.contains(Self.identity(table, key)))
         shownRows.insert(Self.identity(table, key))
     }
 

@@ -12,6 +12,7 @@ struct RowWriter {
     /// a write, of another one, by forgetting the value that waits.
     func reset(_ plan: inout MergePlan, _ table: AppliedTable, _ key: RowKey) throws {
         guard !plan.resets.isEmpty else { return }
+        assert(plan.action == .update)
         try parking.forget(table.table.number, key, plan.resets)
         guard try table.hasRow(key) else { return }
         for column in plan.resets where table.presentNames[column] != nil {
@@ -21,6 +22,7 @@ struct RowWriter {
 
     /// Carries out what was planned for a row.
     func carryOut(_ plan: MergePlan, _ table: AppliedTable, _ key: RowKey) throws {
+        assert(plan.writesRow || plan.writes.isEmpty, "values would be lost that are to be written")
         switch plan.action {
         case .keep:
             break

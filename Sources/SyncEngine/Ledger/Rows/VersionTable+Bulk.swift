@@ -149,11 +149,16 @@ extension VersionTable {
     static func move(
         _ db: Database, from sid: Int64, after common: Int64, to new: Int64, as number: Int64
     ) throws {
+        assert(sid != new, "nothing would move")
         for table in ["_sync_row", "_sync_cell"] {
             try db.execute(
                 sql:
                     "UPDATE \(table) SET sid = ?, oseq = ?, hlc = min(hlc + 1, ?) WHERE sid = ? AND oseq > ?",
                 arguments: [new, number, AdmissionLimits.timestampMax, sid, common])
+            try debugAssert(
+                Bool.fetchOne(
+                    db, sql: "SELECT EXISTS(SELECT 1 FROM \(table) WHERE sid = ? AND oseq > ?)",
+                    arguments: [sid, common]) == false, "an identity has changes beyond the common ones")
         }
     }
 

@@ -44,6 +44,8 @@ final class VersionTable {
     ///
     /// - returns: False when it has one; nothing was changed then.
     func insertIfNew(_ table: Int64, _ key: RowKey, life: Int64, _ stamp: LocalStamp) throws -> Bool {
+        assert(
+            (1...AdmissionLimits.lifeMax).contains(life), "other stores would refuse a row in life \(life)")
         let raw = insertRow.sqliteStatement
         RawStep.reset(raw)
         _ = RawBinding.int64(raw, 1, table)
@@ -162,6 +164,8 @@ final class VersionTable {
     func store(
         _ plan: MergePlan, row: Int64?, replacing old: RowVersion?, _ table: Int64, _ key: RowKey
     ) throws {
+        assert((row == nil) == (old == nil))
+        assert(old.map { $0.life <= plan.life } ?? true, "a life that ended does not come back")
         let base = try local(plan.base)
         guard let row, let old else {
             guard try insertIfNew(table, key, life: plan.life, base) else {

@@ -64,8 +64,21 @@ struct Coverage {
             part.floor[replica] = max(part.floor[replica], try row.decode(atIndex: 3))
             parts[table] = part
         }
-        return Coverage(
+        let coverage = Coverage(
             whole: whole, parts: parts.filter { partials[$0.key] == nil }, partials: partials)
+        coverage.assertInvariants()
+        return coverage
+    }
+
+    /// Checks what holds of the parts, whatever the tables say.
+    private func assertInvariants() {
+        whole.known.assertInvariants()
+        assert(parts.keys.allSatisfy { partials[$0] == nil }, "a table is held as a whole, or in part")
+        assert(
+            parts.values.allSatisfy { $0.known.covers(whole.known) }, "less is known of a table than of all")
+        assert(
+            parts.values.allSatisfy { $0.floor.covers(whole.floor) }, "a floor is below that of all tables")
+        assert(reach.covers(whole.known))
     }
 
     /// Notes that more is known of a table, or forgotten. The replicas have numbers.
@@ -82,6 +95,8 @@ struct Coverage {
                     max(floor, present.floor[replica.id]),
                 ])
         }
+        try debugAssert(
+            load(db, metadata)[table].known.covers(part.known), "a replica has changes here and no number")
     }
 
     /// Notes that the changes of a replica after one of them are no longer known, and are not below a floor.

@@ -13,6 +13,7 @@ extension PartialTable {
     static func begin(
         _ db: Database, _ table: Int64, column: Int, values: Set<ScopeValue>, remote: String
     ) throws {
+        assert(!values.isEmpty, "a choice of no rows is none")
         try db.execute(
             sql: """
                 INSERT INTO _sync_partial (tbl, col, remote, whole, everything, swept, revision)
@@ -44,6 +45,7 @@ extension PartialTable {
     private static func save(
         _ db: Database, _ wanted: Set<ScopeValue>, held: Set<ScopeValue>, _ table: Int64
     ) throws {
+        assert(held.isSubset(of: wanted), "rows are held that are not wanted")
         try db.execute(sql: "DELETE FROM _sync_partial_value WHERE tbl = ?", arguments: [table])
         let insertion = try db.makeStatement(
             sql: "INSERT INTO _sync_partial_value (tbl, val, wanted, held) VALUES (?, ?, 1, ?)")

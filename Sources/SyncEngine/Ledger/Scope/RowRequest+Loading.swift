@@ -27,6 +27,8 @@ extension RowRequest {
 extension TransferRequest {
     /// Asks for rows of the tables that can be exchanged, and leaves the others out that are held in part.
     mutating func ask(_ exchange: RowExchange?, _ requests: [RowRequest]) {
+        let count = rows.count + leftOut.count
+        defer { assert(rows.count + leftOut.count == count + requests.count) }
         for request in requests {
             let table = exchange?.tables.first { $0.names == request.partial.names }
             if table?.mayPull == true {

@@ -40,6 +40,8 @@ extension SyncedTable {
                 arguments: [number, column.number, name, place.rawValue])
             columns.append(column)
         }
+        assert(columns.count == self.columns.count + names.count)
+        assert(columns.suffix(names.count).map(\.number).isOrdered(by: <), "two columns have one number")
         return SyncedTable(number: number, name: name, key: key, place: self.place, columns: columns)
     }
 

@@ -36,6 +36,7 @@ struct FactBudget {
             guard rest >= 0 || replica == own else { break }
             kept[replica] = value
         }
+        assert((kept[own] == nil) == (entries[own] == nil), "what a store says of itself is never left out")
         return kept
     }
 }

@@ -57,6 +57,7 @@ struct CounterShare: Equatable {
 
     /// The value.
     var bytes: [UInt8] {
+        assert(!entries.isEmpty, "a share without entries is no value")
         var writer = WireWriter(capacity: 64)
         writer.byte(Self.version)
         writer.raw(origin.bytes)
@@ -81,6 +82,7 @@ struct CounterShare: Equatable {
 
     mutating func append(_ entry: Entry) {
         entries.append(entry)
+        defer { assert(entries.last == entry, "what is thinned out is older") }
         guard entries.count > Self.entryCountMax else { return }
         let old = Self.entryCountMax / 2
         entries = entries[..<old].enumerated().filter { $0.offset % 2 == 1 }.map(\.element) + entries[old...]

@@ -12,7 +12,9 @@ struct ExtremePolicy: CellPolicy, Equatable {
     var word: String { isGreatest ? "max" : "min" }
 
     func outcome(lost: WireValue, won: WireValue) -> ConflictOutcome {
-        .chosen(prefersOlder: prefers(lost, over: won))
+        let prefersOlder = prefers(lost, over: won)
+        assert(!prefersOlder || !prefers(won, over: lost), "of two values one stands, whichever is newer")
+        return .chosen(prefersOlder: prefersOlder)
     }
 
     /// Whether the older value stands. Of two that are equal, such as 1 and 1.0, the newer one does, as without a

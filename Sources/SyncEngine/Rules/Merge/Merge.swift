@@ -27,11 +27,21 @@ enum Merge {
         local: RowVersion?, incoming: RowChange, peer: VersionVector, known: VersionVector = VersionVector(),
         isRepair: Bool = false, separate: Set<Int> = []
     ) -> MergePlan? {
-        guard let local else { return begin(incoming) }
-        if incoming.life > local.life { return outlive(local, incoming, peer) }
-        if incoming.life < local.life { return discard(local, incoming, known) }
-        guard incoming.isAlive else { return mergeDeletes(local, incoming) }
-        return mergeColumns(local, incoming, peer, known, isRepair, separate)
+        func merge(_ local: RowVersion?) -> MergePlan? {
+            guard let local else { return begin(incoming) }
+            if incoming.life > local.life { return outlive(local, incoming, peer) }
+            if incoming.life < local.life { return discard(local, incoming, known) }
+            guard incoming.isAlive else { return mergeDeletes(local, incoming) }
+            return mergeColumns(local, incoming, peer, known, isRepair, separate)
+        }
+        let plan = merge(local)
+        plan?.assertInvariants(local: local, incoming: incoming)
+        // Of a column whose value is not here, two stamps of one moment can say the same in two ways.
+        assert(
+            local?.cells.keys.allSatisfy { local?.values[$0] != nil } == false
+                || plan.map { $0.result(of: local) }.map { merge($0)?.keepsVersions(of: $0) == true } ?? true,
+            "a change that was merged changes versions when it comes again")
+        return plan
     }
 
     /// A row that was never seen.

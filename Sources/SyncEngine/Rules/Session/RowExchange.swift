@@ -25,6 +25,9 @@ struct RowExchange {
         tables = local.facts.partials.filter { partial in
             chosen.map { chosen in partial.names.contains { chosen.contains($0.identifierKey) } } != false
         }.map { Self.table($0, local, remote) }
+        assert(tables.allSatisfy { !$0.isPullDue || $0.mayPull }, "what may not be asked for is not due")
+        assert(
+            tables.allSatisfy { !$0.mayPull || $0.obstacle == nil }, "there is no obstacle to what may come")
     }
 
     private static func table(

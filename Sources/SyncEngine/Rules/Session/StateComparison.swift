@@ -85,6 +85,8 @@ struct StateComparison {
         }
         var pairs: [(Item?, Item?)] = left.enumerated().map { ($1, partners[$0].map { right[$0] }) }
         for (index, item) in right.enumerated() where !taken.contains(index) { pairs.append((nil, item)) }
+        assert(partners.count == taken.count, "two have one partner")
+        assert(pairs.count == left.count + right.count - partners.count, "one is in no pair, or in two")
         return pairs
     }
 }

@@ -112,6 +112,8 @@ struct SyncSession {
     }
 
     private mutating func meet(_ local: Greeting, _ remote: Greeting, _ found: [Fork]) -> Action {
+        local.vector.assertInvariants()
+        remote.vector.assertInvariants()
         guard local.store == remote.store else {
             return refuse(.otherStoreRemote)
         }
@@ -133,6 +135,8 @@ struct SyncSession {
         uncomparable = RowExchange.uncomparable(local, remote)
         compared = Comparison(
             local, remote, within: tables, except: uncomparable, isPullDue: isPullDue, isPushDue: isPushDue)
+        assert(!isPullDue || direction != .push)
+        assert(!isPushDue || direction != .pull)
         if !isPullDue && !isPushDue { return repair(compared?.differing ?? []) }
         guard isPullDue else { return push(since: isPushDue ? remote.vector : nil) }
         state = .pulling(thenPushSince: isPushDue ? remote.vector : nil)
@@ -181,29 +185,35 @@ struct SyncSession {
         guard renewedSides.filter({ $0 == side }).count < 2 else {
             return refuse(.damagedMetadata, "a replica that was given a new identity is known already")
         }
+        assert(state == .greeting, "an identity is given up because of a greeting")
+        assert(!forks.isEmpty, "nothing has to move")
         state = .renewing
         return .renew(side, forks)
     }
 
     private mutating func push(since vector: VersionVector?) -> Action {
         guard let vector else { return compare() }
+        assert(rows != nil, "changes go to a side that was met")
         state = .pushing
         return .push(since: vector)
     }
 
     private mutating func compare() -> Action {
+        assert(state != .comparing, "what was compared is repaired, or equal")
         guard let compared, !compared.isEmpty else { return finish() }
         state = .comparing
         return .compare
     }
 
     private mutating func repair(_ differing: [[String]]) -> Action {
+        assert(state == .greeting || state == .comparing, "what differs was not looked for")
         guard !differing.isEmpty else { return finish() }
         state = .repairing
         return .repair(differing)
     }
 
     private mutating func finish() -> Action {
+        assert(state != .finished)
         state = .finished
         return .finish
     }
@@ -213,6 +223,7 @@ struct SyncSession {
     }
 
     private mutating func refuse(_ error: SyncError) -> Action {
+        assert(state == .greeting || state == .renewing, "changes were exchanged by then")
         state = .finished
         return .refuse(error)
     }

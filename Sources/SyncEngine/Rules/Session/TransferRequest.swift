@@ -31,6 +31,8 @@ public struct TransferRequest: Equatable, Sendable {
     /// The last change of each replica of which anything is known.
     var reach: VersionVector {
         let reach = parts.reduce(into: base) { $0.join($1.target) }
-        return rows.reduce(into: reach) { $0.join($1.partial.known) }
+        let all = rows.reduce(into: reach) { $0.join($1.partial.known) }
+        assert(all.covers(base))
+        return all
     }
 }

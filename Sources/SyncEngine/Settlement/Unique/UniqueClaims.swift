@@ -64,6 +64,8 @@ final class UniqueClaims {
         for candidate in candidates.sorted(by: { $0.order < $1.order }) {
             if try settle(candidate) { count += 1 } else { waitingKeys.append(candidate.key) }
         }
+        assert(
+            Int(count) + waitingKeys.count == candidates.count, "a row has its place and waits, or neither")
         return count
     }
 
@@ -143,6 +145,7 @@ final class UniqueClaims {
             try parking.setReason(number, key, ConstraintFailure(.trigger, failure.message))
             return false
         }
+        assert(canEvict)
         for loser in found {
             try withExtendedLifetime(loser) {
                 try parking.hide(
@@ -171,6 +174,7 @@ final class UniqueClaims {
             guard let order else { return rival }
             if order < first?.order ?? candidate.order { first = (rival, order) }
         }
+        assert(first.map { $0.order < candidate.order } ?? true, "only an older row keeps its place")
         return first?.key
     }
 }

@@ -40,6 +40,7 @@ final class UniqueRivals {
                 INSERT OR REPLACE INTO \(table.qualifiedName) (\(names.joined(separator: ", ")))
                 VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
                 """)
+        assert(db.isInsideTransaction, "the end of the probe would commit")
         try db.execute(sql: "SAVEPOINT _sync_probe; DELETE FROM temp._sync_rivals")
         do {
             insertion.reset()

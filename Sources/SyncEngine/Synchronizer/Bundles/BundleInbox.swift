@@ -226,6 +226,8 @@ public struct BundleInbox: Sendable {
     private func insert(
         _ db: Database, _ id: Int64, _ position: Int64, _ frame: Data, _ byteCount: Int
     ) throws {
+        assert(
+            (Self.headerPosition...Self.endPosition).contains(position), "it would be another bundle's part")
         try db.execute(
             sql: "INSERT INTO _sync_inbox_part (id, frame) VALUES (?, ?)",
             arguments: [id << Self.shift + position, frame])
@@ -270,6 +272,7 @@ public struct BundleInbox: Sendable {
             db, sql: "SELECT frame FROM _sync_inbox_part WHERE id = ?", arguments: [id << shift + endPosition]
         )
         let count = (missing ?? first) - first
+        assert(count >= 0)
         var isComplete = false
         if let end, case .end(let chunkCount) = try end.withUnsafeBytes({ try BundleParts.part(of: $0) }) {
             isComplete = chunkCount == UInt64(count)
