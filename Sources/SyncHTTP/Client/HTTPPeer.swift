@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import SyncEngine
 import SyncWire
@@ -7,19 +6,13 @@ import SyncWire
 ///
 /// What is sent and received waits in a spool, so that no transaction is open while the network is
 /// waited for, and a transfer goes on where it broke.
-final class HTTPPeer: DefiningPeer, AdaptingPeer, PacedPeer {
+final class HTTPPeer: CarriedPeer, AdaptingPeer, PacedPeer {
     private let connection: RemoteConnection
     private let folder: String
     private let options: HTTPTransport.Options
     private let keepsConnection: Bool
     private var asksForMoreTime = false
-    private var fetched: (what: What, fetch: RemoteFetch)?
-
-    /// What is fetched.
-    private enum What: Equatable {
-        case changes(TransferRequest)
-        case rows([StateRows])
-    }
+    var fetching: (what: BundleRequest, fetch: any BundleFetch)?
 
     /// - parameter keepsConnection: Whether the connection is used again after this synchronization.
     init(
@@ -31,8 +24,6 @@ final class HTTPPeer: DefiningPeer, AdaptingPeer, PacedPeer {
         self.folder = folder
         self.options = options
     }
-
-    private var base: String { connection.base }
 
     func close() {
         endFetch()
@@ -60,121 +51,17 @@ final class HTTPPeer: DefiningPeer, AdaptingPeer, PacedPeer {
         }
     }
 
-    func definitions() throws -> [SharedTable] {
-        let answer = try connection.send(.init(method: "GET", path: base + "/definitions"))
-        return try JSONDocument.decode(Message.Definitions.self, from: answer).tables
-    }
+    // MARK: Operations
 
-    // MARK: Greetings
-
-    func greet() throws -> Greeting {
-        let frame = try connection.send(
-            .init(method: "GET", path: base + "/greeting", seconds: options.patienceSeconds))
-        return try frame.withUnsafeBytes { try Greeting(frame: $0) }
-    }
-
-    func meet(_ greeting: Greeting) throws -> [Fork] {
-        let answer = try connection.send(
+    func carry(_ body: [UInt8], to address: OperationAddress) throws -> [UInt8] {
+        try connection.send(
             .init(
-                method: "POST", path: base + "/greeting", body: greeting.encode(),
+                method: address.method.rawValue, path: connection.base + "/" + address.path, body: body,
                 seconds: options.patienceSeconds))
-        return try JSONDocument.decode(Message.Forks.self, from: answer).values()
     }
 
-    func renewIdentity(_ forks: [Fork]) throws {
-        let request = Message.Renewal(
-            request: ByteText.hex(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }),
-            forks: Message.Forks(forks).forks)
-        do {
-            _ = try connection.send(
-                .init(
-                    method: "POST", path: base + "/identity", body: try JSONDocument.encode(request),
-                    seconds: options.patienceSeconds))
-        } catch let error as RemoteError where error.code == .notFound {
-            // The server was started anew in the meantime. The next greeting shows whether it was done.
-        }
-    }
-
-    func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
-        _ = try connection.send(
-            .init(
-                method: "POST", path: base + "/acknowledgement",
-                body: try JSONDocument.encode(Message.Vector(vector))))
-    }
-
-    // MARK: Comparisons
-
-    func state(_ kind: StateKind) throws -> ReplicaState? {
-        let bytes = try ask("/state", try JSONDocument.encode(Message.StateRequest(kind)))
-        guard let bytes, !bytes.isEmpty else { return nil }
-        return try bytes.withUnsafeBytes { try ReplicaState(bytes: $0) }
-    }
-
-    func answer(_ question: StateQuestion) throws -> StateAnswer {
-        guard let bytes = try ask("/answers", question.encode()) else {
-            throw SyncError(.notComparable, "the remote can't be compared: its program knows no digests")
-        }
-        return try bytes.withUnsafeBytes { try StateAnswer(bytes: $0) }
-    }
-
-    /// - returns: nil from a server whose program can't compare.
-    private func ask(_ path: String, _ body: [UInt8]) throws -> [UInt8]? {
-        do {
-            return try connection.send(
-                .init(method: "POST", path: base + path, body: body, seconds: options.patienceSeconds))
-        } catch let error as RemoteError where error.code == .notFound {
-            return nil
-        }
-    }
-
-    // MARK: Downloads
-
-    func prepareToSend(_ request: TransferRequest, progress: SyncProgressHandler?) throws {
-        let isBegun = fetched?.what == .changes(request)
-        if !isBegun {
-            try begin(.changes(request), "/downloads", JSONDocument.encode(Message.Transfer(request)))
-        }
-        // It stalled when it comes here again.
-        try fetched?.fetch.wait(whole: isBegun, progress: progress)
-    }
-
-    func prepareToSend(rows: [StateRows]) throws {
-        try begin(.rows(rows), "/repairs", StateRows.encode(rows))
-        try fetched?.fetch.wait(whole: true, progress: nil)
-    }
-
-    private func begin(_ what: What, _ path: String, _ request: [UInt8]) throws {
-        endFetch()
-        fetched = (what, try RemoteFetch(connection, options, folder: folder, path, request))
-    }
-
-    private func endFetch() {
-        fetched?.fetch.close()
-        fetched = nil
-    }
-
-    func send(
-        _ request: TransferRequest, progress: SyncProgressHandler?,
-        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> TransferSummary {
-        if fetched?.what != .changes(request) { try prepareToSend(request, progress: progress) }
-        return try handOut(sink)
-    }
-
-    func send(
-        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> TransferSummary {
-        if fetched?.what != .rows(rows) { try prepareToSend(rows: rows) }
-        return try handOut(sink)
-    }
-
-    private func handOut(
-        _ sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> TransferSummary {
-        guard let fetch = fetched?.fetch else { throw RemoteError(.failed, "nothing was fetched") }
-        let summary = try fetch.handOut(sink)
-        fetched = nil
-        return summary
+    func begin(_ request: BundleRequest) throws -> any BundleFetch {
+        try RemoteFetch(connection, options, folder: folder, request)
     }
 
     // MARK: Uploads

@@ -6,7 +6,7 @@ import SyncWire
 ///
 /// Whoever takes it has a transaction open meanwhile, and others wait for that. So it is handed out when all
 /// of it is here, or when so much came so fast that the rest will be here in time.
-final class RemoteFetch {
+final class RemoteFetch: BundleFetch {
     private let flow: HTTPTransport.Flow
     private let spool: ByteSpool
     private let download: Message.Download
@@ -15,19 +15,15 @@ final class RemoteFetch {
 
     /// Has a bundle made, and begins to fetch it. The connection is this object's until it was closed, or has
     /// handed out everything.
-    ///
-    /// - parameters:
-    ///     - path: What makes it.
-    ///     - request: The body of the request for it.
     init(
-        _ connection: RemoteConnection, _ options: HTTPTransport.Options, folder: String, _ path: String,
-        _ request: [UInt8]
+        _ connection: RemoteConnection, _ options: HTTPTransport.Options, folder: String,
+        _ request: BundleRequest
     ) throws {
         flow = options.compression.isUsed(with: connection.address) ? options.flow.compressed : options.flow
         let spool = try ByteSpool(folder: folder, byteCountMax: options.transferByteCountMax)
         // That thread alone uses the connection until it ends.
         nonisolated(unsafe) let transfer = RemoteDownload(connection, options)
-        let download = try transfer.begin(path, request)
+        let download = try transfer.begin("/" + request.address.path, request.encode())
         work = BackgroundWork {
             do {
                 try transfer.fetch(download) { piece, _ in
@@ -43,9 +39,6 @@ final class RemoteFetch {
         self.download = download
     }
 
-    /// Waits until it can be handed out.
-    ///
-    /// - parameter whole: Whether all of it has to be here.
     func wait(whole: Bool, progress: SyncProgressHandler?) throws {
         var seen: Int64 = 0
         while true {
@@ -68,11 +61,6 @@ final class RemoteFetch {
         try progress?(isWhole ? rows : Int64(Double(rows) * min(share, 1)), rows)
     }
 
-    /// Hands out all frames.
-    ///
-    /// - returns: About how many rows they have, and their bytes.
-    /// - throws: `SourceStalled` when the rest takes too long: then it is to be waited for, and handed out
-    ///   from the beginning.
     func handOut(_ sink: @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> TransferSummary {
         var assembler = FrameAssembler()
         var offset: Int64 = 0
@@ -94,7 +82,6 @@ final class RemoteFetch {
         return TransferSummary(rowCount: download.rowCount, byteCount: offset)
     }
 
-    /// Ends it, however far it is.
     func close() {
         spool.fail(SyncError(.cancelled, "the rest of the bundle is not wanted"))
         work.wait()

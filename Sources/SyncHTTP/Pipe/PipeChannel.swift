@@ -122,10 +122,4 @@ extension Message {
         /// Whether the side tells how its tables are made, when it is asked.
         var definitions: Bool?
     }
-
-    /// What a replica knows.
-    struct Knowledge: Codable {
-        let replica: String
-        let vector: [String: Int64]
-    }
 }

@@ -48,8 +48,6 @@ public struct PipeServer: Sendable {
         }
     }
 
-    private var peer: any SyncPeer { synchronizer.localPeer }
-
     private func answer(_ kind: PipeKind, _ content: [UInt8]) throws {
         switch kind {
         case .hello:
@@ -64,49 +62,29 @@ public struct PipeServer: Sendable {
             var own = Message.PipeHello(store: try synchronizer.identity().store.description)
             own.definitions = true
             try channel.write(.answer, JSONDocument.encode(own))
-        case .greet: try channel.write(.answer, peer.greet().encode())
-        case .meet:
-            let greeting = try content.withUnsafeBytes { try Greeting(frame: $0) }
-            guard try greeting.store == synchronizer.identity().store else {
-                throw SyncError(.otherStore, "the other side is a replica of another database")
-            }
-            try channel.write(.answer, JSONDocument.encode(Message.Forks(peer.meet(greeting))))
-        case .renew:
-            try peer.renewIdentity(JSONDocument.decode(Message.Forks.self, from: content).values())
-            try channel.write(.answer)
-        case .remember:
-            let knowledge = try JSONDocument.decode(Message.Knowledge.self, from: content)
-            try peer.remember(
-                Message.identifier(knowledge.replica), name: "",
-                knowing: Message.Vector(entries: knowledge.vector).value())
-            try channel.write(.answer)
-        case .state:
-            let kind = try JSONDocument.decode(Message.StateRequest.self, from: content).value()
-            try channel.write(.answer, peer.state(kind)?.encode() ?? [])
-        case .question:
-            let question = try content.withUnsafeBytes { try StateQuestion(bytes: $0) }
-            try channel.write(.answer, peer.answer(question).encode())
-        case .changes:
-            let request = try JSONDocument.decode(Message.Transfer.self, from: content).value()
-            try send { try peer.send(request, progress: nil, to: $0) }
-        case .rows:
-            let rows = try content.withUnsafeBytes { try StateRows.decode($0) }
-            try send { try peer.send(rows: rows, to: $0) }
+        case .changes, .rows: try send(BundleRequest(content, of: kind))
         case .apply: try apply()
-        case .definitions:
-            let definitions = try Message.Definitions(tables: synchronizer.definitions(ofTables: nil))
-            try channel.write(.answer, JSONDocument.encode(definitions))
+        case .greet, .meet, .renew, .remember, .state, .question, .definitions:
+            guard let operation = PeerOperations.all.first(where: { $0.address.kind == kind }) else {
+                throw RemoteError(.notFound, "this program does not answer that")
+            }
+            let store = WholeStore(synchronizer: synchronizer)
+            try channel.write(.answer, operation.answer(content, by: store))
         case .answer, .frame, .end, .problem:
             throw RemoteError(.malformed, "the message is no request")
         }
     }
 
     /// Sends a bundle. It waits in a spool, so that a slow pipe keeps nobody from writing.
-    private func send(
-        _ body: (@escaping (UnsafeRawBufferPointer) throws -> Void) throws -> TransferSummary
-    ) throws {
+    private func send(_ request: BundleRequest) throws {
         let spool = try ByteSpool(folder: folder, byteCountMax: Self.transferByteCountMax)
-        let summary = try body(spool.sink(isCompressed: isCompressed.value.load(ordering: .relaxed)))
+        let sink = try spool.sink(isCompressed: isCompressed.value.load(ordering: .relaxed))
+        let peer = synchronizer.localPeer
+        let summary =
+            switch request {
+            case .changes(let request): try peer.send(request, progress: nil, to: sink)
+            case .rows(let rows): try peer.send(rows: rows, to: sink)
+            }
         try spool.finish()
         let download = Message.Download(
             download: "", byteCount: spool.byteCount, rowCount: summary.rowCount)
@@ -132,7 +110,7 @@ public struct PipeServer: Sendable {
         }
         if let failure { throw failure }
         try spool.finish()
-        let summary = try peer.receive { sink in
+        let summary = try synchronizer.localPeer.receive { sink in
             var assembler = FrameAssembler()
             try withoutActuallyEscaping(sink) { sink in
                 try spool.forEachPiece { try assembler.append($0, onFrame: sink) }

@@ -1,3 +1,4 @@
+import Crypto
 import SyncEngine
 import SyncWire
 
@@ -70,11 +71,26 @@ enum Message {
         }
     }
 
-    /// That the server's replica is to get a new identity.
+    /// That a replica is to get a new identity.
     struct Renewal: Codable {
-        /// Random, and the same when the request is repeated.
-        let request: String
+        /// Random, and the same when the request is repeated. Older programs send none through a pipe, where nothing is
+        /// repeated.
+        let request: String?
         let forks: [Forks.Item]
+    }
+
+    /// What a replica knows.
+    struct Knowledge: Codable {
+        /// The replica. A server goes by the device that signed the request; older programs send it through pipes only.
+        let replica: String?
+        let vector: [String: Int64]
+
+        init(_ replica: ReplicaID, _ vector: VersionVector) {
+            self.replica = replica.description
+            self.vector = Vector(vector).vector
+        }
+
+        func known() throws -> VersionVector { try Vector(entries: vector).value() }
     }
 
     struct StateRequest: Codable {
@@ -198,5 +214,13 @@ enum Message {
             throw RemoteError(.malformed, "\(what) has not \(count) bytes")
         }
         return bytes
+    }
+}
+
+extension Message.Renewal {
+    /// A request that has not been made before.
+    init(_ forks: [Fork]) {
+        request = ByteText.hex(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) })
+        self.forks = Message.Forks(forks).forks
     }
 }

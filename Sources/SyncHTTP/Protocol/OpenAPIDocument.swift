@@ -145,7 +145,7 @@ paths:
     post:
       security: [{ device: [] }]
       summary: What the device knows now.
-      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Vector" } } } }
+      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Knowledge" } } } }
       responses: { "204": { description: Noted. }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/state:
     parameters: [{ $ref: "#/components/parameters/store" }]
@@ -246,7 +246,7 @@ components:
     bundle: { name: bundle, in: path, required: true, description: "SHA-256 of the payload of the header's frame, without its type and length.", schema: { type: string, pattern: "^[0-9a-f]{64}$" } }
   schemas:
     ConsoleStore: { type: object, required: [store, name], properties: { store: { type: string }, name: { description: The name of its file., type: string } } }
-    Vector: { type: object, required: [vector], properties: { vector: { type: object, additionalProperties: { type: integer, minimum: 1 } } } }
+    Knowledge: { type: object, required: [vector], properties: { replica: { description: "The replica that knows it. The server goes by the device; through a pipe it is needed.", type: string }, vector: { type: object, additionalProperties: { type: integer, minimum: 1 } } } }
     Scope:
       description: >
         What the device may exchange; absent for everything. The tables, absent for all, and those of which it may exchange the rows

@@ -14,6 +14,16 @@ extension HubStore {
     /// What is larger is fetched while it is made.
     private static let wholeByteCountMax: Int64 = 1 << 20
 
+    /// Makes what a device asks for.
+    func prepare(
+        _ request: BundleRequest, codec: String?, for device: Device
+    ) throws -> Message.Download {
+        switch request {
+        case .changes(let request): try prepareChanges(request, codec: codec, for: device)
+        case .rows(let rows): try prepareRows(rows, codec: codec, for: device)
+        }
+    }
+
     /// Puts what a device does not know where it waits to be fetched.
     ///
     /// - parameter codec: The codec of chunks that the device reads besides plain ones. One that is not known here
@@ -66,10 +76,9 @@ extension HubStore {
     }
 
     /// Puts all of some rows, which repair a divergence, where they wait to be fetched.
-    func prepareRows(
-        _ body: [UInt8], codec: String? = nil, for device: Device
+    private func prepareRows(
+        _ rows: [StateRows], codec: String?, for device: Device
     ) throws -> Message.Download {
-        let rows = try body.withUnsafeBytes { try StateRows.decode($0) }
         if let access = try access(device) { for table in rows { try access.requireAllRows(table.table) } }
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
         let summary = try synchronizer.localPeer.send(

@@ -33,7 +33,7 @@ final class HubStore: Sendable {
         var isComparing = false
     }
 
-    private static let renewalCountMax = 100
+    static let renewalCountMax = 100
 
     let store: StoreID
     let register: DeviceRegister
@@ -107,116 +107,15 @@ final class HubStore: Sendable {
         }
     }
 
-    func greeting(for device: Device) throws -> [UInt8] {
-        let greeting = try synchronizer.localPeer.greet()
-        return (try access(device)?.restricted(greeting) ?? greeting).encode()
-    }
-
-    /// How the tables are made that a device may exchange.
-    func definitions(for device: Device) throws -> [SharedTable] {
-        try synchronizer.definitions(ofTables: device.bounds?.tables)
-    }
-
-    /// Takes in what a device says of itself.
-    func meet(_ frame: [UInt8], from device: Device) throws -> [Fork] {
-        let greeting = try frame.withUnsafeBytes { try Greeting(frame: $0) }
-        guard greeting.store == store else {
-            throw SyncError(.otherStore, "the device is a replica of another database")
-        }
-        try register.bind(device, to: greeting.replica)
-        if !device.isReadOnly && device.bounds == nil {
-            let shown = try synchronizer.forks(in: greeting)
-            state.withLock { $0.shown[device.id] = shown }
-            return try synchronizer.meet(greeting, ofDevice: device.id)
-        }
-        // What it says of others would change what is known here about them.
-        var facts = ReplicaFacts()
-        facts.chains = greeting.facts.chains
-        facts.place = greeting.facts.place
-        facts.acknowledged = greeting.facts.acknowledged.filter { $0.key == greeting.replica }
-        return try synchronizer.meet(
-            Greeting(
-                store: greeting.store, replica: greeting.replica, vector: greeting.vector,
-                ownSequence: greeting.ownSequence, facts: facts), ofDevice: device.id)
-    }
-
-    /// Gives this replica a new identity, because it was copied: only when the device's last greeting shows that
-    /// here too. A request that comes again does nothing.
-    func renew(_ renewal: Message.Renewal, for device: Device) throws {
-        try Self.requireWriting(device)
-        guard device.bounds == nil else {
-            throw SyncError(
-                .forkedReplica,
-                """
-                the device knows more of the server's replica than the server does, and may not give it a new identity \
-                because it may exchange some tables or rows only; if the server's file was put back from a copy, run there: \
-                syncctl replica renew
-                """)
-        }
-        guard renewal.forks.count <= 1000 else { throw RemoteError(.tooLarge, "there are over 1000 forks") }
-        _ = try Message.identifier(renewal.request)
-        let forks = try Message.Forks(items: renewal.forks).values()
-        guard !state.withLock({ $0.renewals.contains(renewal.request) }) else { return }
-        guard let shown = state.withLock({ $0.shown[device.id] }) else {
-            throw RemoteError(.notFound, "the device has not greeted since the server started")
-        }
-        let own = try synchronizer.identity().replica
-        let commons = Dictionary(shown.forks.map { ($0.replica, $0.common) }, uniquingKeysWith: max)
-        let due = forks.compactMap { fork in
-            if let common = commons[fork.replica] {
-                return Fork(replica: fork.replica, common: max(common, fork.common))
-            }
-            return shown.isRetired && fork.replica == own ? fork : nil
-        }
-        guard !due.isEmpty else {
-            throw RemoteError(.malformed, "nothing here calls for a new identity of the server's replica")
-        }
-        try synchronizer.renewIdentity(due, shownByDevice: device.id)
-        state.withLock { state in
-            // What was shown is about the identity before.
-            state.shown = [:]
-            state.renewals.append(renewal.request)
-            if state.renewals.count > Self.renewalCountMax { state.renewals.removeFirst() }
-        }
-        logger.notice(
-            "the server's replica has a new identity",
-            metadata: ["device": "\(LogText.printable(device.label))"])
-    }
-
-    /// Remembers what a device knows.
-    func acknowledge(_ vector: VersionVector, by device: Device) throws {
-        guard let replica = device.replica else {
-            throw RemoteError(.malformed, "the device has not said yet which replica it is")
-        }
-        try synchronizer.remember(replica, knowing: vector, ofDevice: device.id)
-        noteTaken(by: device)
-    }
-
     static func requireWriting(_ device: Device) throws {
         guard !device.isReadOnly else {
             throw RemoteError(
                 .readOnlyDevice, "the device \(device.label.debugDescription) may not send changes")
         }
     }
-    // MARK: Comparisons
-
-    /// What this store holds, as digests; nil when it can't be compared now.
-    func replicaState(_ kind: StateKind, for device: Device) throws -> [UInt8]? {
-        let access = try access(device)
-        return try comparing {
-            try synchronizer.localPeer.state(kind).map { (access?.restricted($0) ?? $0).encode() }
-        }
-    }
-
-    /// Answers a question about rows.
-    func answer(_ body: [UInt8], for device: Device) throws -> [UInt8] {
-        let question = try body.withUnsafeBytes { try StateQuestion(bytes: $0) }
-        try access(device)?.requireAllRows(question.table)
-        return try comparing { try synchronizer.localPeer.answer(question).encode() }
-    }
 
     /// Comparisons read all rows, so devices make them one after the other.
-    private func comparing<Result>(_ body: () throws -> Result) throws -> Result {
+    func comparing<Result>(_ body: () throws -> Result) throws -> Result {
         let isFree = state.withLock { state in
             defer { state.isComparing = true }
             return !state.isComparing

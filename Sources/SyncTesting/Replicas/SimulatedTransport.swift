@@ -46,9 +46,9 @@ final class SimulatedTransport: Transport, @unchecked Sendable {
 }
 
 /// The remote end.
-private final class SimulatedPeer: SyncPeer {
+private final class SimulatedPeer: WrappedPeer {
     private let way: SimulatedTransport
-    private let inner: any SyncPeer
+    let inner: any SyncPeer
     private let now: Int64
     private var isInFirstDirection = true
 
@@ -182,16 +182,6 @@ private final class SimulatedPeer: SyncPeer {
         return kept
     }
 
-    func meet(_ greeting: Greeting) throws -> [Fork] { try inner.meet(greeting) }
-
-    func state(_ kind: StateKind) throws -> ReplicaState? { try inner.state(kind) }
-
-    func answer(_ question: StateQuestion) throws -> StateAnswer { try inner.answer(question) }
-
-    func send(
-        rows: [StateRows], to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> TransferSummary { try inner.send(rows: rows, to: sink) }
-
     func renewIdentity(_ forks: [Fork]) throws {
         try inner.renewIdentity(forks)
         try way.remote.observe(now: now)
@@ -203,6 +193,4 @@ private final class SimulatedPeer: SyncPeer {
         if way.faults.breaksBeforeNotes { throw InjectedFault.connectionLost }
         try inner.remember(peer, name: name, knowing: vector)
     }
-
-    func close() { inner.close() }
 }

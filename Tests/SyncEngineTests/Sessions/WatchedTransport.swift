@@ -106,8 +106,8 @@ struct WatchedTransport: Transport {
     }
 }
 
-private final class WatchedPeer: PacedPeer {
-    private let inner: any SyncPeer
+private final class WatchedPeer: PacedPeer, WrappedPeer {
+    let inner: any SyncPeer
     private let watch: SyncWatch
     let changeCountMax: Int64
 
@@ -118,11 +118,6 @@ private final class WatchedPeer: PacedPeer {
     }
 
     func askForMoreTime() {}
-    func greet() throws -> Greeting { try inner.greet() }
-    func meet(_ greeting: Greeting) throws -> [Fork] { try inner.meet(greeting) }
-    func renewIdentity(_ forks: [Fork]) throws { try inner.renewIdentity(forks) }
-    func state(_ kind: StateKind) throws -> ReplicaState? { try inner.state(kind) }
-    func answer(_ question: StateQuestion) throws -> StateAnswer { try inner.answer(question) }
 
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {
         watch.passRemembering()

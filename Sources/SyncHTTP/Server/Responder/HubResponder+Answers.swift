@@ -15,15 +15,12 @@ extension HubResponder {
     func document(
         _ value: some Encodable, _ status: HTTPResponse.Status = .ok, _ type: String = "application/json"
     ) throws -> Response {
-        let bytes = try JSONDocument.encode(value)
-        return Response(
-            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+        octets(try JSONDocument.encode(value), type, status)
     }
 
-    func octets(_ bytes: [UInt8]) -> Response {
+    func octets(_ bytes: [UInt8], _ type: String, _ status: HTTPResponse.Status = .ok) -> Response {
         Response(
-            status: .ok, headers: [.contentType: "application/octet-stream", .cacheControl: "no-store"],
+            status: status, headers: [.contentType: type, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 

@@ -10,13 +10,6 @@ private struct Signed {
     let body: [UInt8]
 }
 
-/// The most bytes of bodies.
-private enum Bytes {
-    static let document = 4 << 20
-    /// A header has up to 16 MiB, and so has a greeting.
-    static let frame = 17 << 20
-}
-
 /// The requests of devices.
 extension HubResponder {
     /// Answers a request of a device.
@@ -33,51 +26,28 @@ extension HubResponder {
                 metadata: ["device": "\(LogText.printable(signed.device.label))"])
             return Response(status: .noContent)
         case (.post, 1, "sessions"): return try await openSession(request, context, store)
-        case (.get, 1, "greeting"):
-            let signed = try await admit(request, store, upTo: 0)
-            return octets(try await onThread { try signed.store.greeting(for: signed.device) })
-        case (.post, 1, "greeting"):
-            let signed = try await admit(request, store, upTo: Bytes.frame)
-            let forks = try await onThread { try signed.store.meet(signed.body, from: signed.device) }
-            return try document(Message.Forks(forks))
-        case (.post, 1, "identity"):
-            let signed = try await admit(request, store, upTo: Bytes.document)
-            let renewal = try decode(Message.Renewal.self, from: signed.body)
-            try await onThread { try signed.store.renew(renewal, for: signed.device) }
-            return Response(status: .noContent)
-        case (.post, 1, "acknowledgement"):
-            let signed = try await admit(request, store, upTo: Bytes.document)
-            let vector = try decode(Message.Vector.self, from: signed.body).value()
-            try await onThread { try signed.store.acknowledge(vector, by: signed.device) }
-            return Response(status: .noContent)
         case (.get, 1, "live"):
             let signed = try await admit(request, store, upTo: 0)
             return try live(signed.store, signed.device, context.channel)
-        case (.get, 1, "definitions"):
-            let signed = try await admit(request, store, upTo: 0)
-            let tables = try await onThread { try signed.store.definitions(for: signed.device) }
-            return try document(Message.Definitions(tables: tables))
-        case (.post, 1, "state"), (.post, 1, "answers"):
-            return try await compare(request, store, path[0])
         case (_, _, "downloads"), (.post, 1, "snapshots"), (.post, 1, "repairs"):
             return try await download(request, context, store, path)
         case (_, _, "uploads"): return try await upload(request, store, path)
-        default: throw RemoteError(.notFound, "there is nothing here")
+        default: return try await operate(request, store, path)
         }
     }
 
-    /// Answers what a device asks to find the rows in which it and this store differ.
-    private func compare(_ request: Request, _ store: HubStore, _ what: String) async throws -> Response {
-        let signed = try await admit(request, store, upTo: Bytes.document)
-        guard what == "state" else {
-            return octets(try await onThread { try signed.store.answer(signed.body, for: signed.device) })
+    /// Carries out an operation of a synchronization.
+    private func operate(_ request: Request, _ store: HubStore, _ path: [String]) async throws -> Response {
+        let operation = PeerOperations.all.first {
+            $0.address.method.rawValue == request.method.rawValue && [$0.address.path] == path
         }
-        let kind = try decode(Message.StateRequest.self, from: signed.body).value()
-        guard let state = try await onThread({ try signed.store.replicaState(kind, for: signed.device) })
-        else {
-            return Response(status: .noContent)
+        guard let operation else { throw RemoteError(.notFound, "there is nothing here") }
+        let signed = try await admit(request, store, upTo: operation.address.byteCountMax)
+        let answer = try await onThread {
+            try operation.answer(signed.body, by: HubDevice(hub: signed.store, device: signed.device))
         }
-        return octets(state)
+        if answer.isEmpty { return Response(status: .noContent) }
+        return octets(answer, operation.isDocument ? "application/json" : "application/octet-stream")
     }
 
     private func download(
@@ -86,7 +56,7 @@ extension HubResponder {
         switch (request.method, path.count) {
         case (.post, 1):
             let signed = try await admit(
-                request, store, upTo: path[0] == "repairs" ? Bytes.frame : Bytes.document)
+                request, store, upTo: BundleRequest.byteCountMax(of: path[0]))
             let codec = request.uri.queryParameters["codec"].map(String.init)
             return try document(try await prepare(path[0], codec: codec, signed), .created)
         case (.get, 2):
@@ -111,14 +81,10 @@ extension HubResponder {
         case "snapshots":
             let recipient = try decode(Message.SnapshotRequest.self, from: signed.body).recipient
             return try await onThread { try signed.store.prepareSnapshot(for: recipient, signed.device) }
-        case "repairs":
-            return try await onThread {
-                try signed.store.prepareRows(signed.body, codec: codec, for: signed.device)
-            }
         default:
-            let wanted = try decode(Message.Transfer.self, from: signed.body).value()
+            let wanted = try BundleRequest(signed.body, at: what)
             return try await onThread {
-                try signed.store.prepareChanges(wanted, codec: codec, for: signed.device)
+                try signed.store.prepare(wanted, codec: codec, for: signed.device)
             }
         }
     }
@@ -128,7 +94,7 @@ extension HubResponder {
         let isLong = request.uri.queryParameters["long"] == "true"
         switch (request.method, path.count) {
         case (.post, 1):
-            signed = try await admit(request, store, upTo: Bytes.frame)
+            signed = try await admit(request, store, upTo: OperationAddress.frameByteCountMax)
             let applies = request.uri.queryParameters["apply"] == "true"
             return try document(
                 try await onThread {
@@ -136,7 +102,7 @@ extension HubResponder {
                         signed.body, applies: applies, isLong: isLong, from: signed.device)
                 })
         case (.put, 2):
-            signed = try await admit(request, store, upTo: Bytes.frame)
+            signed = try await admit(request, store, upTo: OperationAddress.frameByteCountMax)
             let bundle = try Self.bundle(path[1])
             return try document(
                 try await onThread {
