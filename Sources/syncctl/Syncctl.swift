@@ -17,7 +17,7 @@ struct Syncctl: ParsableCommand {
         #if DEBUG
             // Tests run it hundreds of times, and deriving a key is slow on purpose.
             if let folder = ProcessInfo.processInfo.environment["CIPHERSTORE_KEYS_OF_TESTS"] {
-                DerivedKeyMemo.enable(sharing: folder, isWritten: false)
+                DerivedKeyMemo.enable(sharing: folder)
             }
         #endif
         CommandLineProgram.run(Self.self, network: Network())

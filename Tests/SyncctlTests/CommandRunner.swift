@@ -69,7 +69,7 @@ enum CommandRunner {
         #if DEBUG
             let folder = NSTemporaryDirectory() + "syncctl-tests-keys-" + UUID().uuidString
             guard mkdir(folder, 0o700) == 0 else { return nil }
-            DerivedKeyMemo.enable(sharing: folder, isWritten: true)
+            DerivedKeyMemo.enable(sharing: folder)
             atexit { CommandRunner.removeKeys() }
             return folder
         #else

@@ -5,8 +5,8 @@ import Synchronization
 /// Remembers derived keys, in a process of tests.
 ///
 /// Deriving a key is made to be slow, and tests make thousands of files under few passphrases. With the memo, a key is
-/// derived in full once. New files of one name have one salt, and files of different names different ones; else each
-/// file is what it would be without. It is off unless tests switch it on: it keeps keys and passphrases for as long as
+/// derived in full once. New files of one name have one salt, files of different names different ones, and everything
+/// else that needs a new salt has one of two in turn. Otherwise each file is what it would be without the memo. It is off unless tests switch it on: it keeps keys and passphrases for as long as
 /// the process runs. In debug builds, programs that tests start can be shown the keys that the tests know.
 package enum DerivedKeyMemo {
     private struct Input: Hashable {
@@ -26,6 +26,15 @@ package enum DerivedKeyMemo {
         guard isOn.load(ordering: .relaxed) else { return KeyDerivation.randomSalt() }
         let name = path.utf8.split(separator: UInt8(ascii: "/")).last ?? path.utf8[...]
         return Array(SHA256.hash(data: Array(name)).prefix(CipherSettings.saltByteCount))
+    }
+
+    private static let turn = Atomic(0)
+
+    /// A salt of anything but a new file.
+    static func newSalt(for purpose: String, byteCount: Int) -> [UInt8] {
+        guard isOn.load(ordering: .relaxed) else { return SlotKey.randomBytes(byteCount) }
+        let number = turn.wrappingAdd(1, ordering: .relaxed).oldValue % 2
+        return Array(SHA256.hash(data: Array("\(purpose) \(number)".utf8)).prefix(byteCount))
     }
 
     /// A key, derived if it is not remembered.
@@ -53,18 +62,14 @@ package enum DerivedKeyMemo {
     }
 
     #if DEBUG
-        /// A folder in which the keys of tests lie for the programs that they start, and whether this process puts
-        /// them there.
-        private static let folder = Mutex<(path: String, isWritten: Bool)?>(nil)
+        /// A folder in which the keys lie of tests and of the programs that they start.
+        private static let folder = Mutex<String?>(nil)
 
         /// Remembers keys from here on, and shares them with other processes.
         ///
-        /// - parameters:
-        ///     - folder: A folder that only the tests read. Who can read it has the keys.
-        ///     - isWritten: Whether this process puts its keys there. The programs that tests start only read: they
-        ///       may be about to be killed.
-        package static func enable(sharing folder: String, isWritten: Bool) {
-            Self.folder.withLock { $0 = (folder, isWritten) }
+        /// - parameter folder: A folder that only the tests read. Who can read it has the keys.
+        package static func enable(sharing folder: String) {
+            Self.folder.withLock { $0 = folder }
             enable()
         }
 
@@ -79,15 +84,15 @@ package enum DerivedKeyMemo {
 
         private static func sharedKey(_ input: Input) -> SecretBytes? {
             guard let folder = folder.withLock({ $0 }),
-                let data = FileManager.default.contents(atPath: file(input, in: folder.path)), !data.isEmpty
+                let data = FileManager.default.contents(atPath: file(input, in: folder)), !data.isEmpty
             else { return nil }
             return try? data.withUnsafeBytes { try SecretBytes($0) }
         }
 
         private static func share(_ key: SecretBytes, _ input: Input) {
-            guard let folder = folder.withLock({ $0 }), folder.isWritten else { return }
-            let url = URL(fileURLWithPath: file(input, in: folder.path))
-            // Without the file, the other process derives the key itself.
+            guard let folder = folder.withLock({ $0 }) else { return }
+            let url = URL(fileURLWithPath: file(input, in: folder))
+            // Without the file, the other process derives the key itself. A process that is killed leaves no half of one.
             try? key.withUnsafeBytes { try Data($0).write(to: url, options: .atomic) }
         }
     #endif

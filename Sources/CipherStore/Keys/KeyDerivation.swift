@@ -46,6 +46,11 @@ enum KeyDerivation {
         }
     }
 
+    /// The salt of a store that is made anew from another one.
+    static func newSalt() -> [UInt8] {
+        DerivedKeyMemo.newSalt(for: "store", byteCount: CipherSettings.saltByteCount)
+    }
+
     static func randomSalt() -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<CipherSettings.saltByteCount).map { _ in generator.next() }

@@ -24,7 +24,7 @@ extension StoreCopy {
         let file = try FileReplacement(destination: path, purpose: "import")
         do {
             let key = try KeyDerivation.derive(
-                passphrase: passphrase.bytes, salt: KeyDerivation.randomSalt(), settings: .default)
+                passphrase: passphrase.bytes, salt: KeyDerivation.newSalt(), settings: .default)
             let problems = try String.fetchAll(source, sql: "PRAGMA integrity_check(10)")
             guard problems == ["ok"] else {
                 throw StoreError(

@@ -69,7 +69,7 @@ public enum PlaintextImport {
         let file = try FileReplacement(destination: path, purpose: "import")
         do {
             let key = try KeyDerivation.derive(
-                passphrase: passphrase.bytes, salt: KeyDerivation.randomSalt(), settings: .default)
+                passphrase: passphrase.bytes, salt: KeyDerivation.newSalt(), settings: .default)
             var configuration = Configuration()
             configuration.requiresExistingFile = true
             configuration.busyMode = .timeout(2)

@@ -15,7 +15,7 @@ enum ArchiveStanza: Equatable {
     static func lock(_ fileKey: ArchiveFileKey, for lock: ArchiveLock) throws -> ArchiveStanza {
         switch lock.kind {
         case .passphrase(let secret, let cost):
-            let salt = SlotKey.randomBytes(SlotKey.saltByteCount)
+            let salt = DerivedKeyMemo.newSalt(for: "archive", byteCount: SlotKey.saltByteCount)
             return try seal(fileKey, cost, salt, cost.derive(from: secret.bytes, salt: salt))
         case .shared(let passphrase, let salt):
             return try seal(fileKey, passphrase.cost, salt, passphrase.key(cost: passphrase.cost, salt: salt))

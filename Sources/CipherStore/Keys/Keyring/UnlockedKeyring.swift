@@ -121,7 +121,7 @@ struct UnlockedKeyring {
                 .tooManySlots, "a keyring has at most \(KeyringFile.slotCountMax) slots; remove one first")
         }
         let cost = secret.kind == .passphrase ? cost : nil
-        let salt = SlotKey.randomBytes(SlotKey.saltByteCount)
+        let salt = DerivedKeyMemo.newSalt(for: "slot", byteCount: SlotKey.saltByteCount)
         let key = try SlotKey(secret, salt: salt, cost: cost)
         let described = KeySlot(
             id: .random(), kind: secret.kind, label: try KeySlot.checkedLabel(label),

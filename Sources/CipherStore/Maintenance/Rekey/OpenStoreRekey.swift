@@ -25,7 +25,7 @@ struct OpenStoreRekey {
         }
         try db.requireNoStatement()
         let key = try KeyDerivation.derive(
-            passphrase: secret.bytes, salt: KeyDerivation.randomSalt(), settings: current.settings)
+            passphrase: secret.bytes, salt: KeyDerivation.newSalt(), settings: current.settings)
         db.waitForLocks(seconds: 2)
         defer { if !db.isClosed { db.waitForLocks() } }
         try StoreRekey.explainingErrors(db.path) { file in

@@ -50,7 +50,7 @@ public enum StoreRekey {
             defer { source.dispose() }
             let settings = try encryption(of: source)
             let key = try KeyDerivation.derive(
-                passphrase: new.bytes, salt: KeyDerivation.randomSalt(), settings: settings)
+                passphrase: new.bytes, salt: KeyDerivation.newSalt(), settings: settings)
             try StoreReplacement(source: source, path: file, key: key, progress: progress).run()
         }
     }

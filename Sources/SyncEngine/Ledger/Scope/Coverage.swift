@@ -13,6 +13,12 @@ struct Coverage {
         var known: VersionVector
         /// The changes among which deletions are forgotten, likewise.
         var floor: VersionVector
+
+        /// Notes how far a replica's changes are known, and how far deletions among them are forgotten.
+        mutating func raise(_ replica: ReplicaID, known: Int64, floor: Int64) {
+            self.known[replica] = max(self.known[replica], known)
+            self.floor[replica] = max(self.floor[replica], floor)
+        }
     }
 
     /// Only what goes beyond `_sync_replica.oseq` or `_sync_floor.oseq` is here.
@@ -58,11 +64,9 @@ struct Coverage {
         var parts: [Int64: Part] = [:]
         for row in rows {
             guard let replica = names[try row.decode(atIndex: 1)] else { continue }
-            let table: Int64 = try row.decode(atIndex: 0)
-            var part = parts[table] ?? whole
-            part.known[replica] = max(part.known[replica], try row.decode(atIndex: 2))
-            part.floor[replica] = max(part.floor[replica], try row.decode(atIndex: 3))
-            parts[table] = part
+            let (known, floor): (Int64, Int64) = (try row.decode(atIndex: 2), try row.decode(atIndex: 3))
+            // In place: a copy of the vectors for each replica takes the square of their number.
+            parts[try row.decode(atIndex: 0), default: whole].raise(replica, known: known, floor: floor)
         }
         let coverage = Coverage(
             whole: whole, parts: parts.filter { partials[$0.key] == nil }, partials: partials)
