@@ -65,9 +65,32 @@ import Testing
         #expect(Message.Renewal([]).request != renewal.request)
     }
 
+    /// Another process may have synchronized the two since this one greeted: what it then knows of itself was not yet
+    /// in its greeting, and looks like a copy of its file.
+    @Test func aReplicaBehindAPipeKeepsItsIdentityWhenItsGreetingWasOutOfDate() throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db", rows: 1)
+        try hub.clone(to: stores.path("b.db"), passphrase: Passphrase("passphrase of b.db"))
+        let device = try stores.open("b.db")
+        let pipe = WholeStore(hub)
+        let old = try pipe.greet()
+        try hub.insert(1, "written after the greeting")
+        _ = try hub.run(
+            .both,
+            StoreTransport(path: stores.path("b.db"), configuration: ServedStores.configuration("b.db")))
+        let greeting = try device.localPeer.greet()
+        #expect(greeting.vector[old.replica] > old.ownSequence)
+        #expect(try pipe.meet(greeting) == [])
+        let renewal = Message.Renewal([Fork(replica: old.replica, common: old.ownSequence)])
+        let body = try PeerOperations.renew.request.encode(renewal)
+        let answer = try PeerOperations.renew.answer(body, by: pipe)
+        #expect(try PeerOperations.renew.answer.decode(answer) == false)
+        #expect(try pipe.greet().replica == old.replica)
+    }
+
     @Test func throughAPipeARenewalNeedsNoNumberAndKnowledgeNeedsAReplica() throws {
         let stores = try ServedStores()
-        let store = WholeStore(synchronizer: try stores.create("hub.db", rows: 1))
+        let store = WholeStore(try stores.create("hub.db", rows: 1))
         let before = try store.greet()
         let forks = #"{"forks":[{"common":0,"replica":"\#(before.replica)"}]}"#
         _ = try PeerOperations.renew.answer(Array(forks.utf8), by: store)

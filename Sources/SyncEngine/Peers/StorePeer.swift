@@ -201,8 +201,9 @@ final class StorePeer: SyncPeer {
     ) throws -> Bool {
         let isDue = try database.write { db in
             let store = try FoldedStore.fold(db, environment)
-            guard try isShown(forks, by: greeting, to: replica, store) else { return false }
-            try ReplicaIdentity.renew(store, forks)
+            let due = try shown(forks, by: greeting, to: replica, store)
+            guard !due.isEmpty else { return false }
+            try ReplicaIdentity.renew(store, due)
             return true
         }
         if isDue { try database.settle(environment, isFull: true) }
@@ -211,18 +212,24 @@ final class StorePeer: SyncPeer {
 
     func note(_ forks: [Fork]) throws { try database.write { try RetirementForks.note($0, forks) } }
 
-    /// Whether a greeting shows forks of this replica as it is by now.
-    private func isShown(
+    /// The forks that a greeting shows of this replica as it is by now. Its file may have been replaced, or have met the
+    /// other one, since it greeted.
+    private func shown(
         _ forks: [Fork], by greeting: Greeting, to replica: ReplicaID, _ store: FoldedStore
-    ) throws -> Bool {
+    ) throws -> [Fork] {
         let own = try store.metadata.replicaID()
-        guard own == replica else { return false }
-        // Of other replicas, and of one that was retired, this one's own state says nothing.
-        if forks.contains(where: { $0.replica != own }) { return true }
-        if greeting.facts.retirements.contains(where: { $0.replica == own }) { return true }
+        guard own == replica else { return [] }
         let current = try self.greeting(store, store.metadata.vector[own], isComparable: false)
         let found = try ForkSearch(db: store.db).forks(in: greeting)
-        return !ForkOrder(local: current, remote: greeting, found: found).forks(of: .local).isEmpty
+        var due = ForkOrder(local: current, remote: greeting, found: found).forks(of: .local)
+        // Of other replicas, and of one that was retired, this one's own state does not say everything.
+        let isRetired = greeting.facts.retirements.contains { $0.replica == own }
+        let known = try Coverage.load(store.db, store.metadata).reach
+        for fork in forks where fork.replica != own || isRetired {
+            guard !due.contains(where: { $0.replica == fork.replica }) else { continue }
+            due.append(Fork(replica: fork.replica, common: min(fork.common, known[fork.replica])))
+        }
+        return due
     }
 
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws {

@@ -10,6 +10,7 @@ import Synchronization
 /// passphrase of the store.
 public struct PipeServer: Sendable {
     private let synchronizer: Synchronizer
+    private let store: WholeStore
     private let channel: PipeChannel
     private let folder: String
     /// Whether the other side wants its bundles compressed.
@@ -29,6 +30,7 @@ public struct PipeServer: Sendable {
     ///     - output: Where answers go. Nothing else may be written there.
     public init(_ synchronizer: Synchronizer, input: Int32, output: Int32) {
         self.synchronizer = synchronizer
+        store = WholeStore(synchronizer)
         channel = PipeChannel(input: input, output: output)
         folder = URL(fileURLWithPath: synchronizer.writer.path).deletingLastPathComponent().path
     }
@@ -68,7 +70,6 @@ public struct PipeServer: Sendable {
             guard let operation = PeerOperations.all.first(where: { $0.address.kind == kind }) else {
                 throw RemoteError(.notFound, "this program does not answer that")
             }
-            let store = WholeStore(synchronizer: synchronizer)
             try channel.write(.answer, operation.answer(content, by: store))
         case .answer, .frame, .end, .problem:
             throw RemoteError(.malformed, "the message is no request")

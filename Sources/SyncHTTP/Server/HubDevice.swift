@@ -42,7 +42,7 @@ struct HubDevice: ServedPeer {
 
     /// Gives this replica a new identity, because it was copied: only when the device's last greeting shows that
     /// here too. A request that comes again does nothing.
-    func renewIdentity(_ renewal: Message.Renewal) throws {
+    func renewIdentity(_ renewal: Message.Renewal) throws -> Bool {
         try HubStore.requireWriting(device)
         guard device.bounds == nil else {
             throw SyncError(
@@ -59,7 +59,7 @@ struct HubDevice: ServedPeer {
         }
         _ = try Message.identifier(request)
         let forks = try Message.Forks(items: renewal.forks).values()
-        guard !hub.state.withLock({ $0.renewals.contains(request) }) else { return }
+        guard !hub.state.withLock({ $0.renewals.contains(request) }) else { return true }
         guard let shown = hub.state.withLock({ $0.shown[device.id] }) else {
             throw RemoteError(.notFound, "the device has not greeted since the server started")
         }
@@ -84,6 +84,7 @@ struct HubDevice: ServedPeer {
         hub.logger.notice(
             "the server's replica has a new identity",
             metadata: ["device": "\(LogText.printable(device.label))"])
+        return true
     }
 
     /// Remembers what a device knows.

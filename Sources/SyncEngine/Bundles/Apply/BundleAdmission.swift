@@ -17,8 +17,28 @@ struct BundleAdmission {
     ///
     /// - returns: The identity that it had, when it got a new one.
     /// - throws: ``SyncError`` of code `retiredReplica` when somebody retired it, and `forkedReplica`
-    ///   when it is the sender that needs another identity.
+    ///   when it is the sender that needs another identity; `RenewalRequired` when both do.
     func renewIfNeeded() throws -> ReplicaID? {
+        guard let forks = try forks() else { return nil }
+        let own = try StoreMetadata.require(db).replicaID()
+        // Were this replica to give way, it would have to do so again for the other file's next bundle.
+        guard header.sender == own || !forks.contains(where: { $0.replica == header.sender }) else {
+            // If it waited for that, and the other file for its bundle, neither would ever give way.
+            guard !forks.contains(where: { $0.replica == own }) else { throw RenewalRequired() }
+            throw SyncError(
+                .forkedReplica,
+                """
+                the sender's file, or one that it has its identity from, had been copied or restored; it gets a new \
+                identity when it applies a bundle of this store, or meets it
+                """)
+        }
+        assert(!forks.isEmpty, "the identity would go, and what was written under it stay")
+        try ReplicaIdentity.renew(store, forks)
+        return own
+    }
+
+    /// The forks for which a new identity is needed; nil when none is.
+    private func forks() throws -> [Fork]? {
         let metadata = try StoreMetadata.require(db)
         guard header.store == metadata.store else { return nil }
         let own = try metadata.replicaID()
@@ -32,26 +52,16 @@ struct BundleAdmission {
         if retirement != nil, !forks.contains(where: { $0.replica == own }) {
             forks.append(Fork(replica: own, common: header.target[own]))
         }
-        guard retirement != nil || !forks.isEmpty else { return nil }
-        // Were this replica to give way, it would have to do so again for the other file's next bundle.
-        guard header.sender == own || !forks.contains(where: { $0.replica == header.sender }) else {
-            throw SyncError(
-                .forkedReplica,
-                """
-                the sender's file, or one that it has its identity from, had been copied or restored; it gets a new \
-                identity when it applies a bundle of this store, or meets it
-                """)
-        }
-        assert(!forks.isEmpty, "the identity would go, and what was written under it stay")
-        try ReplicaIdentity.renew(store, forks)
-        return own
+        return forks.isEmpty ? nil : forks
     }
 
-    /// Gives this replica its new identity though the bundle can't be applied.
+    /// Renews the identity though the bundle can't be applied. What the sender has to move stays with it.
     ///
     /// - returns: What to tell the user.
     func renewWithoutBundle() throws -> SyncError {
-        _ = try renewIfNeeded()
+        let own = try StoreMetadata.require(db).replicaID()
+        let due = try forks()?.filter { header.sender == own || $0.replica != header.sender } ?? []
+        if !due.isEmpty { try ReplicaIdentity.renew(store, due) }
         return SyncError(
             .forkedReplica,
             """

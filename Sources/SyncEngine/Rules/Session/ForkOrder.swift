@@ -42,9 +42,32 @@ struct ForkOrder {
         }
         let (own, other) = (local.reach[replica], remote.reach[replica])
         if own != other { return own < other ? .local : .remote }
-        guard let hash = local.facts.chains[replica]?.first?.hash,
-            let otherHash = remote.facts.chains[replica]?.first?.hash
-        else { return .remote }
-        return hash < otherHash ? .local : .remote
+        if let hash = local.facts.chains[replica]?.first?.hash,
+            let otherHash = remote.facts.chains[replica]?.first?.hash, hash != otherHash
+        {
+            return hash < otherHash ? .local : .remote
+        }
+        return isLocalBehind ? .local : .remote
+    }
+
+    /// Whether this side gives way where nothing of the replica itself tells the sides apart: two copies of a file
+    /// that wrote nothing since. Both sides have to come to one answer, for the one that gives way checks it.
+    private var isLocalBehind: Bool {
+        if local.vector != remote.vector {
+            if remote.vector.covers(local.vector) { return true }
+            if local.vector.covers(remote.vector) { return false }
+            let replicas = Set(local.vector.sequences.keys).union(remote.vector.sequences.keys).sorted()
+            for replica in replicas where local.vector[replica] != remote.vector[replica] {
+                return local.vector[replica] < remote.vector[replica]
+            }
+        }
+        for replica in Set(local.facts.chains.keys).union(remote.facts.chains.keys).sorted() {
+            let (own, other) = (local.facts.chains[replica]?.first, remote.facts.chains[replica]?.first)
+            guard own != other else { continue }
+            guard let own, let other else { return own == nil }
+            return (own.sequence, own.hash) < (other.sequence, other.hash)
+        }
+        guard let place = local.facts.place, let other = remote.facts.place else { return false }
+        return place < other
     }
 }

@@ -1,5 +1,6 @@
 import SyncEngine
 import SyncWire
+import Synchronization
 
 /// The operations of a synchronization that a replica in another process answers. Bundles have operations of their
 /// own: ``BundleRequest``, and uploads.
@@ -12,8 +13,8 @@ enum PeerOperations {
         .init(.meet, .post, "greeting", upTo: OperationAddress.frameByteCountMax), .greeting, .forks
     ) { peer, greeting in try peer.meet(greeting) }
 
-    static let renew = PeerOperation<Message.Renewal, Void>(
-        .init(.renew, .post, "identity", upTo: OperationAddress.documentByteCountMax), .document, .nothing
+    static let renew = PeerOperation<Message.Renewal, Bool>(
+        .init(.renew, .post, "identity", upTo: OperationAddress.documentByteCountMax), .document, .renewed
     ) { peer, renewal in try peer.renewIdentity(renewal) }
 
     static let remember = PeerOperation<Message.Knowledge, Void>(
@@ -42,7 +43,8 @@ enum PeerOperations {
 protocol ServedPeer {
     func greet() throws -> Greeting
     func meet(_ greeting: Greeting) throws -> [Fork]
-    func renewIdentity(_ renewal: Message.Renewal) throws
+    /// - returns: Whether it has a new identity: not when what it greeted with was out of date.
+    func renewIdentity(_ renewal: Message.Renewal) throws -> Bool
     func remember(_ knowledge: Message.Knowledge) throws
     /// Says what the replica holds, as digests; nil when it can't be compared now.
     func state(_ kind: StateKind) throws -> ReplicaState?
@@ -52,21 +54,35 @@ protocol ServedPeer {
 }
 
 /// A store of which who asks may have everything: whoever can write to a pipe.
-struct WholeStore: ServedPeer {
-    let synchronizer: Synchronizer
+final class WholeStore: ServedPeer, Sendable {
+    private let synchronizer: Synchronizer
+    /// What passed last over the connection: what a new identity is asked for because of.
+    private let last = Mutex<(greeting: Greeting?, own: ReplicaID?)>((nil, nil))
     private var peer: any SyncPeer { synchronizer.localPeer }
 
-    func greet() throws -> Greeting { try peer.greet() }
+    init(_ synchronizer: Synchronizer) { self.synchronizer = synchronizer }
+
+    func greet() throws -> Greeting {
+        let greeting = try peer.greet()
+        last.withLock { $0.own = greeting.replica }
+        return greeting
+    }
 
     func meet(_ greeting: Greeting) throws -> [Fork] {
         guard try greeting.store == synchronizer.identity().store else {
             throw SyncError(.otherStore, "the other side is a replica of another database")
         }
+        last.withLock { $0.greeting = greeting }
         return try peer.meet(greeting)
     }
 
-    func renewIdentity(_ renewal: Message.Renewal) throws {
-        try peer.renewIdentity(Message.Forks(items: renewal.forks).values())
+    func renewIdentity(_ renewal: Message.Renewal) throws -> Bool {
+        let forks = try Message.Forks(items: renewal.forks).values()
+        guard case (let greeting?, let own?) = last.withLock({ $0 }) else {
+            try peer.renewIdentity(forks)
+            return true
+        }
+        return try peer.renewIdentity(forks, shownBy: greeting, to: own)
     }
 
     func remember(_ knowledge: Message.Knowledge) throws {
@@ -89,11 +105,19 @@ extension CarriedPeer {
 
     func meet(_ greeting: Greeting) throws -> [Fork] { try ask(PeerOperations.meet, greeting) }
 
-    func renewIdentity(_ forks: [Fork]) throws {
+    func renewIdentity(_ forks: [Fork]) throws { _ = try askToRenew(forks) }
+
+    /// The other process knows what it greeted with last, and what it was greeted with.
+    func renewIdentity(
+        _ forks: [Fork], shownBy greeting: Greeting, to replica: ReplicaID
+    ) throws -> Bool { try askToRenew(forks) }
+
+    private func askToRenew(_ forks: [Fork]) throws -> Bool {
         do {
-            try ask(PeerOperations.renew, Message.Renewal(forks))
+            return try ask(PeerOperations.renew, Message.Renewal(forks))
         } catch let error as RemoteError where error.code == .notFound {
             // The server was started anew in the meantime. The next greeting shows whether it was done.
+            return true
         }
     }
 
@@ -138,6 +162,11 @@ extension OperationCoding<ReplicaState?> {
     static var state: Self {
         .bytes({ $0?.encode() ?? [] }, { $0.isEmpty ? nil : try ReplicaState(bytes: $0) })
     }
+}
+
+extension OperationCoding<Bool> {
+    /// Nothing stands for a new identity: older programs always have one, and say nothing.
+    static var renewed: Self { .bytes({ $0 ? [] : [0] }, { $0.isEmpty }) }
 }
 
 extension OperationCoding<[SharedTable]> {
