@@ -72,7 +72,7 @@ Section Convergence.
       + intros m' M' r'. specialize (Up r'). pose proof (targets_given _ I m' M' r'). lia.
   Qed.
 
-  Theorem reachable_invariant w : reachable w -> invariant w.
+  Lemma reachable_invariant w : reachable w -> invariant w.
   Proof. induction 1; [apply start_invariant | eapply step_invariant; eauto]. Qed.
 
   (** THEOREM convergence: Two replicas that know the same changes have the same rows, with the same values and stamps, in whatever order, grouping and number the bundles came. *)

@@ -134,7 +134,7 @@ Section World.
         step w {| replicas := replicas w; history := history w;
                   bundles := {| b_rows := rows (replicas w r); b_target := known (replicas w r); b_base := base |}
                              :: bundles w |}
-    (** [BundleAdmission.admit]: the receiver knows what the bundle builds on. *)
+    (** [BundleAdmission]: the receiver knows what the bundle builds on. *)
     | Applied w r m :
         In m (bundles w) -> covers (known (replicas w r)) (b_base m) ->
         step w {| replicas := set (replicas w) r (apply (replicas w r) m);
