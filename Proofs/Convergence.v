@@ -138,15 +138,25 @@ Section Convergence.
       + intros x' X'. exact (versions _ _ _ _ (replicas_sound _ I r') _ _ X').
   Qed.
 
+  Lemma gone_is_even w e : reachable w -> In e (history w) -> w_what e = Gone -> is_alive (w_life e) = false.
+  Proof.
+    intros R. revert e. induction R as [|w w' R IH S]; [contradiction|]. intros i In G.
+    destruct S as [w r k l t a st e P | w r b | w r m M C]; simpl in In; try (eapply IH; eassumption).
+    destruct In as [<-|In]; [|eapply IH; eassumption].
+    unfold perform in P. destruct (write_row _ _ _ _ _) eqn:E; [|discriminate]. injection P; intros <- _.
+    simpl in *. subst a. unfold write_row in E. destruct (rows _ _); [|discriminate].
+    destruct (is_alive l); [discriminate | reflexivity].
+  Qed.
+
   (** THEOREM deletion_is_for_good: A replica that knows a deletion never shows the row in the life that it ended, or in one before: what it shows was inserted in a later life. *)
   Theorem deletion_is_for_good w r e x :
-    reachable w -> In e (history w) -> w_what e = Gone -> is_alive (w_life e) = false ->
+    reachable w -> In e (history w) -> w_what e = Gone ->
     contains (known (replicas w r)) (w_stamp e) = true ->
     rows (replicas w r) (w_key e) = Some x -> is_alive (life x) = true ->
     w_life e < life x /\
     exists i row, In i (history w) /\ w_what i = Whole row /\ w_key i = w_key e /\ w_life i = life x.
   Proof.
-    intros R E G D C X A. pose proof (reachable_invariant _ R) as I.
+    intros R E G C X A. pose proof (reachable_invariant _ R) as I. pose proof (gone_is_even _ _ R E G) as D.
     pose proof (replicas_sound _ I r) as S.
     destruct (writes_are_there _ _ _ _ S e E C) as [y [Y U]]. assert (y = x) by congruence. subst y.
     assert (L : w_life e < life x).
@@ -155,16 +165,7 @@ Section Convergence.
     destruct (base_is_written _ _ _ _ S _ _ X) as [i [[Ii [_ [Ki Li]]] [Hi Bi]]].
     unfold is_whole in Hi. destruct (w_what i) as [row| |] eqn:W; [|exfalso|contradiction].
     - exists i, row. auto.
-    - (* A deletion is never the base of a row that exists. *)
-      clear - R Ii W Li A. assert (H : forall w, reachable w -> forall i, In i (history w) -> w_what i = Gone ->
-        is_alive (w_life i) = false).
-      { clear. induction 1 as [|w w' R IH S]; [contradiction|]. intros i In G.
-        destruct S as [w r k l t a st e P | w r b | w r m M C]; simpl in In; try (eapply IH; eassumption).
-        destruct In as [<-|In]; [|eapply IH; eassumption].
-        unfold perform in P. destruct (write_row _ _ _ _ _) eqn:E; [|discriminate]. injection P; intros <- _.
-        simpl in *. subst a. unfold write_row in E. destruct (rows _ _); [|discriminate].
-        destruct (is_alive l); [discriminate | reflexivity]. }
-      rewrite <- Li in A. rewrite (H _ R _ Ii W) in A. discriminate.
+    - rewrite <- Li, (gone_is_even _ _ R Ii W) in A. discriminate.
   Qed.
 
   (** THEOREM vectors_only_grow: No step takes anything out of a replica's vector. *)
