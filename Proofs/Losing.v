@@ -102,9 +102,9 @@ Section Losing.
         { intros H. left. exists z. split; [exact Z|]. split; [lia | exact H]. }
         assert (Jn : forall f,
             o_conflict (merge_column separate y ch (b_target m) (known st) (newest (base y) (c_base ch)) c) = Some f ->
-            lost f = v -> lost_stamp f = stamp_of y c -> accounted past kept' (row' k) k l c v).
-        { intros f H <- Hs. apply Lost. unfold lost_here. rewrite T, P. unfold journaled. rewrite Pc. simpl. rewrite H.
-          rewrite L, Hs. left. reflexivity. }
+            lost f = v -> lost_stamp f = stamp_of y c -> why f = Newer -> accounted past kept' (row' k) k l c v).
+        { intros f H <- Hs Hy. apply Lost. unfold lost_here. rewrite T, P. unfold journaled. rewrite Pc. simpl. rewrite H.
+          rewrite Hy, L, Hs. left. reflexivity. }
         unfold value_after, merge_column in Vz, Jn. rewrite V in Vz, Jn. simpl in Vz, Jn.
         destruct (c_writes ch c) as [[s a]|] eqn:Wc.
         + (* The sender has another value. *)
@@ -139,7 +139,8 @@ Section Losing.
           destruct (negb _); [injection T; intros <-; reflexivity | discriminate]. }
         apply Lost. unfold lost_here. rewrite T, P. rewrite Y in P. unfold plan_merge in P.
         rewrite Lc, (proj2 (Z.ltb_lt _ _) Gt) in P. unfold outlive in P. destruct (begin ch) as [q|]; [|discriminate].
-        rewrite A in P. injection P; intros <-. unfold journaled; simpl. rewrite V, L. left. reflexivity.
+        rewrite A in P. injection P; intros <-. unfold journaled; simpl. rewrite V. simpl. rewrite Ck. simpl. rewrite L.
+        left. reflexivity.
     Qed.
 
     (** A value that the sender shows is accounted for afterwards. *)

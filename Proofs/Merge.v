@@ -110,8 +110,8 @@ Definition begin (incoming : change) : option plan :=
               p_resets := no_resets; p_conflicts := no; p_lost_life := 0 |}
   end.
 
-(** [Merge.outlive]. The code drops the conflicts when all of them are the rest of a row; here they stay,
-    because that is no reason by which a value is in the journal for somebody to look at. *)
+(** [Merge.outlive]. The code drops the conflicts when all of them are the rest of a row. Here they stay, and do not
+    count ([journaled] in World.v). *)
 Definition outlive (local : version) (incoming : change) (peer : vector) : option plan :=
   match begin incoming with
   | None => None

@@ -95,10 +95,11 @@ Section World.
     | None => rows st k
     end.
 
-  (** What a plan keeps of a column: its conflicts, but for the rest of a row of which nothing else was lost. *)
+  (** What a plan keeps of a column. The rest of a row, which the code keeps beside what was lost of it, does not
+      count here. *)
   Definition journaled (p : plan) (c : column) : list (Z * stamp * value) :=
     match p_conflicts p c with
-    | Some f => [(p_lost_life p, lost_stamp f, lost f)]
+    | Some f => match why f with RestOfRow => [] | _ => [(p_lost_life p, lost_stamp f, lost f)] end
     | None => []
     end.
 
