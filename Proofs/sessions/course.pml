@@ -2,7 +2,7 @@
  * the process that does everything else: edits, copies, restorations, retirements. */
 
 #ifndef EARLY
-#define EARLY 1 /* synchronizations of each process while the world still moves */
+#define EARLY 1 /* synchronizations while the world still moves */
 #endif
 #ifndef LATE
 #define LATE 3 /* synchronizations of each process after the last event, within which all must be equal */
@@ -14,7 +14,10 @@
 #define COPIES 1
 #endif
 #ifndef RETIRED_BY
-#define RETIRED_BY 0 /* the file at which somebody retires another replica */
+#define RETIRED_BY 1 /* the file at which somebody retires another replica */
+#endif
+#ifndef RETIRED_FILE
+#define RETIRED_FILE 0 /* the file whose replica that is */
 #endif
 #ifndef RENEWALS_MAX
 #define RENEWALS_MAX 1
@@ -23,7 +26,19 @@
 Greeting g[2 * SESSIONS];
 Forks found[SESSIONS];
 bit quiet;     /* the last event was */
-byte cuts;
+byte cuts, early;
+
+/* Whether all files are equal, of more than two. */
+inline areAllEqual(result) {
+    d_step {
+        result = 1;
+        for (j_ : 1 .. FILES - 1) {
+            compare(0, j_, x_, y_);
+            result = result && x_ && y_
+        }
+        j_ = 0; x_ = 0; y_ = 0
+    }
+}
 
 #define GL g[2 * k]
 #define GR g[2 * k + 1]
@@ -37,16 +52,22 @@ inline cut() {
 }
 
 proctype Session(byte k, l, r) {
-    byte action, renewedLocal, renewedRemote, outdated, early, late, epoch;
+    byte action, renewedLocal, renewedRemote, outdated, late, epoch;
     bit isPushDue, isComparable, isDone, areSame;
 
 again:
+    choosePair(l, r);
     if
-    :: !quiet && early < EARLY -> early++
+    :: d_step { !quiet && early < EARLY -> early++ }
     :: quiet ->
         d_step { compare(l, r, isDone, areSame); isDone = isDone && areSame; areSame = 0 };
         if
-        :: isDone -> goto end
+        :: isDone && PAIRS == 1 -> goto end
+        :: isDone && PAIRS > 1 -> areAllEqual(isDone); l = 0; r = 0;
+            if
+            :: isDone -> goto end
+            :: else -> goto again
+            fi
         :: else
         fi;
         assert(late < LATE); /* a bounded number of synchronizations makes the files equal */
@@ -56,27 +77,45 @@ again:
 
 greeting:
     cut();
-    d_step { clear(GL); clear(GR); clearForks(found[k]); greet(l, GL); printf("session %d greets\n", k) };
+    d_step { clear(GL); clear(GR); clearForks(found[k]); greet(l, GL); printf("session %d greets: %d to %d\n", k, l, r) };
     cut();
     d_step { greet(r, GR) };
     cut();
+#ifdef FINE_STEPS
     d_step { meet(l, GR, found[k]) };
-    cut();
     d_step { meet(r, GL, found[k]) };
-    d_step { decide(l, GL, GR, found[k], renewedLocal, renewedRemote, isPushDue, isComparable, action); printf("session %d: action %d, push %d\n", k, action, isPushDue) };
+    d_step {
+#else
+    d_step {
+        meet(l, GR, found[k]);
+        meet(r, GL, found[k]);
+#endif
+        decide(l, GL, GR, found[k], renewedLocal, renewedRemote, isPushDue, isComparable, action);
+        printf("session %d: action %d, push %d\n", k, action, isPushDue)
+    };
     cut();
     if
     :: action == RENEW_LOCAL || action == RENEW_REMOTE ->
-        if
-        :: action == RENEW_LOCAL -> d_step { renewIfShown(l, GL.self, GR, found[k], areSame) }
-        :: else -> d_step { renewIfShown(r, GR.self, GL, found[k], areSame) }
-        fi;
+        d_step {
+            if
+#ifndef REPLACED_WHILE_OPEN
+            :: restorations != epoch -> action = FINISH /* nobody has a file open that is being replaced */
+#endif
+            :: else ->
+                if
+                :: action == RENEW_LOCAL -> renewIfShown(l, GL.self, GR, found[k], areSame)
+                :: else -> renewIfShown(r, GR.self, GL, found[k], areSame)
+                fi;
+                printf("session %d renewed: %d\n", k, areSame)
+            fi
+        };
         if
         :: areSame && action == RENEW_LOCAL -> renewedLocal++
         :: areSame && action == RENEW_REMOTE -> renewedRemote++
-        :: else -> outdated++
+        :: !areSame && action != FINISH -> outdated++
+        :: action == FINISH -> goto over
         fi;
-        d_step { printf("session %d renewed: %d\n", k, areSame); areSame = 0 };
+        areSame = 0;
         assert(renewals <= RENEWALS_MAX); /* finitely many copies cause finitely many renewals */
         if
         :: outdated > OUTDATED_MAX -> goto over /* refused: changedMeanwhile */
@@ -103,7 +142,7 @@ greeting:
                 retire(l, j_, RENEWED);
                 for (i_ : 0 .. IDS - 1) { forks_.at[i_] = 0 }
                 i_ = 0; j_ = 0
-            :: else
+            :: else -> late = (late > 0 -> late - 1 : 0) /* the user of the remote has to do that */
             fi
         };
 #endif
@@ -159,7 +198,7 @@ over:
     };
     goto again;
 end:
-    isDone = 0; early = 0; late = 0
+    isDone = 0; late = 0
 }
 
 /* Users, and those who copy files. */
@@ -169,23 +208,19 @@ proctype World() {
 
     do
     :: next < EDITS ->
-        if
-        :: f = 0
-        :: f = 1
-        fi;
+        chooseFile(f);
         d_step { printf("edit %d in file %d\n", next, f); edit(f, next); next++; f = 0 }
     :: !hasOlder && COPIES > 0 -> /* somebody keeps a copy of a file */
-        if
-        :: f = 0
-        :: f = 1
-        fi;
+        chooseSource(f);
         d_step { printf("file %d is kept\n", f); hasOlder = 1; overwrite(OLDER, f); f = 0 }
     :: hasOlder && copies < COPIES -> /* and puts it in the place of that file, or of another one */
-        if
-        :: f = 0
-        :: f = 1
-        fi;
-        d_step { printf("file %d is replaced\n", f); copies++; restorations++; overwrite(f, OLDER) };
+        chooseTarget(f);
+        d_step { printf("file %d is replaced\n", f); copies++; restorations++; overwrite(f, OLDER);
+            if
+            :: copies == COPIES -> forgetOlder()
+            :: else
+            fi
+        };
 #ifdef PLACES
         if
         :: d_step { file[f].copied = 1 }
@@ -198,9 +233,16 @@ proctype World() {
         d_step {
             printf("a replica is retired\n");
             fold(RETIRED_BY);
-            x_ = file[1 - RETIRED_BY].self;
+            x_ = file[RETIRED_FILE].self;
             if
-            :: x_ != file[RETIRED_BY].self -> retire(RETIRED_BY, x_, RETIREMENT_REASON)
+            :: x_ != file[RETIRED_BY].self ->
+                retire(RETIRED_BY, x_, RETIREMENT_REASON);
+#ifdef LIES
+                /* What it knows of the replica, somebody had made up. */
+                newFold(n_, file[RETIRED_BY].top[x_], number[file[RETIRED_BY].top[x_]] + EDITS + 1);
+                unproven[n_] = 1;
+                file[RETIRED_BY].top[x_] = n_
+#endif
             :: else
             fi;
             retirements++;

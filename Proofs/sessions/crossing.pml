@@ -8,6 +8,22 @@
 #include "store.pml"
 #include "forks.pml"
 #include "session.pml"
+
+#define PAIRS 1
+inline choosePair(l, r) { true }
+inline chooseFile(f) {
+    if
+    :: f = 0
+    :: f = 1
+    fi
+}
+inline chooseSource(f) {
+    if
+    :: f = 0
+    :: SESSIONS == 1 -> f = 1 /* of two equal files, it is file 0 */
+    fi
+}
+#define chooseTarget chooseFile
 #include "course.pml"
 
 init {

@@ -35,8 +35,13 @@ inline forksInGreeting(f, g, forks, hasFound) {
         :: g.top[i_] != 0 && (number[g.top[i_]] <= number[file[f].top[i_]] || x_) ->
             if
             :: number[g.top[i_]] <= number[file[f].top[i_]] ->
-                pointUpTo(file[f].top[i_], number[g.top[i_]], n_);
-                x_ = x_ || n_ != g.top[i_]
+                m_ = PROVEN(file[f].top[i_]);
+                if
+                :: number[m_] >= number[g.top[i_]] -> /* ReplicaChain.find and passes; or else unknown */
+                    pointUpTo(m_, number[g.top[i_]], n_);
+                    x_ = x_ || number[n_] != number[g.top[i_]] || (g.top[i_] == PROVEN(g.top[i_]) && n_ != g.top[i_])
+                :: else
+                fi
             :: else
             fi;
             if
@@ -64,10 +69,29 @@ inline forksInHeader(f, h, forks, hasFound) {
 #ifndef NO_FORK_IS_SEEN
         if
         :: h.top[i_] != 0 && (file[f].top[i_] != 0 || i_ == file[f].self) ->
-            lastCommon(file[f].top[i_], h.top[i_], n_);
+            x_ = i_ == file[f].self && number[h.top[i_]] > number[file[f].top[i_]];
             if
-            :: (n_ != h.top[i_] && n_ != file[f].top[i_]) ||
-                (i_ == file[f].self && number[h.top[i_]] > number[file[f].top[i_]]) ->
+            :: number[h.top[i_]] <= number[file[f].top[i_]] ->
+                m_ = PROVEN(file[f].top[i_]);
+                if
+                :: h.top[i_] == PROVEN(h.top[i_]) && number[m_] >= number[h.top[i_]] ->
+                    pointUpTo(m_, number[h.top[i_]], n_);
+                    x_ = n_ != h.top[i_]
+                :: else
+                fi
+            :: else ->
+                m_ = PROVEN(h.top[i_]);
+                if
+                :: number[m_] >= number[file[f].top[i_]] -> /* the neighbours of what is known */
+                    pointUpTo(m_, number[file[f].top[i_]], n_);
+                    x_ = x_ || number[n_] != number[file[f].top[i_]] ||
+                        (file[f].top[i_] == PROVEN(file[f].top[i_]) && n_ != file[f].top[i_])
+                :: else
+                fi
+            fi;
+            if
+            :: x_ ->
+                lastCommon(file[f].top[i_], h.top[i_], n_);
                 hasFound = 1;
                 forks.at[i_] = number[n_]
             :: else
@@ -76,7 +100,7 @@ inline forksInHeader(f, h, forks, hasFound) {
         fi
 #endif
     }
-    i_ = 0
+    i_ = 0; m_ = 0; x_ = 0
 }
 
 /* ReplicaRegister.learn, of retirements. */

@@ -48,6 +48,12 @@ File file[FILES + 1];
 /* The tree of folds: number and predecessor of each. */
 byte number[FOLDS];
 byte before[FOLDS];
+#ifdef LIES
+bit unproven[FOLDS]; /* a number that somebody named without a point of the chain */
+#define PROVEN(node) (unproven[node] -> before[node] : node)
+#else
+#define PROVEN(node) (node)
+#endif
 byte foldCount = 1;
 byte idCount;
 byte renewals; /* how many new identities were given because of forks and retirements */
@@ -215,6 +221,16 @@ inline overwrite(target, source) {
 #ifdef RETIREMENTS
     file[target].noted = file[source].noted;
 #endif
+    e_ = 0; i_ = 0
+}
+
+/* The copy is not needed any more. */
+inline forgetOlder() {
+    file[OLDER].self = 0; file[OLDER].last = 0; file[OLDER].waiting = 0; file[OLDER].copied = 0;
+    for (i_ : 0 .. IDS - 1) { file[OLDER].top[i_] = 0; file[OLDER].ret[i_] = 0 }
+    for (e_ : 0 .. EDITS - 1) {
+        file[OLDER].sid[e_] = NONE; file[OLDER].seq[e_] = 0; file[OLDER].age[e_] = 0
+    }
     e_ = 0; i_ = 0
 }
 
