@@ -43,7 +43,10 @@ typedef Forks { byte at[IDS] }
 
 /* The last slot keeps an older state of a file. */
 #define OLDER FILES
-File file[FILES + 1];
+#ifndef SLOTS
+#define SLOTS (FILES + 1)
+#endif
+File file[SLOTS];
 
 /* The tree of folds: number and predecessor of each. */
 byte number[FOLDS];
@@ -236,7 +239,7 @@ inline forgetOlder() {
 
 /* Each file is a replica of its own that wrote nothing. */
 inline beginStores() {
-    for (j_ : 0 .. FILES) {
+    for (j_ : 0 .. SLOTS - 1) {
         for (e_ : 0 .. EDITS - 1) { file[j_].sid[e_] = NONE }
 #ifdef RETIREMENTS
         file[j_].noted = NONE;
