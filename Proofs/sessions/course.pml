@@ -70,8 +70,10 @@ again:
             fi
         :: else
         fi;
+#ifndef ENDLESS
         assert(late < LATE); /* a bounded number of synchronizations makes the files equal */
         late++
+#endif
     fi;
     epoch = restorations;
 
@@ -172,6 +174,17 @@ greeting:
         cut()
     :: else
     fi;
+#ifdef DAMAGES
+    d_step {
+        compare(l, r, x_, y_);
+        if
+        :: isComparable && x_ && !y_ -> repair(l, r)
+        :: else
+        fi;
+        x_ = 0; y_ = 0
+    };
+    cut();
+#endif
     /* SessionDriver.remember: from here on each counts what the other greeted with as known there. */
     d_step {
         if
@@ -180,8 +193,12 @@ greeting:
             assert((GR.held & ~x_) == 0); /* no acknowledged edit is missing here */
             holdings(r, x_);
             assert((GL.held & ~x_) == 0); /* nor there */
+#ifdef DAMAGES
+            skip
+#else
             compare(l, r, x_, y_);
             assert(!isComparable || !x_ || y_) /* who knows the same holds the same */
+#endif
         :: else
         fi;
         x_ = 0; y_ = 0
@@ -203,7 +220,7 @@ end:
 
 /* Users, and those who copy files. */
 proctype World() {
-    byte next, copies, retirements, f;
+    byte next, copies, retirements, damages, f;
     bit hasOlder;
 
     do
@@ -228,6 +245,17 @@ proctype World() {
         fi;
 #endif
         f = 0
+#ifdef DAMAGES
+    :: damages < DAMAGES -> /* a version is lost in one of two files that have it; the vector stays */
+        chooseFile(f);
+        d_step {
+            if
+            :: file[0].sid[0] != NONE && file[1].sid[0] != NONE -> file[f].sid[0] = NONE; restorations++
+            :: else
+            fi;
+            damages++; f = 0
+        }
+#endif
 #ifdef RETIREMENTS
     :: retirements < RETIREMENTS ->
         d_step {
@@ -251,5 +279,5 @@ proctype World() {
 #endif
     :: d_step { printf("quiet\n"); quiet = 1 }; break
     od;
-    next = 0; copies = 0; retirements = 0; hasOlder = 0
+    next = 0; copies = 0; retirements = 0; damages = 0; hasOlder = 0
 }

@@ -274,3 +274,22 @@ inline compare(l, r, knowTheSame, holdTheSame) {
     }
     e_ = 0; i_ = 0
 }
+
+/* DivergenceRepair: each sends the other all of the rows in which they differ; no vector moves. */
+inline repair(l, r) {
+#ifndef NOTHING_IS_REPAIRED
+    for (e_ : 0 .. EDITS - 1) {
+        if
+        :: file[r].sid[e_] != NONE -> merge(l, e_, r)
+        :: else
+        fi;
+        if
+        :: file[l].sid[e_] != NONE -> merge(r, e_, l)
+        :: else
+        fi
+    }
+    e_ = 0
+#else
+    skip
+#endif
+}
