@@ -19,6 +19,11 @@
 #ifndef RETIRED_FILE
 #define RETIRED_FILE 0 /* the file whose replica that is */
 #endif
+#ifdef REMOTE_RENEWS_UNASKED
+#define REMOTE_ASKS 0
+#else
+#define REMOTE_ASKS 1
+#endif
 #ifndef RENEWALS_MAX
 #define RENEWALS_MAX 1
 #endif
@@ -105,8 +110,8 @@ greeting:
 #endif
             :: else ->
                 if
-                :: action == RENEW_LOCAL -> renewIfShown(l, GL.self, GR, found[k], areSame)
-                :: else -> renewIfShown(r, GR.self, GL, found[k], areSame)
+                :: action == RENEW_LOCAL -> renewIfShown(l, GL.self, GR, found[k], 1, areSame)
+                :: else -> renewIfShown(r, GR.self, GL, found[k], REMOTE_ASKS, areSame)
                 fi;
                 printf("session %d renewed: %d\n", k, areSame)
             fi
@@ -277,7 +282,11 @@ proctype World() {
             x_ = 0
         }
 #endif
+#ifdef NEVER_QUIET
+    :: true -> break
+#else
     :: d_step { printf("quiet\n"); quiet = 1 }; break
+#endif
     od;
     next = 0; copies = 0; retirements = 0; damages = 0; hasOlder = 0
 }

@@ -127,13 +127,15 @@ inline decide(l, gl, gr, forks, renewedLocal, renewedRemote, isPushDue, isCompar
 }
 
 /* StorePeer.renewIdentity(_:shownBy:to:): unless the greeting of the other side no longer shows the forks. */
-inline renewIfShown(f, id, shown, forks, isRenewed) {
+inline renewIfShown(f, id, shown, forks, isAsked, isRenewed) {
     fold(f);
     isRenewed = 0;
     if
     :: file[f].self == id ->
 #ifdef RENEW_WHAT_IS_OUT_OF_DATE
         isRenewed = 1;
+#else
+        isRenewed = !isAsked; /* SyncPeer's own implementation, which a peer behind a pipe has */
 #endif
         if
         :: shown.ret[id] != 0 -> isRenewed = 1
