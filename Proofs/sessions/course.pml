@@ -113,6 +113,9 @@ greeting:
                 :: action == RENEW_LOCAL -> renewIfShown(l, GL.self, GR, found[k], 1, areSame)
                 :: else -> renewIfShown(r, GR.self, GL, found[k], REMOTE_ASKS, areSame)
                 fi;
+#ifdef BOTH_RENEW
+                renewIfShown(r, GR.self, GL, found[k], 0, areSame);
+#endif
                 printf("session %d renewed: %d\n", k, areSame)
             fi
         };

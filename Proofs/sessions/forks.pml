@@ -176,12 +176,6 @@ inline localYields(gl, gr, id, result) {
     fi
 }
 
-#ifdef BOTH_RENEW
-#define GIVES_WAY(localYields, isLocal) (localYields == isLocal || 1)
-#else
-#define GIVES_WAY(localYields, isLocal) (localYields == isLocal)
-#endif
-
 /* ForkOrder.forks(of:): keeps the forks in which one side gives way. */
 inline forksOf(isLocal, gl, gr, forks, kept, hasAny) {
     hasAny = 0;
@@ -191,7 +185,7 @@ inline forksOf(isLocal, gl, gr, forks, kept, hasAny) {
         :: forks.at[i_] != NONE ->
             localYields(gl, gr, i_, x_);
             if
-            :: GIVES_WAY(x_, isLocal) -> kept.at[i_] = forks.at[i_]; hasAny = 1
+            :: x_ == isLocal -> kept.at[i_] = forks.at[i_]; hasAny = 1
             :: else
             fi
         :: else
