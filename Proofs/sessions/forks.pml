@@ -168,7 +168,7 @@ inline localYields(gl, gr, id, result) {
     :: else ->
         if
         :: number[gl.top[id]] != number[gr.top[id]] -> result = number[gl.top[id]] < number[gr.top[id]]
-#ifdef FAIR_TIES
+#ifndef TIES_BY_ROLE
         :: gl.top[id] == gr.top[id] -> firstDifference(gl, gr, result) /* the same from both sides */
 #endif
         :: else -> result = gl.top[id] < gr.top[id] /* the hash; a tie, or no hash, names the remote */

@@ -4,8 +4,10 @@
 #define OUTDATED_MAX 2 /* SyncSession.outdatedCountMax is 100 */
 #endif
 
-#ifndef OWN_FORKS_FIRST
+#ifdef SENDER_FIRST
 #define OWN_FORKS_FIRST 0
+#else
+#define OWN_FORKS_FIRST 1
 #endif
 
 /* SyncSession.Action, and how a session can be refused */
