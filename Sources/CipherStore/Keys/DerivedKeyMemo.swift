@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// Deriving a key is made to be slow, and tests make thousands of files under few passphrases. With the memo, a key is
 /// derived in full once. New files of one name have one salt, files of different names different ones, and everything
-/// else that needs a new salt has one of two in turn. Otherwise each file is what it would be without the memo. It is off unless tests switch it on: it keeps keys and passphrases for as long as
-/// the process runs. In debug builds, programs that tests start can be shown the keys that the tests know.
+/// else that needs a new salt has one of two in turn. Otherwise each file is what it would be without the memo. It is off
+/// unless tests switch it on: it keeps keys and passphrases for as long as the process runs. In debug builds, programs that tests start can be shown the keys that the tests know.
 package enum DerivedKeyMemo {
     private struct Input: Hashable {
         let function: String

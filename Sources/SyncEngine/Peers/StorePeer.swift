@@ -225,8 +225,12 @@ final class StorePeer: SyncPeer {
         // Of other replicas, and of one that was retired, this one's own state does not say everything.
         let isRetired = greeting.facts.retirements.contains { $0.replica == own }
         let known = try Coverage.load(store.db, store.metadata).reach
-        for fork in forks where fork.replica != own || isRetired {
-            guard !due.contains(where: { $0.replica == fork.replica }) else { continue }
+        for fork in forks {
+            let index = due.firstIndex { $0.replica == fork.replica }
+            guard index != nil || fork.replica != own || isRetired else { continue }
+            // What is common to both, the one that knows more of the replica has found out.
+            guard !found.contains(where: { $0.replica == fork.replica }) else { continue }
+            if let index { due.remove(at: index) }
             due.append(Fork(replica: fork.replica, common: min(fork.common, known[fork.replica])))
         }
         return due

@@ -105,4 +105,29 @@ import Testing
         try expectEqual([restored, b])
         #expect(try b.titles() == ["one", "after the backup", "of the restored one"])
     }
+
+    /// A file that was put back and wrote nothing since can't tell itself what is common to both.
+    @Test func whatIsCommonStaysWithTheOldIdentity() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        try a.queue.close()
+        try stores.copy("a.db", to: "backup.db")
+        let later = try stores.open("a.db")
+        try later.insert(2, "after the backup")
+        try later.meet(b)
+        try later.queue.close()
+        try stores.copy("backup.db", to: "a.db")
+        let restored = try stores.open("a.db")
+        let id = try restored.replica()
+        let common = try restored.vector()[id]
+        let isRenewed = try restored.peer.renewIdentity(
+            [Fork(replica: id, common: common)], shownBy: b.peer.greet(), to: id)
+        #expect(isRenewed && common > 0)
+        #expect(try restored.vector()[id] == common)
+        try restored.meet(b)
+        try expectEqual([restored, b])
+    }
 }
