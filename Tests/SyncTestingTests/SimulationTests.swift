@@ -10,6 +10,15 @@ import Testing
         #expect(result.violation == nil, "\(result)")
     }
 
+    /// SQLite wrote a committed transaction so that nobody else could read it, nor what followed: it was larger than the
+    /// cache, and partly rolled back (`SpilledTransactionTests`).
+    @Test func aCopyOfAFileHasWhatWasCommitted() throws {
+        var simulation = Simulation(seed: 831, stepCount: 40)
+        simulation.steps = [5, 8, 14, 21, 23, 37]
+        let result = try simulation.run()
+        #expect(result.violation == nil, "\(result)")
+    }
+
     /// Some tables only are exchanged over some links, and others from some moment on.
     @Test(arguments: Campaign.seeds(4, nightly: 100)) func scopesHoldWhateverIsChosen(seed: UInt64) throws {
         let features = SimulationFeature.stable.subtracting(SimulationFeature.apartFromScopes)

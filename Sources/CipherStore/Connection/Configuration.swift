@@ -89,7 +89,8 @@ public struct Configuration: Sendable {
     public var readonlyBusyMode: Database.BusyMode?
 
     /// The most pages that the connection keeps in memory, in KiB. The default
-    /// is SQLite's.
+    /// is SQLite's. Beyond that, up to 256 MiB of an open transaction stay in memory where SQLite could lose
+    /// a commit otherwise (before 3.50.2).
     public var cacheKibibytes: Int?
 
     /// Whether `DatabaseError.description` and trace events show statement

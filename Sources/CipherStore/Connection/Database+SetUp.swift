@@ -108,10 +108,17 @@ extension Database {
         }
     }
 
+    /// How much of a transaction is kept in memory where writing it earlier could lose the commit: 256 MiB.
+    private static let keptKibibytes = 262_144
+
     private func useSettingsThatNeedTheKey() throws {
         try execute(sql: "PRAGMA mmap_size = 0")
         if let kibibytes = configuration.cacheKibibytes {
             try execute(sql: "PRAGMA cache_size = -\(kibibytes)")
+        }
+        if EngineFeatures.current.losesCommitsAfterPartialRollback {
+            // Pages that stay in memory until the commit leave no such frames.
+            try execute(sql: "PRAGMA cache_spill = -\(Self.keptKibibytes)")
         }
         if configuration.journalMode == .wal && !configuration.readonly && mode == .ordinary
             && DatabasePath(path).isFile

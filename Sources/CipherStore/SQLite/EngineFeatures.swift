@@ -52,6 +52,11 @@ public struct EngineFeatures: Sendable {
     /// Whether the authorizer is asked about tables of which no column is read.
     public let authorizesTablesWithoutColumns: Bool
 
+    /// Whether a commit can be lost after a crash, with what follows it in the WAL: when pages were written to the WAL
+    /// before the transaction ended, and a part of it was rolled back. SQLite 3.11 to 3.50.1 leave frames there
+    /// without a checksum (<https://sqlite.org/forum/forumpost/b490f726db>).
+    let losesCommitsAfterPartialRollback: Bool
+
     /// The features of the library that this process runs on.
     public static let current = probe()
 
@@ -74,6 +79,7 @@ public struct EngineFeatures: Sendable {
         self.cipherVersion = cipherVersion.flatMap { $0.isEmpty ? nil : $0 }
         self.sqliteVersionNumber = sqliteVersionNumber
         let major = self.cipherVersion.flatMap { Int($0.prefix(while: { $0 != "." })) } ?? 0
+        losesCommitsAfterPartialRollback = (3_011_000..<3_050_002).contains(sqliteVersionNumber)
         supportsFormat4 = major >= 4
         supportsUpsert = sqliteVersionNumber >= 3_024_000
         supportsReturning = sqliteVersionNumber >= 3_035_000

@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+/// Transactions that are larger than the cache, of which a part is rolled back.
+@Suite struct SpilledTransactionTests {
+    /// Makes transactions that are partly rolled back, and returns how many of the rows that were committed a copy of the
+    /// files lacks: what a crash would leave.
+    ///
+    /// - parameter count: How many rows are rolled back.
+    private func lostCount(rollingBack count: Int) throws -> Int {
+        let folder = try TemporaryFolder(isInMemory: true)
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.usePassphrase("passphrase") }
+        configuration.journalMode = .wal
+        configuration.cacheKibibytes = 4
+        let queue = try DatabaseQueue(path: folder.path + "/a.db", configuration: configuration)
+        try queue.writeWithoutTransaction { db in
+            func insert() throws { try db.execute(sql: "INSERT INTO t (b) VALUES (zeroblob(4096))") }
+            try db.execute(sql: "CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB)")
+            for _ in 0..<2 { try insert() }
+            try db.execute(sql: "SAVEPOINT one")
+            for _ in 0..<count { try insert() }
+            try db.execute(sql: "ROLLBACK TO one")
+            try insert()
+            try db.execute(sql: "RELEASE one")
+            try insert()
+        }
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(
+                atPath: folder.path + "/a.db" + suffix, toPath: folder.path + "/b.db" + suffix)
+        }
+        let copy = try DatabaseQueue(path: folder.path + "/b.db", configuration: configuration)
+        defer { try? copy.close() }
+        return try 4 - (copy.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } ?? 0)
+    }
+
+    /// Where SQLite would lose it, pages stay in memory until the commit. `SimulationTests` has a history that was lost.
+    @Test func whatWasCommittedIsThereAfterACrash() throws {
+        for count in 0..<40 { #expect(try lostCount(rollingBack: count) == 0) }
+    }
+
+    @Test func pagesStayInMemoryWhereSQLiteCouldLoseACommit() throws {
+        let queue = try DatabaseQueue()
+        let kept = try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA cache_spill") }
+        #expect((kept ?? 0 >= 50_000) == EngineFeatures.current.losesCommitsAfterPartialRollback)
+    }
+}
