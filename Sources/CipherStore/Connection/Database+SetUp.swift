@@ -116,10 +116,6 @@ extension Database {
         if let kibibytes = configuration.cacheKibibytes {
             try execute(sql: "PRAGMA cache_size = -\(kibibytes)")
         }
-        if EngineFeatures.current.losesCommitsAfterPartialRollback {
-            // Pages that stay in memory until the commit leave no such frames.
-            try execute(sql: "PRAGMA cache_spill = -\(Self.keptKibibytes)")
-        }
         if configuration.journalMode == .wal && !configuration.readonly && mode == .ordinary
             && DatabasePath(path).isFile
         {
@@ -128,7 +124,16 @@ extension Database {
             let mode = try String.fetchOne(self, sql: "PRAGMA journal_mode")
             if mode == "wal" { try execute(sql: "PRAGMA synchronous = NORMAL") }
         }
+        try keepTransactionsInMemory()
         try useRecursiveTriggersIfTracked()
+    }
+
+    /// Keeps pages in memory until the commit where SQLite could lose it otherwise: only in WAL mode.
+    private func keepTransactionsInMemory() throws {
+        guard EngineFeatures.current.losesCommitsAfterPartialRollback, !configuration.readonly,
+            try String.fetchOne(self, sql: "PRAGMA journal_mode") == "wal"
+        else { return }
+        try execute(sql: "PRAGMA cache_spill = -\(Self.keptKibibytes)")
     }
 
     /// Sees to it that tracking sees every change, if the store is tracked.

@@ -41,9 +41,14 @@ import Testing
         for count in 0..<40 { #expect(try lostCount(rollingBack: count) == 0) }
     }
 
-    @Test func pagesStayInMemoryWhereSQLiteCouldLoseACommit() throws {
-        let queue = try DatabaseQueue()
+    @Test(arguments: [false, true]) func pagesStayInMemoryWhereSQLiteCouldLoseACommit(isWAL: Bool) throws {
+        let folder = try TemporaryFolder(isInMemory: true)
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.usePassphrase("passphrase") }
+        if isWAL { configuration.journalMode = .wal }
+        let queue = try DatabaseQueue(path: folder.path + "/a.db", configuration: configuration)
         let kept = try queue.inDatabase { try Int.fetchOne($0, sql: "PRAGMA cache_spill") }
-        #expect((kept ?? 0 >= 50_000) == EngineFeatures.current.losesCommitsAfterPartialRollback)
+        #expect((kept ?? 0 >= 50_000) == (isWAL && EngineFeatures.current.losesCommitsAfterPartialRollback))
+        try queue.close()
     }
 }
