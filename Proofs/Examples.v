@@ -1,4 +1,4 @@
-(** Histories that can be computed: that the theorems are about something, and two things that do not hold. *)
+(** Histories that can be computed: that the theorems are about something, and what does not hold. *)
 
 Require Import ZArith List Bool Lia.
 Require Import CipherStoreProofs.Order CipherStoreProofs.Row CipherStoreProofs.Merge.
@@ -82,24 +82,34 @@ Definition under_max (older newer : Z) : value :=
 Example max_depends_on_who_meets : under_max 7 3 = Int 7 /\ under_max 3 (match under_max 10 7 with Int n => n | _ => 0 end) = Int 10.
 Proof. split; reflexivity. Qed.
 
-(** A row of life 1 that was inserted after a deletion was forgotten, and a value that somebody wrote to the former row of
-    life 1, in a bundle without the base. The value is of a later time, because its writer's clock was ahead. Nothing tells
-    the two lives apart. *)
+(** * Why known writes are left out *)
+
+(** A row of life 1 that was inserted after a deletion was forgotten, and a value that somebody wrote to the former row,
+    in a bundle without the base. The value is of a later time, because its writer's clock was ahead. *)
 Definition reinserted : version :=
   {| life := 1; base := {| time := 300; replica := 1; sequence := 3 |}; cells := no;
      values := one_column (Text [110; 101; 119]) |}.
 
-Definition late_change : change :=
-  {| c_life := 1; c_base := None;
-     c_writes := fun c => if c =? 1 then Some ({| time := 10000; replica := 2; sequence := 1 |}, Text [111; 108; 100]) else None |}.
+Definition late_change (l : Z) (writes : column -> option (stamp * value)) : change :=
+  {| c_life := l; c_base := None; c_writes := writes |}.
 
-Example a_late_value_meets_another_row :
-  option_map (fun x => values x 1) (apply_change no_shares (Some reinserted) late_change nothing nothing)
+Definition late_writes (c : column) : option (stamp * value) :=
+  if c =? 1 then Some ({| time := 10000; replica := 2; sequence := 1 |}, Text [111; 108; 100]) else None.
+
+(** Nothing tells the two lives apart, so the value would be taken for one of the row that is there. *)
+Example a_late_value_would_meet_another_row :
+  option_map (fun x => values x 1) (apply_change no_shares (Some reinserted) (late_change 1 late_writes) nothing nothing)
     = Some (Some (Text [111; 108; 100])).
 Proof. vm_compute. reflexivity. Qed.
 
-(** The same of a former life above 1: the whole bundle is refused, because the row's beginning seems to be missing. *)
-Example a_late_bundle_is_refused :
-  plan_merge no_shares (Some reinserted) {| c_life := 3; c_base := None; c_writes := c_writes late_change |} nothing nothing
-    = None.
+(** If the former row was of a later life, the whole bundle would be refused, because the row's beginning seems to be
+    missing. *)
+Example a_late_bundle_would_be_refused :
+  plan_merge no_shares (Some reinserted) (late_change 3 late_writes) nothing nothing = None.
+Proof. vm_compute. reflexivity. Qed.
+
+(** Without what the receiver knows, nothing is left to merge. *)
+Example a_late_value_is_left_out :
+  option_map (fun x => values x 1) (apply_change no_shares (Some reinserted) (late_change 1 no) nothing nothing)
+    = Some (Some (Text [110; 101; 119])).
 Proof. vm_compute. reflexivity. Qed.

@@ -5,8 +5,9 @@
     [ForgottenRows] and [Tombstones] in Sources/SyncEngine/Ledger/Replicas/Tombstones.swift, and [Resync] in
     Sources/SyncEngine/Bundles/Deletions/Resync.swift.
 
-    It is about rows that were not inserted again after their deletion was forgotten: then lives begin at 1 again, and
-    a late bundle can meet a row that it is not about (see README.md). *)
+    A row that is inserted again after its deletion was forgotten begins at life 1 again, and a late bundle can meet a row
+    that it is not about. [known_writes_say_nothing] is why the receiver may leave out what it knows then
+    ([ForgottenDeletions.withoutFormerWrites]), and Examples.v has what would happen otherwise. *)
 
 Require Import ZArith List Bool Lia.
 Require Import CipherStoreProofs.Order CipherStoreProofs.Row CipherStoreProofs.Merge.
@@ -155,5 +156,24 @@ Section Floors.
     destruct (writes_are_there _ _ _ _ (bundles_sound _ _ I m M) e Ie C) as [y' [Y' U]].
     rewrite Ke in Y'. assert (y' = y) by congruence. subst y'.
     destruct U as [U|[U _]]; [lia|]. rewrite <- U, Le in D. congruence.
+  Qed.
+
+  (** THEOREM known_writes_say_nothing: Of what a bundle tells of a row, the receiver may leave out every write that it knows: the row that results is the same. *)
+  Theorem known_writes_say_nothing w r m k x :
+    reachable separate w -> In m (bundles w) -> covers (known (replicas w r)) (b_base m) -> b_rows m k = Some x ->
+    let here := replicas w r in
+    let taken v := receive separate (rows here k) (export v x) (b_target m) (known here) in
+    exists all rest, taken (b_base m) = Some (Some all) /\ taken (known here) = Some (Some rest) /\ same all rest.
+  Proof.
+    intros R M C X here taken. pose proof (reachable_invariant _ _ R) as I.
+    pose proof (replicas_sound _ _ I r) as S. pose proof (bundles_sound _ _ I m M) as Sm.
+    pose proof (versions _ _ _ _ Sm _ _ X) as W.
+    assert (Wl : forall y, rows here k = Some y -> well_formed separate y).
+    { intros y Y. exact (versions _ _ _ _ S _ _ Y). }
+    destruct (the_difference_is_enough separate (b_base m) x (rows here k) (b_target m) (known here) W Wl) as [a [A [_ Sa]]].
+    { eapply sound_holds; eauto. }
+    destruct (the_difference_is_enough separate (known here) x (rows here k) (b_target m) (known here) W Wl) as [b [B [_ Sb]]].
+    { eapply sound_holds; eauto. apply covers_refl. }
+    exists a, b. split; [exact A|]. split; [exact B|]. eapply same_trans; [exact Sa|]. apply same_sym. exact Sb.
   Qed.
 End Floors.

@@ -63,6 +63,64 @@ import Testing
         try expectEqual([a, b, c])
     }
 
+    /// An edit of a row reaches somebody for a second time, who deleted the row meanwhile, forgot the deletion and made
+    /// the row again. The clock of its writer was ahead, so the edit is later than the row that is there.
+    ///
+    /// - parameter isOld: Whether the row had been deleted and made again before.
+    @Test(arguments: [false, true])
+    func anEditOfAFormerRowIsNotOneOfTheRowThatWasMadeAgain(isOld: Bool) throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "first")
+        if isOld {
+            _ = try a.synchronizer.status()
+            try a.execute("DELETE FROM note")
+            _ = try a.synchronizer.status()
+            try a.insert(1, "second")
+        }
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        // So far ahead that no clock follows.
+        stores.clock.advance(milliseconds: 3 * 86_400_000)
+        try b.execute("UPDATE note SET title = 'late'")
+        let late = stores.path("late.bundle")
+        try b.synchronizer.writeBundle(to: late, since: .replica(a.replica()), .plaintext)
+        stores.clock.advance(milliseconds: -3 * 86_400_000)
+        try a.meet(b)
+        try a.execute("DELETE FROM note")
+        try a.meet(b)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        #expect(try b.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.insert(1, "new")
+        try a.meet(b)
+        _ = try a.synchronizer.applyBundle(at: late, .plaintext)
+        #expect(try a.titles() == ["new"])
+        let meeting = try a.meet(b)
+        #expect(meeting.divergence == nil && meeting.pulled == nil && meeting.pushed == nil)
+        try expectEqual([a, b])
+    }
+
+    /// A deletion is not forgotten as long as somebody has written changes that are not here: they may be of the row.
+    @Test func aDeletionIsNotForgottenWhileChangesOfSomebodyWhoKnowsItAreMissing() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "first")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        try a.execute("DELETE FROM note")
+        try b.execute("UPDATE note SET title = 'edited'")
+        // b tells of its edit, which a does not get, and gets the deletion.
+        _ = try b.sync(a, .pull)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 0)
+        #expect(try a.synchronizer.compact().awaitedReplicas == [b.replica()])
+        try a.meet(b)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.insert(1, "new")
+        try a.meet(b)
+        #expect(try b.titles() == ["new"])
+        try expectEqual([a, b])
+    }
+
     /// A row is made in two places, and deleted where one of the two is known. Whoever forgot the deletion takes the
     /// other one for a new row, and whoever did not forget it takes it for a deleted one.
     ///

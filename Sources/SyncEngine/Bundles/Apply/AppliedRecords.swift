@@ -131,7 +131,12 @@ final class AppliedRecords {
             try stores.uploads?.check(nil, beside: local?.version, table, key)
             return try deletions.discard(change, part, table, key)
         }
-        if let local { change = deletions.withoutEndedShares(change, beside: local.version, part, table) }
+        if let local {
+            guard let rest = deletions.withoutFormerWrites(change, beside: local.version, part) else {
+                return try stores.uploads?.check(nil, beside: local.version, table, key) ?? ()
+            }
+            change = deletions.withoutEndedShares(rest, beside: local.version, part, table)
+        }
         var owned: [OwnedValue] = []
         var converted: [Int] = []
         var version = local?.version

@@ -78,6 +78,24 @@ final class ForgottenDeletions {
         return change.life > local.life || (change.life == local.life && base.isNewer(than: local.base))
     }
 
+    /// A change without the writes of a former row: one whose deletion was forgotten here before the row was inserted that
+    /// is here now. Nothing but what is known tells the two rows apart, because lives begin at 1 again.
+    ///
+    /// The sender does not know the row here, so it says nothing of it. A write that is known here was taken into account
+    /// when it came: it is in this row, or it lost, or its row is gone.
+    ///
+    /// - returns: Nil when that leaves nothing that could be merged.
+    func withoutFormerWrites(
+        _ change: RowChange, beside local: RowVersion, _ part: AppliedPart
+    ) -> RowChange? {
+        guard part.forgotten.exist, local.isAlive, change.isAlive, !part.peer.contains(local.base),
+            change.base.map(part.known.contains) ?? true
+        else { return change }
+        var change = change
+        change.writes = change.writes.filter { !part.known.contains($0.value.stamp) }
+        return change.writes.isEmpty ? nil : change
+    }
+
     /// A change without the shares of counters that ended with a deletion that was forgotten here: they
     /// were here once, and no write of the whole row takes a share away.
     func withoutEndedShares(

@@ -16,7 +16,9 @@ struct Tombstones {
     let db: Database
 
     /// The changes that all replicas know, by what is known here of what they know. It is
-    /// nothing as long as there is a replica that was never heard of.
+    /// nothing as long as there is a replica that was never heard of, or that is known to have written more than is here:
+    /// it may have edited a row before it heard of the row's deletion. Once the deletion is forgotten, only what is known
+    /// tells such an edit from one of a row that is inserted again.
     ///
     /// Based on: Wuu and Bernstein, "Efficient Solutions to the Replicated Log and
     /// Dictionary Problems", 1984.
@@ -26,9 +28,13 @@ struct Tombstones {
         let retired = Set(try ReplicaRegister(db: db).retirements().map(\.replica))
         let own = try metadata.replicaID()
         let known = try ReplicaRegister(db: db).knownOfHeldTables(metadata)
+        let heard = try heardOf(metadata)
         var common = vector
         for replica in metadata.replicas where replica.id != own && !retired.contains(replica.id) {
             var known = known[replica.id] ?? VersionVector()
+            guard known[replica.id] <= max(vector[replica.id], heard[replica.id]) else {
+                return VersionVector()
+            }
             // It knows its own changes, whether or not it ever said so.
             known[replica.id] = max(known[replica.id], vector[replica.id])
             for (origin, sequence) in common.sequences where known[origin] < sequence {
@@ -38,6 +44,13 @@ struct Tombstones {
         }
         assert(vector.covers(common), "what is not known here can't be common")
         return common
+    }
+
+    /// The changes that are here of replicas that hold some tables only. Those of their other tables never come.
+    private func heardOf(_ metadata: StoreMetadata) throws -> VersionVector {
+        let reach = try Coverage.load(db, metadata).reach
+        return VersionVector(
+            try Acknowledgement(db: db).others(metadata).reduce(into: [:]) { $0[$1.key] = reach[$1.key] })
     }
 
     /// The replicas without which the floor would be higher.
@@ -50,6 +63,7 @@ struct Tombstones {
             db, sql: "SELECT sid, max(oseq) FROM _sync_row WHERE NOT cl & 1 GROUP BY sid")
         let names = Dictionary(
             metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
+        let reach = try Coverage.load(db, metadata).reach
         var needed = VersionVector()
         for row in last {
             if let origin = names[try row.decode(atIndex: 0)] { needed[origin] = try row.decode(atIndex: 1) }
@@ -57,6 +71,7 @@ struct Tombstones {
         return metadata.replicas.map(\.id).filter { replica in
             guard replica != own, !retired.contains(replica) else { return false }
             var vector = known[replica] ?? VersionVector()
+            if vector[replica] > reach[replica] { return true }
             vector[replica] = max(vector[replica], metadata.vector[replica])
             return !vector.covers(needed)
         }
