@@ -128,6 +128,20 @@ final class StorePeer: SyncPeer {
         }
     }
 
+    /// Whether points of a replica's chain are of another file than the one whose changes are known here under that
+    /// identity.
+    ///
+    /// - parameter points: The points, newest first.
+    func fork(of replica: ReplicaID, from points: [ChainPoint]) throws -> Fork? {
+        guard let last = points.first?.sequence else { return nil }
+        return try database.read { db in
+            var facts = ReplicaFacts()
+            facts.chains[replica] = points
+            return try ForkSearch(db: db).forks(facts: facts, reach: VersionVector([replica: last]))
+                .first { $0.replica == replica }
+        }
+    }
+
     func receive(
         _ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void
     ) throws -> ApplySummary {

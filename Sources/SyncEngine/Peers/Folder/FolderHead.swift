@@ -17,6 +17,13 @@ struct FolderHead: Codable, Equatable {
         var targetVector: VersionVector { FolderHead.decode(target) }
     }
 
+    /// A point of the replica's chain.
+    struct Point: Codable, Equatable {
+        let sequence: Int64
+        let previous: Int64
+        let hash: String
+    }
+
     static let version = 1
     static let kind = SealedFileKind(rawValue: 2)
     /// More than any head takes: one of 64 bundles and 1,000 replicas has 6 MB.
@@ -35,12 +42,15 @@ struct FolderHead: Codable, Equatable {
     var snapshot: File?
     /// Bundles of others that are complete by their size and could not be read, as paths in the folder.
     var unreadable: [String] = []
+    /// Points of the replica's chain, newest first: they show two files that go on under its identity. Heads of programs
+    /// from before have none.
+    private var chain: [Point]?
 
     /// When it was written, which its file says.
     private(set) var writtenMilliseconds: Int64 = 0
 
     private enum CodingKeys: String, CodingKey {
-        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable
+        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable, chain
     }
 
     init(_ greeting: Greeting, vector: VersionVector? = nil) {
@@ -51,6 +61,23 @@ struct FolderHead: Codable, Equatable {
 
     var store: StoreID? { Identifier128(hexadecimal: storeID) }
     var replica: ReplicaID? { Identifier128(hexadecimal: replicaID) }
+
+    /// The points of the replica's chain that it tells.
+    var points: [ChainPoint] {
+        get {
+            (chain ?? []).prefix(WireLimits().chainPointCountMax).compactMap { point in
+                guard let hash = Identifier128(hexadecimal: point.hash), point.previous >= 0,
+                    point.previous < point.sequence, point.sequence <= AdmissionLimits.sequenceMax
+                else { return nil }
+                return ChainPoint(sequence: point.sequence, previous: point.previous, hash: hash)
+            }.sorted { $0.sequence > $1.sequence }
+        }
+        set {
+            chain = newValue.map {
+                Point(sequence: $0.sequence, previous: $0.previous, hash: $0.hash.description)
+            }
+        }
+    }
 
     static func encode(_ vector: VersionVector) -> [String: Int64] {
         Dictionary(vector.sequences.map { ($0.key.description, $0.value) }, uniquingKeysWith: max)

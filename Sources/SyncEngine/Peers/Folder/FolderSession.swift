@@ -14,6 +14,8 @@ struct FolderSession {
 
     /// Bundles that can't be read although they are complete by their size.
     private var unreadable: Set<String> = []
+    /// Bundles of files that have to give way before anybody takes what they wrote.
+    var forked: Set<String> = []
 
     init(
         folder: MailboxTransport, peer: StorePeer, environment: SyncEnvironment,
@@ -46,10 +48,10 @@ struct FolderSession {
                 """)
         }
         var report = FolderReport(local: greeting.replica)
-        if contents.sequence(of: greeting.replica) > greeting.ownSequence {
-            // This file was restored from an older copy: what it writes needs a name of its own.
+        if let fork = try fork(contents, greeting) {
+            // What this file writes needs a name of its own.
             report.renewedReplica = greeting.replica
-            try peer.renewIdentity([Fork(replica: greeting.replica, common: 0)])
+            try peer.renewIdentity([fork])
             greeting = try peer.greet()
             report.local = greeting.replica
         }
@@ -79,14 +81,27 @@ struct FolderSession {
                 unreadable.insert(bundle.identity)
                 report.remarks.append(
                     "\(bundle.path): \((error as? StoreError)?.message ?? "\(error)")")
+            } catch let error as SyncError where error.code == .forkedReplica {
+                forked.insert(bundle.identity)
+                // A file that got another identity has told all that it has under that.
+                guard !greeting.facts.retirements.contains(where: { $0.replica == bundle.replica }) else {
+                    continue
+                }
+                report.remarks.append("\(bundle.path): \(error.message)")
             }
         }
         greeting = try peer.greet()
+        var heads = contents.heads
+        if greeting.replica != report.local {
+            if try abandon(report.local, contents) { heads[report.local] = nil }
+            report.renewedReplica = report.local
+            report.local = greeting.replica
+        }
         if bytes > 0 {
             report.pulled = SyncReport.Transfer(
                 rowCount: applied.rowCount, byteCount: bytes, applied: applied)
         }
-        for (replica, head) in contents.heads.sorted(by: { $0.key < $1.key })
+        for (replica, head) in heads.sorted(by: { $0.key < $1.key })
         where !greeting.vector.covers(FolderHead.decode(head.vector)) {
             report.remarks.append(
                 "replica \(replica.shortDescription) has changes whose files are not here yet; synchronize again later"
@@ -97,7 +112,8 @@ struct FolderSession {
     /// The smallest bundle that brings something and builds on nothing that is missing here.
     private func next(_ contents: FolderContents, _ known: VersionVector) -> FolderContents.Bundle? {
         contents.bundles.filter {
-            !unreadable.contains($0.identity) && !known.covers($0.target) && known.covers($0.base)
+            !unreadable.contains($0.identity) && !forked.contains($0.identity)
+                && !known.covers($0.target) && known.covers($0.base)
         }.min { $0.byteCount < $1.byteCount }
     }
 
@@ -145,16 +161,20 @@ struct FolderSession {
         let paths = FolderPaths(greeting.replica)
         var head = contents.heads[greeting.replica] ?? FolderHead(greeting)
         head.vector = FolderHead.encode(greeting.vector)
+        head.points = greeting.facts.chains[greeting.replica] ?? []
         // A complaint lasts until the bundle is gone or could be read.
         let present = Set(contents.bundles.map(\.identity))
         head.unreadable = unreadable.union(
             head.unreadable.filter { present.contains($0) && !isCovered($0, contents, greeting.vector) }
         ).sorted()
-        let usable = contents.bundles.filter { !unreadable.contains($0.identity) }
+        let usable = contents.bundles.filter {
+            !unreadable.contains($0.identity) && !forked.contains($0.identity)
+        }
         head.bundles.removeAll { file in
             !usable.contains { $0.replica == greeting.replica && $0.name == file.name }
         }
-        let reachable = contents.reachable(without: unreadable)
+        // What cannot be taken in before its file gives way is told by nobody else either.
+        let reachable = contents.reachable(without: unreadable.union(forked))
         if isCompactionDue(usable, reachable, greeting) {
             try write(since: VersionVector(), &head, paths, greeting, &report)
             report.isCompacted = true

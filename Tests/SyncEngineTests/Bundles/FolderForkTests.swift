@@ -1,0 +1,80 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+/// Files that go on under one identity, with nothing but a folder between them.
+@Suite struct FolderForkTests {
+    let stores: TestStores
+    let folder: FolderTransport
+
+    init() throws {
+        stores = try TestStores()
+        folder = FolderTransport(
+            path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
+    }
+
+    @discardableResult
+    private func sync(_ replica: TestReplica) throws -> FolderReport {
+        stores.clock.advance(milliseconds: 10)
+        return try replica.synchronizer.run(.both, folder)
+    }
+
+    /// A file and a copy of it, which write the same number of changes at the same times, and another replica.
+    private func duplicate() throws -> (a: TestReplica, copy: TestReplica, other: TestReplica) {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let other = try stores.clone(a, as: "other.db")
+        try a.meet(other)
+        try a.queue.close()
+        try stores.copy("a.db", to: "copy.db")
+        let copies = (try stores.open("a.db"), try stores.open("copy.db", copyOf: "a.db"))
+        let now = a.environment.milliseconds()
+        for (replica, number, title) in [(copies.0, UInt8(10), "of a"), (copies.1, 20, "of the copy")] {
+            try replica.insert(number, title)
+            try replica.execute("UPDATE note SET body = '\(title)' WHERE title = 'one'")
+            try replica.queue.write { try $0.execute(sql: "UPDATE _sync_log SET ms = \(now) WHERE op <> 0") }
+        }
+        return (copies.0, copies.1, other)
+    }
+
+    /// The order in which they come to the folder, again and again; 0 is the file, 1 its copy, 2 the other replica.
+    ///
+    /// - parameter isFolded: Whether what the two wrote has its numbers already.
+    @Test(
+        arguments: [[0, 1, 2], [0, 2, 1], [2, 0, 1], [0, 1, 2, 2], [0, 2, 1, 2], [2, 0, 2, 1]], [false, true])
+    func aCopyOfAFileLosesNothingThroughAFolder(order: [Int], isFolded: Bool) throws {
+        let (a, copy, other) = try duplicate()
+        let all = [a, copy, other]
+        if isFolded { for replica in all { _ = try replica.peer.greet() } }
+        for _ in 0..<4 { for index in order { try sync(all[index]) } }
+        #expect(try Set(all.map { try $0.replica() }).count == 3)
+        #expect(try a.titles() == ["one", "of a", "of the copy"])
+        try expectEqual(all)
+        // Nobody complains for ever.
+        for replica in all { #expect(try sync(replica).remarks.isEmpty) }
+    }
+
+    /// Somebody knows what the file wrote, and finds what its copy wrote in the folder.
+    @Test func aBundleOfAFileThatHasToGiveWayKeepsNobodyFromTheFolder() throws {
+        let (a, copy, other) = try duplicate()
+        try a.meet(other)
+        try copy.insert(21, "more of the copy")
+        try sync(copy)
+        try other.insert(30, "of the other")
+        let report = try sync(other)
+        #expect(report.remarks.contains { $0.contains("gets a new identity") })
+        #expect(report.pushed != nil)
+        // What the other one tells shows the copy that it is one. It takes what it wrote before out of the folder.
+        let former = try copy.replica()
+        #expect(try sync(copy).renewedReplica == former)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/\(former)")
+        #expect(files.isEmpty)
+        for _ in 0..<2 { for replica in [other, a, copy] { try sync(replica) } }
+        #expect(try a.titles() == ["one", "of a", "of the copy", "more of the copy", "of the other"])
+        try expectEqual([a, copy, other])
+        for replica in [other, a, copy] { #expect(try sync(replica).remarks.isEmpty) }
+    }
+}
