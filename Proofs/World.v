@@ -17,7 +17,7 @@ Definition key := Z.
 
 Inductive what :=
   | Whole (row : column -> option value)   (* an insertion, or a replacement: [VersionTable.foldWholeRows] *)
-  | Gone                                   (* a deletion, perhaps told anew (HalfKnownDeletions) *)
+  | Gone                                   (* a deletion, perhaps re-issued (HalfKnownDeletions) *)
   | Cell (c : column) (v : value).         (* an update of a column: [VersionTable.foldCells] *)
 
 Record write := {
@@ -49,7 +49,7 @@ Section World.
 
   (** The row after a write, or nothing when the fold gives no such stamp. A new life is a later one, odd for a row that
       exists. Within a life the stamp is above the row's and the column's ([max(..., r.hlc + 1, c.hlc + 1)]). A
-      deletion of a row that is gone is one of the same life, told anew. A row that was never here can't be deleted. *)
+      deletion of a row that is gone is one of the same life, re-issued. A row that was never here can't be deleted. *)
   Definition write_row (row : option version) (l : Z) (s : stamp) (a : what) : option version :=
     match a with
     | Whole f => if is_alive l && (life_of row <? l) then Some (inserted l s f) else None

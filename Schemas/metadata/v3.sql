@@ -52,7 +52,7 @@ CREATE TABLE _sync_column (
 ) WITHOUT ROWID;
 
 -- What the triggers append, and what a merge does for its own edits: of orphans, and a deletion (3) of a row that
--- is gone, which is told anew in the same life because its writer did not know the row that it ended somewhere.
+-- is gone, which is re-issued in the same life because its writer did not know the row that it ended somewhere.
 -- Entries up to _sync_state.folded are history. How the others become versions, and what the triggers are: v3.md.
 CREATE TABLE _sync_log (
     seq INTEGER PRIMARY KEY,               -- the sequence of the change on the wire

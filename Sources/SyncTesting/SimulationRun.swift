@@ -210,7 +210,7 @@ final class SimulationRun: SimulationCourse {
         }
         if features.contains(.scopes) { try chooseEverything() }
         if features.contains(.rowScopes) { try endRowScopes() }
-        // Forks that only third parties see, and deletions that are told anew, take more than two rounds.
+        // Forks that only third parties see, and deletions that are re-issued, take more than two rounds.
         for round in 0..<8 {
             if round >= 2, replicas.allSatisfy({ knowSame(first, $0) && $0.model.pending.isEmpty }) { break }
             for replica in replicas.dropFirst() { try exchange(first, replica, .both, SyncFaults()) }

@@ -126,7 +126,7 @@ struct ModelReplica {
                 guard row != nil || isAlive else { continue }
                 var life = (row?.life ?? 0) + turns
                 if (life & 1 == 1) != isAlive { life += 1 }
-                // A deletion that is told anew replaces nothing that its writer did not know.
+                // A deletion that is re-issued replaces nothing that its writer did not know.
                 if let row, !row.isAlive, !isAlive, turns == 1 {
                     add(
                         key, row.life, max(timestamp(entry), replaced), entry.sequence, .deletion,

@@ -103,7 +103,7 @@ extension SimulatedReplica {
     }
 
     /// The rows that one side has and the other side deleted, of which neither knew the other's: their deletion is
-    /// told anew.
+    /// re-issued.
     private func halfKnownDeletions(_ sender: MergedState, _ transfer: SimulatedTransfer) -> Set<ModelKey> {
         let local = state()
         return Set(
@@ -118,7 +118,7 @@ extension SimulatedReplica {
             }.keys)
     }
 
-    /// Takes note of deletions that were told anew, and of a fold that followed.
+    /// Takes note of deletions that were re-issued, and of a fold that followed.
     private func followDeletions(
         _ expected: Set<ModelKey>, _ observation: StoreObservation, now: Int64
     ) throws {

@@ -159,7 +159,7 @@ import Testing
         try expectExchange(hub, stores)
     }
 
-    /// A deletion that its writer did not know the row of is told anew, and here the row came back in the same bundle.
+    /// A deletion that its writer did not know the row of is re-issued, and here the row came back in the same bundle.
     @Test func aBundleThatSpeaksOfARowTwiceLeavesItWhole() throws {
         let stores = try TestStores()
         let hub = try stores.createWithScopes()

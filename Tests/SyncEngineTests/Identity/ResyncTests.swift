@@ -147,7 +147,7 @@ import Testing
         }
         try expectEqual([a, b, away, other])
         #expect(try a.titles() == [])
-        // A deletion that was told anew is forgotten as any other.
+        // A deletion that was re-issued is forgotten as any other.
         for replica in [b, away, other, b, away, other] { try replica.meet(a) }
         #expect(try a.synchronizer.compact().keptDeletionCount == 0)
     }

@@ -53,7 +53,7 @@ extension VersionTable {
     }
 
     /// A row's life after `turns` insertions and deletions: odd while it exists. A deletion of a row that
-    /// is gone is one of the same life, told anew (see ``HalfKnownDeletions``).
+    /// is gone is one of the same life, re-issued (see ``HalfKnownDeletions``).
     ///
     /// A row that is replaced in the last life in which it can be there stays in it. It can die in the last life there is,
     /// and begin none after it. Its key was used up by somebody who sent such
