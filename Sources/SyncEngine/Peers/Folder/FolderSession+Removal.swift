@@ -1,0 +1,40 @@
+import SyncWire
+
+/// What a replica takes out of its subfolder.
+extension FolderSession {
+    /// Takes bundles of this replica off its list that a bundle of everything replaces: its own newer
+    /// one, or another replica's. Of two bundles of everything that replace each other, that of the
+    /// smaller replica id stays.
+    func removeReplaced(
+        _ head: inout FolderHead, _ bundles: [FolderContents.Bundle], _ own: ReplicaID
+    ) {
+        let others = bundles.filter { $0.isListed && $0.isWhole && $0.replica != own }
+        let wholes = head.bundles.filter(\.base.isEmpty)
+        head.bundles.removeAll { file in
+            let target = file.targetVector
+            if wholes.contains(where: { $0.name > file.name && $0.targetVector.covers(target) }) {
+                return true
+            }
+            return others.contains { other in
+                other.target.covers(target) && (!file.base.isEmpty || other.replica < own)
+            }
+        }
+    }
+
+    /// Removes what this replica wrote and no longer lists. The head that lists the rest is written.
+    func tidy(_ paths: FolderPaths, _ head: FolderHead) {
+        let listed = Set(head.bundles.map(\.name) + [head.snapshot?.name].compactMap { $0 })
+        let now = environment.milliseconds()
+        // The exchange is done: what can't be looked through now is so the next time.
+        for file in (try? folder.place.files(in: paths.folder)) ?? [] {
+            let isOurs = FolderPaths.number(ofBundle: file.name) != nil || FolderPaths.isSnapshot(file.name)
+            if isOurs && !listed.contains(file.name) {
+                folder.place.remove(paths.file(file.name))
+            } else if FolderPaths.isLeftover(file.name) {
+                // Another process may be writing it.
+                let age = now.subtractingReportingOverflow(file.modifiedMilliseconds ?? now).partialValue
+                if age > 86_400_000 { folder.place.remove(paths.file(file.name)) }
+            }
+        }
+    }
+}
