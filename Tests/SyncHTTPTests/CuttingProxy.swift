@@ -74,7 +74,7 @@ final class CuttingProxy: Sendable {
         Thread.detachNewThread { [self] in acceptAll() }
     }
 
-    private static func makeSocket() -> Int32 {
+    static func makeSocket() -> Int32 {
         #if canImport(Glibc)
             socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else

@@ -166,6 +166,28 @@ struct RunningServer: Sendable {
             scope: scope ?? tables.map { .tables($0) } ?? .everything, address: address)
     }
 
+    /// A port on which a server can listen again after it ended: the system gives it to nobody who asks for any port,
+    /// as other tests do meanwhile.
+    static func lastingPort() throws -> Int {
+        for _ in 0..<100 {
+            let port = Int.random(in: 20_000..<32_000)
+            let socket = CuttingProxy.makeSocket()
+            guard socket >= 0 else { break }
+            defer { close(socket) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = in_port_t(port).bigEndian
+            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+            let isFree = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            if isFree { return port }
+        }
+        throw RemoteError(.cannotServe, "there is no port for a server that is to come back")
+    }
+
     /// Runs a server for as long as the body runs.
     static func serving(
         _ hub: Synchronizer, tls: HubServer.TLS = .selfSigned, limits: HubServer.Limits = .init(),

@@ -109,10 +109,9 @@ final class Watching: Sendable {
     @Test func itConnectsAnewWhenTheServerIsBack() async throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db", rows: 1)
-        let port = Mutex(0)
+        let port = try RunningServer.lastingPort()
         let watching = Mutex<Watching?>(nil)
-        try await RunningServer.serving(hub) { server in
-            port.withLock { $0 = server.port }
+        try await RunningServer.serving(hub, port: port) { server in
             let phone = try await stores.join(try server.invite(), "phone.db")
             let watch = try Watching(phone)
             try await watch.waitForConnection()
@@ -123,7 +122,7 @@ final class Watching: Sendable {
             if case .disconnected(_, let milliseconds) = $0 { milliseconds <= 50 } else { false }
         }
         try hub.insert(5, "hub")
-        try await RunningServer.serving(hub, port: port.withLock { $0 }) { _ in
+        try await RunningServer.serving(hub, port: port) { _ in
             try await watch.waitForRows(5)
             watch.live.stop()
             try await watch.end()

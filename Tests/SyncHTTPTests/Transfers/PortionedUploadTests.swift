@@ -45,9 +45,8 @@ import Testing
     @Test func aDeviceWithBoundsCannotHoldUpOthers() async throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db", rows: 3)
-        let port = Mutex(0)
-        try await RunningServer.serving(hub, limits: hurried) { server in
-            port.withLock { $0 = server.port }
+        let port = try RunningServer.lastingPort()
+        try await RunningServer.serving(hub, limits: hurried, port: port) { server in
             let till = try await stores.join(try server.invite(tables: ["note"]), "till.db")
             try till.insert(20, "till")
             let before = try hub.rows()
@@ -61,7 +60,7 @@ import Testing
             }
             #expect(count == 0)
         }
-        try await RunningServer.serving(hub, port: port.withLock { $0 }) { _ in
+        try await RunningServer.serving(hub, port: port) { _ in
             // The same device, and a server with time.
             let till = try stores.open("till.db")
             let report = try await till.sync(with: RemoteBook(till).transport(options: .hasty))
