@@ -29,16 +29,16 @@ func exchangeNotes(_ path: String, with remotePath: String) async throws -> Sync
 
 // In the serial suite, because these tests start processes.
 extension ProcessWideTests {
-    /// README.md shows what happens: its commands are run, and its code is compiled and run.
+    /// README.md and docs/tour.md show what happens: the commands are run, and the code is compiled and run.
     @Suite struct ReadmeTests {
-        /// The walk is typed into a shell, block by block, and each command must print what README.md
-        /// shows, stderr included, and exit with 0 (README.md adds `echo` where it does not).
+        /// The walk is typed into a shell, block by block, and each command must print what docs/tour.md
+        /// shows, stderr included, and exit with 0 (it adds `echo` where it does not).
         ///
         /// A block marked ```` ```console sqlcipher ```` needs the `sqlcipher` shell, of the SQLCipher that this
         /// process runs on, and of version 3, whose output is shown; it is passed over otherwise.
-        @Test(.timeLimit(.minutes(20))) func theWalkPrintsWhatTheReadmeShows() throws {
+        @Test(.timeLimit(.minutes(20))) func theWalkPrintsWhatTheTourShows() throws {
             let shell = try WalkShell()
-            let blocks = try Readme.load().blocks(of: "console")
+            let blocks = try Document.load("docs/tour.md").blocks(of: "console")
             #expect(blocks.count >= 4)
             for block in blocks {
                 if block.argument == "sqlcipher", try !shell.hasMatchingSQLCipher() { continue }
@@ -46,14 +46,14 @@ extension ProcessWideTests {
                     let (output, status) = try shell.run(step.command)
                     #expect(
                         Walk.comparable(output) == Walk.comparable(step.output),
-                        "README.md:\(step.line): \(step.command)")
-                    #expect(status == 0, "README.md:\(step.line): \(step.command)")
+                        "docs/tour.md:\(step.line): \(step.command)")
+                    #expect(status == 0, "docs/tour.md:\(step.line): \(step.command)")
                 }
             }
         }
 
         @Test func theCodeOfTheReadmeIsTheCodeAbove() throws {
-            let blocks = try Readme.load().blocks(of: "swift")
+            let blocks = try Document.load("README.md").blocks(of: "swift")
             let shown = try #require(blocks.first).lines
             let source = try String(contentsOfFile: #filePath, encoding: .utf8).components(separatedBy: "\n")
             let begin = try #require(source.firstIndex(of: "// README: begin"))
@@ -85,8 +85,8 @@ extension ProcessWideTests {
     }
 }
 
-/// The lines of README.md.
-private struct Readme {
+/// The lines of a document of the repository.
+private struct Document {
     /// A fenced block: its lines, where the first is (from 1), and what follows the language.
     struct Block {
         let argument: String
@@ -96,11 +96,11 @@ private struct Readme {
 
     let lines: [String]
 
-    static func load() throws -> Readme {
+    static func load(_ path: String) throws -> Document {
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        return Readme(lines: text.components(separatedBy: "\n"))
+        let text = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        return Document(lines: text.components(separatedBy: "\n"))
     }
 
     func blocks(of language: String) -> [Block] {
@@ -134,7 +134,7 @@ private enum Walk {
 
     /// A line after `$ ` is a command; lines after `> ` that follow it belong to it; what comes until
     /// the next command is its output.
-    static func steps(of block: Readme.Block) throws -> [Step] {
+    static func steps(of block: Document.Block) throws -> [Step] {
         var steps: [Step] = []
         for (index, line) in block.lines.enumerated() {
             if line.hasPrefix("$ ") {
@@ -142,7 +142,7 @@ private enum Walk {
             } else if line.hasPrefix("> "), steps.last?.output == "" {
                 steps[steps.count - 1].command += "\n" + line.dropFirst(2)
             } else {
-                try #require(!steps.isEmpty, "README.md:\(block.line): output without a command")
+                try #require(!steps.isEmpty, "docs/tour.md:\(block.line): output without a command")
                 steps[steps.count - 1].output += line + "\n"
             }
         }
