@@ -152,6 +152,20 @@ struct DivergenceRepair {
         _ rows: [StateRows], from source: any SyncPeer, to target: any SyncPeer,
         _ divergence: inout Divergence
     ) throws {
+        var portions = RepairPortions(rows)
+        while let portion = portions.next() {
+            do {
+                try transferAtOnce(portion, from: source, to: target, &divergence)
+            } catch let error as SyncError where error.code == .tooMuchAtOnce {
+                guard portions.divide(for: target) else { throw error }
+            }
+        }
+    }
+
+    private func transferAtOnce(
+        _ rows: [StateRows], from source: any SyncPeer, to target: any SyncPeer,
+        _ divergence: inout Divergence
+    ) throws {
         try source.prepareToSend(rows: rows)
         let applied = try target.receive { sink in
             try withoutActuallyEscaping(sink) { sink in

@@ -42,11 +42,11 @@ import Testing
                 try side.damage(sql)
                 let found = try await phone.sync(with: transport).divergence
                 let divergence = try #require(found)
-                #expect(divergence.isRepaired && divergence.failure == nil)
+                #expect(divergence.isRepaired && divergence.failure == nil, "\(divergence)")
                 #expect(divergence.rowCount == count)
                 #expect(try hub.rows() == rows && phone.rows() == rows)
                 let next = try await phone.sync(with: transport)
-                #expect(next.divergence == nil && next.pulled == nil && next.pushed == nil)
+                #expect(next.divergence == nil && next.pulled == nil && next.pushed == nil, "\(next)")
             }
         }
     }
