@@ -190,7 +190,7 @@ struct RunningServer: Sendable {
 
     /// Runs a server for as long as the body runs.
     static func serving(
-        _ hub: Synchronizer, tls: HubServer.TLS = .selfSigned, limits: HubServer.Limits = .init(),
+        _ hub: Synchronizer, tls: HubServer.TLS = .selfSigned, limits: HubServer.Limits = .patient,
         port: Int = 0, _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         let server = try HubServer(
@@ -242,5 +242,15 @@ func code(_ body: () async throws -> Void) async -> SyncError.Code? {
         return nil
     } catch {
         return (error as? SyncError)?.code
+    }
+}
+
+extension HubServer.Limits {
+    /// A server that gives each bundle all the time of a slow machine: how long one takes says nothing about the tests
+    /// that are not about it.
+    static var patient: HubServer.Limits {
+        var limits = HubServer.Limits()
+        limits.applicationSeconds = 600
+        return limits
     }
 }
