@@ -262,7 +262,7 @@ import Testing
         let b = try stores.clone(a, as: "b.db")
         let c = try stores.clone(b, as: "c.db")
         let archive = stores.path("backup.csa")
-        try b.synchronizer.archive(to: archive, lock: ArchiveLock(passphrase: Passphrase("archive")))
+        try b.synchronizer.archive(to: archive, lock: ArchiveLock(passphrase: Passphrase("archive"), cost: .minimum))
         try b.insert(2, "after the archive")
         try b.meet(a)
         var all = [a, b, c]
