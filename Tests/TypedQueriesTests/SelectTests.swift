@@ -35,7 +35,7 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
             ))
         try withStore { (db) throws in
             let keys = try query.select(\.id).order(by: \.id).fetchAll(db)
-            #expect(keys == [1])
+            #expect(keys == [1, 3])
         }
     }
 
