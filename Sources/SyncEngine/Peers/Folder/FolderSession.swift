@@ -21,7 +21,7 @@ struct FolderSession {
         folder: MailboxTransport, peer: StorePeer, environment: SyncEnvironment,
         progress: ((SyncProgress) throws -> Void)?
     ) {
-        self.folder = folder
+        self.folder = folder.cancelled(by: environment.cancellation)
         self.peer = peer
         self.environment = environment
         self.progress = progress

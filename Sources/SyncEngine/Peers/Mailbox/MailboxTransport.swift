@@ -25,7 +25,7 @@ public struct MailboxTransport: Sendable {
     }
 
     /// Where the files are.
-    public let mailbox: any Mailbox
+    public private(set) var mailbox: any Mailbox
     /// When bundles are replaced.
     public var compaction = Compaction()
 
@@ -44,6 +44,14 @@ public struct MailboxTransport: Sendable {
 
     /// A name for status lines: the mailbox's.
     public var name: String { mailbox.name }
+
+    /// The same, whose calls end with a synchronization that is cancelled, if the mailbox can do that.
+    func cancelled(by cancellation: SyncCancellation?) -> MailboxTransport {
+        guard let cancellation, let mailbox = mailbox as? any CancellableMailbox else { return self }
+        var transport = self
+        transport.mailbox = mailbox.cancelled(by: cancellation)
+        return transport
+    }
 
     var place: MailboxAccess { MailboxAccess(mailbox: mailbox) }
 
