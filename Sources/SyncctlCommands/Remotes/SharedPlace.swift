@@ -11,6 +11,8 @@ package struct SharedPlace {
     }
 
     private let kind: Kind
+    /// Requests to a bucket cost money: that something was read is told once an hour.
+    private static let acknowledgementSeconds = 3600.0
 
     /// The place that a remote names; nil when it names none.
     init?(_ argument: RemoteArgument) {
@@ -90,9 +92,9 @@ package struct SharedPlace {
                 ])
         }
         let mailbox = opened?.mailbox ?? LocalFolder(path: location)
-        return OpenedPlace(
-            transport: MailboxTransport(mailbox: mailbox, passphrase: passphrase, cost: cost),
-            requestCount: opened?.requestCount)
+        var transport = MailboxTransport(mailbox: mailbox, passphrase: passphrase, cost: cost)
+        if opened != nil { transport.acknowledgementSeconds = Self.acknowledgementSeconds }
+        return OpenedPlace(transport: transport, requestCount: opened?.requestCount)
     }
 }
 

@@ -28,6 +28,10 @@ public struct MailboxTransport: Sendable {
     public private(set) var mailbox: any Mailbox
     /// When bundles are replaced.
     public var compaction = Compaction()
+    /// How long, in seconds, others may wait to hear that this replica has read their changes, when it has nothing else
+    /// to say. Until then it writes nothing: where each file that is written or read costs something, `n` replicas read
+    /// an edit with `n` files, and not with `n` times `n`. More than a day counts as a day.
+    public var acknowledgementSeconds = 0.0
 
     private let passphrase: SharedPassphrase
 
@@ -54,6 +58,10 @@ public struct MailboxTransport: Sendable {
     }
 
     var place: MailboxAccess { MailboxAccess(mailbox: mailbox) }
+
+    var acknowledgementMilliseconds: Int64 {
+        Int64(exactly: (max(0, acknowledgementSeconds) * 1000).rounded()) ?? .max
+    }
 
     /// What opens the files.
     var secret: ArchiveSecret { ArchiveSecret(passphrase) }
