@@ -46,10 +46,10 @@ final class BucketClient: Sendable {
         while true {
             try check()
             attempts += 1
-            let wish: Double?
+            var wish: Double?
             let problem: any Error
-            do {
-                let answer = try sendOnce(request, check)
+            switch try sendOnce(request, check) {
+            case .success(let answer):
                 if (200..<300).contains(answer.status) || request.accepted.contains(answer.status) {
                     return Outcome(answer: answer, isRepeated: isRepeated)
                 }
@@ -64,23 +64,28 @@ final class BucketClient: Sendable {
                 // A gateway that gave up says nothing of what the server behind it did.
                 isRepeated = isRepeated || failure.status >= 500 || failure.status == 408
                 wish = failure.retryAfterSeconds
-            } catch let failure as CarrierFailure {
+            case .failure(let failure):
                 problem = MailboxError(.unreachable, failure.reason)
                 guard failure.mayPass else { throw problem }
                 isRepeated = true
-                wish = nil
             }
             guard attempts < retry.attemptCountMax else { throw problem }
             try retry.sleep(retry.seconds(after: attempts, wish: wish), check)
         }
     }
 
-    private func sendOnce(_ request: BucketRequest, _ check: () throws -> Void) throws -> BucketAnswer {
+    private func sendOnce(
+        _ request: BucketRequest, _ check: () throws -> Void
+    ) throws -> Result<BucketAnswer, CarrierFailure> {
         let now = milliseconds()
         let credentials = try credentials.current(now: now, check: check)
         let signed = sign(request, credentials, now: now)
         counts.withLock { $0.add(request.kind) }
-        return try carrier.send(signed, check: check)
+        do {
+            return .success(try carrier.send(signed, check: check))
+        } catch let failure as CarrierFailure {
+            return .failure(failure)
+        }
     }
 
     /// The request with its signature, and with nothing of the secret.

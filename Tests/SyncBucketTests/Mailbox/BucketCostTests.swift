@@ -1,10 +1,10 @@
 import Foundation
 import SyncEngine
-import SyncTesting
 import TestSupport
 import Testing
 
 @testable import SyncBucket
+@testable import SyncTesting
 
 /// What synchronizations ask of a bucket. The server's log is the judge.
 @Suite(.s3Server) struct BucketCostTests {

@@ -1,11 +1,11 @@
 import CipherStore
 import Foundation
 import SyncEngine
-import SyncTesting
 import TestSupport
 import Testing
 
 @testable import SyncBucket
+@testable import SyncTesting
 
 /// Replicas that meet in a bucket, and nowhere else.
 @Suite(.s3Server) struct BucketReplicaTests {

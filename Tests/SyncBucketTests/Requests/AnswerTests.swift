@@ -64,11 +64,11 @@ import Testing
 }
 
 @Suite(.anyEngine) struct ListingTests {
-    private func page(_ text: String) -> ListingPage? { ListingPage(Data(text.utf8)) }
+    private func readPage(_ text: String) -> ListingPage? { ListingPage(Data(text.utf8)) }
 
     @Test func namesSizesAndVersionsAreRead() throws {
         let page = try #require(
-            page(
+            readPage(
                 """
                 <ListBucketResult><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>
                 <NextContinuationToken>t+/=</NextContinuationToken>
@@ -86,14 +86,14 @@ import Testing
 
     @Test func withoutAnEncodingNamesAreWhatTheyAre() throws {
         let page = try #require(
-            page("<ListBucketResult><Contents><Key>a%2Fb+c</Key><Size>7</Size></Contents></ListBucketResult>"))
+            readPage("<ListBucketResult><Contents><Key>a%2Fb+c</Key><Size>7</Size></Contents></ListBucketResult>"))
         #expect(page.entries.map(\.key) == ["a%2Fb+c"] && page.continuation == nil)
     }
 
     @Test(arguments: [
         "", "<html></html>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
         "<Error><Code>AccessDenied</Code></Error>",
-    ]) func whatIsNoListingIsNone(text: String) { #expect(page(text) == nil) }
+    ]) func whatIsNoListingIsNone(text: String) { #expect(readPage(text) == nil) }
 
     @Test func weakAndOddTagsAreNone() {
         #expect(EntityTag.read("\"a\"") == "a" && EntityTag.read("a") == "a")

@@ -252,7 +252,8 @@ struct BucketCommandTests {
         kill(process, SIGTERM)
         var status: Int32 = 0
         waitpid(process, &status, 0)
-        #expect(status == 0, "\(try folder.text("errors"))")
+        let errors = try folder.text("errors")
+        #expect(status == 0, "\(errors)")
         #expect(try folder.text("output").contains("watching \(bucket.remote)"))
     }
 }
