@@ -69,10 +69,13 @@ public struct BucketAddress: Hashable, Sendable {
             prefix.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
         else {
             throw BucketError(
-                .invalidAddress, "'\(printable(prefix))' is no prefix: it has up to 800 bytes, and no empty part")
+                .invalidAddress,
+                "'\(printable(prefix))' is no prefix: it has up to 800 bytes, and no empty part")
         }
-        guard (1...64).contains(region.utf8.count), region.utf8.allSatisfy({ isWord($0) || $0 == 0x2D }) else {
-            throw BucketError(.invalidAddress, "'\(printable(region))' is no region, such as \(defaultRegion)")
+        guard (1...64).contains(region.utf8.count), region.utf8.allSatisfy({ isWord($0) || $0 == 0x2D })
+        else {
+            throw BucketError(
+                .invalidAddress, "'\(printable(region))' is no region, such as \(defaultRegion)")
         }
     }
 
@@ -97,8 +100,10 @@ public struct BucketAddress: Hashable, Sendable {
             .invalidAddress, "'\(printable(endpoint))' is no endpoint",
             hint: "write it as https://s3.example.com, with a port if it has one")
         guard endpoint.utf8.count <= 1024, let parts = URLComponents(string: endpoint),
-            let scheme = parts.scheme?.lowercased(), ["https", "http"].contains(scheme), let host = parts.host,
-            !host.isEmpty, parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil,
+            let scheme = parts.scheme?.lowercased(), ["https", "http"].contains(scheme),
+            let host = parts.host,
+            !host.isEmpty, parts.user == nil, parts.password == nil, parts.query == nil,
+            parts.fragment == nil,
             host.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x25 && $0 != 0x5C })
         else { throw wrong }
         let usualPort = scheme == "https" ? 443 : 80
@@ -113,6 +118,7 @@ public struct BucketAddress: Hashable, Sendable {
     }
 
     private static func printable(_ text: String) -> String {
-        String(text.prefix(100).map { $0.isASCII && !($0.asciiValue ?? 0 < 0x20) && $0 != "\u{7F}" ? $0 : "?" })
+        String(
+            text.prefix(100).map { $0.isASCII && !($0.asciiValue ?? 0 < 0x20) && $0 != "\u{7F}" ? $0 : "?" })
     }
 }

@@ -49,7 +49,9 @@ public final class S3Server {
             count: Int = 1
         ) {
             self.do = kind
-            (self.method, self.match, self.header, self.skip, self.count) = (method, match, header, skip, count)
+            (self.method, self.match, self.header, self.skip, self.count) = (
+                method, match, header, skip, count
+            )
         }
     }
 
@@ -96,7 +98,9 @@ public final class S3Server {
         process.standardOutput = output
         try process.run()
         var line = Data()
-        while let byte = try output.fileHandleForReading.read(upToCount: 1), byte.first.map({ $0 != 0x0A }) == true {
+        while let byte = try output.fileHandleForReading.read(upToCount: 1),
+            byte.first.map({ $0 != 0x0A }) == true
+        {
             line += byte
         }
         guard let greeting = try? JSONDecoder().decode(Greeting.self, from: line),

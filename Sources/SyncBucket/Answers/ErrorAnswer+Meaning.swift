@@ -12,7 +12,8 @@ extension ErrorAnswer {
         let bucket = "bucket \(address.bucket)"
         switch code {
         case "RequestTimeTooSkewed", "RequestExpired": return skew(bucket, now)
-        case "InvalidAccessKeyId", "InvalidToken", "ExpiredToken", "TokenRefreshRequired", "InvalidClientTokenId",
+        case "InvalidAccessKeyId", "InvalidToken", "ExpiredToken", "TokenRefreshRequired",
+            "InvalidClientTokenId",
             "InvalidSecurity", "NotSignedUp":
             return BucketError(
                 .credentialsRefused, "\(bucket): the provider does not know the key (\(code))",
@@ -20,7 +21,9 @@ extension ErrorAnswer {
         case "SignatureDoesNotMatch":
             return BucketError(
                 .credentialsRefused, "\(bucket): the provider refuses the signature (\(code))",
-                hint: "the secret may be that of another key, or something between here and there changes requests")
+                hint:
+                    "the secret may be that of another key, or something between here and there changes requests"
+            )
         case "NoSuchBucket":
             return BucketError(
                 .noSuchBucket, "\(bucket): there is no such bucket at \(address.host)",
@@ -51,7 +54,8 @@ extension ErrorAnswer {
         if let serverMilliseconds {
             let seconds = (now - serverMilliseconds) / 1000
             let minutes = max(1, abs(seconds) / 60)
-            text = "\(bucket): the clock here is \(minutes) min \(seconds < 0 ? "behind" : "ahead of") the provider's"
+            text =
+                "\(bucket): the clock here is \(minutes) min \(seconds < 0 ? "behind" : "ahead of") the provider's"
         }
         return BucketError(
             .clockSkewed, text, hint: "set the clock of this machine; it may be up to 15 minutes off")
@@ -72,7 +76,8 @@ extension ErrorAnswer {
                 hint: "name its region: --s3-region <region>")
         }
         return BucketError(
-            .redirected, "\(bucket): \(address.host) sends requests elsewhere (\(words)), and no secret goes along",
+            .redirected,
+            "\(bucket): \(address.host) sends requests elsewhere (\(words)), and no secret goes along",
             hint: "name the endpoint and the region of the bucket: --s3-endpoint, --s3-region")
     }
 }

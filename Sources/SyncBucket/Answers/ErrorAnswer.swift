@@ -23,12 +23,16 @@ struct ErrorAnswer {
         let word = Self.word(region) { $0.isLetter || $0.isNumber || $0 == "-" }
         self.region = word.isEmpty ? nil : word
         serverMilliseconds = answer.header("date").flatMap(CanonicalText.milliseconds(ofHTTPDate:))
-        retryAfterSeconds = answer.header("retry-after").flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
+        retryAfterSeconds = answer.header("retry-after").flatMap { Double($0) }.flatMap {
+            $0.isFinite ? $0 : nil
+        }
     }
 
     /// A word of plain letters; empty for what is none.
     private static func word(_ text: String?, isKept: (Character) -> Bool) -> String {
-        guard let text, text.utf8.count <= 64, text.allSatisfy({ $0.isASCII && isKept($0) }) else { return "" }
+        guard let text, text.utf8.count <= 64, text.allSatisfy({ $0.isASCII && isKept($0) }) else {
+            return ""
+        }
         return text
     }
 

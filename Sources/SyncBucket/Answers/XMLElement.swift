@@ -76,7 +76,11 @@ private struct XMLReader {
             guard let text = text() else { return nil }
             open[open.count - 1].text += text
             guard skipComments(keepingSpace: true), index < bytes.count else { return nil }
-            if bytes[index] != 0x3C { isTag = false; continue }
+            guard bytes[index] == 0x3C else {
+                // After a comment, text goes on.
+                isTag = false
+                continue
+            }
             if takes("</") {
                 guard let closed = open.popLast(), name() == closed.name else { return nil }
                 skipSpace()

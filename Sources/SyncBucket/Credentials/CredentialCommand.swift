@@ -37,7 +37,8 @@ struct CredentialCommand {
         let words = try Self.words(line)
         let name = (words[0] as NSString).lastPathComponent
         let data = try output(words, name, check)
-        guard let document = try? JSONDecoder().decode(Document.self, from: data), document.version == 1 else {
+        guard let document = try? JSONDecoder().decode(Document.self, from: data), document.version == 1
+        else {
             throw BucketError(
                 .invalidCredentials, "the command \(name) does not print credentials",
                 hint: "it prints a JSON document with Version 1, AccessKeyId and SecretAccessKey")

@@ -58,10 +58,12 @@ public final class CredentialSource: Sendable {
         case (nil, nil): return nil
         case (nil, _):
             throw BucketError(
-                .noCredentials, "AWS_SECRET_ACCESS_KEY is set, and AWS_ACCESS_KEY_ID is not", hint: "set both")
+                .noCredentials, "AWS_SECRET_ACCESS_KEY is set, and AWS_ACCESS_KEY_ID is not", hint: "set both"
+            )
         case (_, nil):
             throw BucketError(
-                .noCredentials, "AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not", hint: "set both")
+                .noCredentials, "AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not", hint: "set both"
+            )
         }
     }
 

@@ -56,7 +56,8 @@ public struct ProfileFiles: Sendable {
     /// The sections of a file; none when there is no file.
     private static func sections(ofFile path: String) throws -> [String: [String: String]] {
         guard FileManager.default.fileExists(atPath: path) else { return [:] }
-        let wrong = BucketError(.invalidCredentials, "\(path): cannot be read", hint: "may this user read it?")
+        let wrong = BucketError(
+            .invalidCredentials, "\(path): cannot be read", hint: "may this user read it?")
         guard let handle = FileHandle(forReadingAtPath: path) else { throw wrong }
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: byteCountMax + 1) ?? Data(),
@@ -74,7 +75,8 @@ public struct ProfileFiles: Sendable {
             let line = line.trimmingCharacters(in: .whitespaces)
             if line.isEmpty || line.hasPrefix("#") || line.hasPrefix(";") { continue }
             if line.hasPrefix("["), let end = line.firstIndex(of: "]") {
-                let words = line[line.index(after: line.startIndex)..<end].split(whereSeparator: \.isWhitespace)
+                let words = line[line.index(after: line.startIndex)..<end].split(
+                    whereSeparator: \.isWhitespace)
                 section = words.joined(separator: " ")
                 section.map { sections[$0] = sections[$0] ?? [:] }
             } else if !isIndented, let section, let sign = line.firstIndex(of: "=") {

@@ -36,9 +36,10 @@ final class BucketCache: Sendable {
         self.folder = folder.map { $0 + "/" + RequestSignature.digest(Data(identity.utf8)).prefix(32) }
     }
 
-    /// Whether a file may be kept.
+    /// Whether a file is kept: snapshots are read once, and so are bundles unless no head names them.
     static func keeps(_ path: MailboxPath, _ byteCount: Int) -> Bool {
-        byteCount <= (path.name == "head" ? headByteCountMax : fileByteCountMax)
+        if path.name == "head" { return byteCount <= headByteCountMax }
+        return path.name.hasSuffix(".bundle") && byteCount <= fileByteCountMax
     }
 
     /// A version of a file; nil when it isn't kept.
@@ -69,10 +70,13 @@ final class BucketCache: Sendable {
                 state.byteCount -= entry.content.count
             }
         }
-        guard let folder, let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return }
+        guard let folder, let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            return
+        }
         for name in names {
             let parts = name.split(separator: "_", maxSplits: 1)
-            guard parts.count == 2, listing[MailboxPath(folder: String(parts[0]), name: String(parts[1]))] != nil
+            guard parts.count == 2,
+                listing[MailboxPath(folder: String(parts[0]), name: String(parts[1]))] != nil
             else {
                 try? FileManager.default.removeItem(atPath: folder + "/" + name)
                 continue
@@ -107,7 +111,8 @@ final class BucketCache: Sendable {
         defer { try? handle.close() }
         guard let data = try? handle.read(upToCount: Self.headByteCountMax + 1024) else { return nil }
         let parts = data.split(separator: 0x0A, maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0].elementsEqual(Self.mark.utf8), parts[1].elementsEqual(tag.utf8) else {
+        guard parts.count == 4, parts[0].elementsEqual(Self.mark.utf8), parts[1].elementsEqual(tag.utf8)
+        else {
             return nil
         }
         let content = Data(parts[3])

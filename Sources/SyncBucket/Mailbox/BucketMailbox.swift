@@ -125,7 +125,9 @@ public struct BucketMailbox: Mailbox {
     /// Removes files, up to 1,000 in a request where the server can do that.
     ///
     /// - throws: As ``remove(_:)-(MailboxPath)``.
-    public func remove(_ paths: [MailboxPath]) throws { try Removal(state: state, check: check).remove(paths) }
+    public func remove(_ paths: [MailboxPath]) throws {
+        try Removal(state: state, check: check).remove(paths)
+    }
 
     /// Lists the bucket, page by page.
     private func refresh() throws -> BucketListing {
@@ -139,7 +141,8 @@ public struct BucketMailbox: Mailbox {
             // A server that hands out the same page for ever is not asked for ever.
             guard seen.count < Self.pageCountMax, token.map({ seen.insert($0).inserted }) ?? true else {
                 throw MailboxError(
-                    .failed, "its listing has no end, or over \(Self.pageCountMax * 1000) files", location: name)
+                    .failed, "its listing has no end, or over \(Self.pageCountMax * 1000) files",
+                    location: name)
             }
         } while token != nil
         state.listing.withLock { $0 = listing }
@@ -160,7 +163,8 @@ public struct BucketMailbox: Mailbox {
         let answer = try state.client.send(request, check: check).answer
         guard let page = ListingPage(answer.body) else {
             throw MailboxError(
-                .failed, "\(state.client.address.host) does not list it as S3 does: is the endpoint that of a storage?",
+                .failed,
+                "\(state.client.address.host) does not list it as S3 does: is the endpoint that of a storage?",
                 location: name)
         }
         return page

@@ -16,7 +16,9 @@ struct Removal {
         do {
             let answer = try state.client.send(request, check: check).answer
             let error = ErrorAnswer(answer)
-            if error.code == "NoSuchBucket" { throw error.error(state.client.address, isOfFile: false, now: 0) }
+            if error.code == "NoSuchBucket" {
+                throw error.error(state.client.address, isOfFile: false, now: 0)
+            }
         } catch {
             state.doubt()
             throw error

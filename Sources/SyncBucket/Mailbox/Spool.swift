@@ -126,7 +126,8 @@ final class Spool: Sendable {
     private static func failure(_ words: String, _ folder: String) -> MailboxError {
         let code = errno
         return MailboxError(
-            code == ENOSPC || code == EDQUOT ? .full : .failed, "\(words): \(String(cString: strerror(code)))",
+            code == ENOSPC || code == EDQUOT ? .full : .failed,
+            "\(words): \(String(cString: strerror(code)))",
             location: folder)
     }
 }

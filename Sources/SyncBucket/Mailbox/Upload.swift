@@ -21,7 +21,8 @@ struct Upload {
         }
         let tag: String?
         do {
-            tag = try spool.byteCount <= Self.partByteCount
+            tag =
+                try spool.byteCount <= Self.partByteCount
                 ? sendWhole(spool) : MultipartUpload(upload: self, digest: spool.digest).send(spool)
         } catch {
             // It may have been written all the same.

@@ -22,7 +22,8 @@ final class BucketClient: Sendable {
     private static let bytesPerSecond: Int64 = 16 << 10
 
     init(
-        _ address: BucketAddress, credentials: CredentialSource, carrier: any BucketCarrier, retry: RequestRetry,
+        _ address: BucketAddress, credentials: CredentialSource, carrier: any BucketCarrier,
+        retry: RequestRetry,
         milliseconds: @escaping @Sendable () -> Int64
     ) {
         self.address = address

@@ -46,7 +46,8 @@ struct RequestSignature {
     var canonicalRequest: String {
         let lines = canonicalHeaders.map { "\($0.name):\($0.value)\n" }.joined()
         return [
-            method, CanonicalText.encode(path, keepsSlashes: true), CanonicalText.query(query), lines, signedNames,
+            method, CanonicalText.encode(path, keepsSlashes: true), CanonicalText.query(query), lines,
+            signedNames,
             bodyDigest,
         ].joined(separator: "\n")
     }

@@ -57,7 +57,8 @@ package struct BucketArgument: Equatable, Sendable {
     }
 
     private static func encoded(_ text: String) -> String {
-        let kept = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/")
+        let kept = CharacterSet(
+            charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/")
         return text.addingPercentEncoding(withAllowedCharacters: kept) ?? text
     }
 }
@@ -109,7 +110,8 @@ package struct BucketOptions: ParsableArguments {
     func validate(with argument: RemoteArgument?) throws {
         if case .bucket(let bucket) = argument {
             guard !bucket.bucket.isEmpty else {
-                throw ValidationError("\(BucketArgument.scheme) names no bucket: write s3://<bucket>/<prefix>")
+                throw ValidationError(
+                    "\(BucketArgument.scheme) names no bucket: write s3://<bucket>/<prefix>")
             }
         } else if isGiven {
             throw ValidationError("--s3-endpoint and its like go with a bucket: s3://<bucket>/<prefix>")

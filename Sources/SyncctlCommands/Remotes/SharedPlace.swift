@@ -47,9 +47,11 @@ package struct SharedPlace {
 
     private static func words(for bucket: BucketArgument) -> String {
         let options = [
-            ("--s3-endpoint", bucket.endpoint), ("--s3-region", bucket.region), ("--s3-profile", bucket.profile),
+            ("--s3-endpoint", bucket.endpoint), ("--s3-region", bucket.region),
+            ("--s3-profile", bucket.profile),
         ].compactMap { name, value in value.map { "\(name) \(CommandWords.quoted($0))" } }
-        return ([CommandWords.quoted(bucket.name)] + options + (bucket.isPathStyle ? ["--s3-path-style"] : []))
+        return
+            ([CommandWords.quoted(bucket.name)] + options + (bucket.isPathStyle ? ["--s3-path-style"] : []))
             .joined(separator: " ")
     }
 
@@ -77,7 +79,8 @@ package struct SharedPlace {
     ///     - store: The store that is synchronized through it.
     ///     - cost: What trying the passphrase costs in files that are written there.
     func open(
-        store: String, _ options: RemotePassphraseOptions, cost: ScryptCost = .standard, _ context: CommandContext
+        store: String, _ options: RemotePassphraseOptions, cost: ScryptCost = .standard,
+        _ context: CommandContext
     ) throws -> OpenedPlace {
         let opened: OpenedBucket? =
             switch kind {

@@ -26,7 +26,8 @@ extension Network {
         // There is room where the store is, or the store can't grow either.
         options.spoolFolder = URL(fileURLWithPath: store).deletingLastPathComponent().path
         let mailbox = BucketMailbox(
-            address, credentials: .usual(environment: environment, profile: argument.profile), options: options)
+            address, credentials: .usual(environment: environment, profile: argument.profile),
+            options: options)
         return OpenedBucket(mailbox) { mailbox.requestCounts.total }
     }
 
@@ -58,9 +59,10 @@ extension Failure {
 
     /// The words for a place that does not do what it was asked for.
     init(_ error: MailboxError) {
-        guard error.code == .unreachable else { self.init("\(error)"); return }
+        let isOutOfReach = error.code == .unreachable
         self.init(
-            "\(error)", hints: ["try again later; what was not finished goes on then"],
-            status: .remoteUnreachable)
+            "\(error)",
+            hints: isOutOfReach ? ["try again later; what was not finished goes on then"] : [],
+            status: isOutOfReach ? .remoteUnreachable : .failure)
     }
 }

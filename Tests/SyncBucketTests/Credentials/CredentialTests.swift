@@ -90,7 +90,8 @@ private final class CredentialFolder {
             let error = #expect(throws: BucketError.self) { try folder.find() }
             #expect(error?.code == .invalidCredentials && error?.message.contains(".aws/credentials") == true)
         }
-        try folder.write("[default]\naws_access_key_id=a b\naws_secret_access_key=kestrel\n", to: ".aws/credentials")
+        try folder.write(
+            "[default]\naws_access_key_id=a b\naws_secret_access_key=kestrel\n", to: ".aws/credentials")
         let error = #expect(throws: BucketError.self) { try folder.find() }
         #expect(error?.code == .invalidCredentials && error?.message.contains("kestrel") == false)
     }
@@ -108,7 +109,10 @@ private final class CredentialFolder {
         // The secret signs, and is not sent.
         for request in script.carrier.requests {
             #expect(!"\(request.url) \(request.headers)".contains(TestCredentials.secret))
-            #expect(request.headers.contains { $0.name == "x-amz-security-token" && $0.value == TestCredentials.token })
+            #expect(
+                request.headers.contains {
+                    $0.name == "x-amz-security-token" && $0.value == TestCredentials.token
+                })
         }
     }
 
@@ -137,7 +141,10 @@ private final class CredentialFolder {
             """)
         #expect(credentials.keyID == "ID" && credentials.secretKey == "S" && credentials.sessionToken == "T")
         #expect(credentials.expiryMilliseconds == 1_795_636_800_000)
-        #expect(try CredentialCommand(line: "echo '{\"Version\":1,\"AccessKeyId\":\"I\",\"SecretAccessKey\":\"S\"}'").run {}.keyID == "I")
+        #expect(
+            try CredentialCommand(
+                line: "echo '{\"Version\":1,\"AccessKeyId\":\"I\",\"SecretAccessKey\":\"S\"}'"
+            ).run {}.keyID == "I")
     }
 
     @Test(arguments: [
@@ -160,11 +167,16 @@ private final class CredentialFolder {
         for line in ["/nowhere/at-all", "no-such-program-4711"] {
             #expect(throws: BucketError.self) { try CredentialCommand(line: line).run {} }
         }
-        for line in ["", "'", "a \\", "''"] { #expect(throws: BucketError.self) { try CredentialCommand.words(line) } }
+        for line in ["", "'", "a \\", "''"] {
+            #expect(throws: BucketError.self) { try CredentialCommand.words(line) }
+        }
     }
 
     @Test func itIsSplitIntoWordsWithoutAShell() throws {
-        #expect(try CredentialCommand.words(#"a 'b c' "d 'e" f\ g '' $HOME"#) == ["a", "b c", "d 'e", "f g", "", "$HOME"])
+        #expect(
+            try CredentialCommand.words(#"a 'b c' "d 'e" f\ g '' $HOME"#) == [
+                "a", "b c", "d 'e", "f g", "", "$HOME",
+            ])
     }
 
     @Test func aProfileMayNameOne() throws {

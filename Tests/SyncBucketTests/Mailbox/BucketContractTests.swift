@@ -9,7 +9,9 @@ import Testing
 @Suite(.s3Server, .anyEngine) struct BucketContractTests {
     private let path = MailboxPath(folder: String(repeating: "0a", count: 16), name: "1-2.bundle")
 
-    @Test(arguments: MailboxContract.Clause.allCases) func aBucketKeepsIt(clause: MailboxContract.Clause) throws {
+    @Test(arguments: MailboxContract.Clause.allCases) func aBucketKeepsIt(clause: MailboxContract.Clause)
+        throws
+    {
         try MailboxContract.check(clause, of: S3Server.shared.mailbox())
     }
 
@@ -66,9 +68,13 @@ import Testing
         // The second range is not answered before there is another file.
         try server.fail(.init("hang", method: "GET", match: path.name, skip: 1))
         let reading = Task.detached { [path] in try mailbox.open(path).byteCount }
-        while try !server.requests().contains(where: { $0.fault == "hang" && $0.status != 0 }) { usleep(10_000) }
+        while try !server.requests().contains(where: { $0.fault == "hang" && $0.status != 0 }) {
+            usleep(10_000)
+        }
         let other = try server.mailbox(prefix: mailbox.state.client.address.prefix)
-        try other.write(path, replacing: true) { sink in for _ in 0..<9 { try sink(Data(piece.map { _ in 1 })) } }
+        try other.write(path, replacing: true) { sink in
+            for _ in 0..<9 { try sink(Data(piece.map { _ in 1 })) }
+        }
         try server.release()
         let result = await reading.result
         let error = #expect(throws: MailboxError.self) { try result.get() }

@@ -51,7 +51,8 @@ import Testing
         func files(in folder: String) throws -> [MailboxFile] { [] }
         func open(_ path: MailboxPath) throws -> any MailboxReader { throw MailboxError(.missing, "none") }
         func write(
-            _ path: MailboxPath, replacing: Bool, _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
+            _ path: MailboxPath, replacing: Bool,
+            _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
         ) throws {}
         func remove(_ path: MailboxPath) throws {}
     }

@@ -20,7 +20,9 @@ import Testing
     }
 
     /// What passes is not noticed, whichever request it hits.
-    @Test(arguments: ["500", "503", "drop", "lost", "cut", "double"]) func aFaultThatPassesIsNotNoticed(kind: String) throws {
+    @Test(arguments: ["500", "503", "drop", "lost", "cut", "double"]) func aFaultThatPassesIsNotNoticed(
+        kind: String
+    ) throws {
         let server = try S3Server()
         let mailbox = try server.mailbox()
         for method in ["PUT", "GET", "DELETE", "POST"] {

@@ -23,7 +23,8 @@ import Testing
         let path = stores.factory.folder + "/new.db"
         let transport = try MailboxReplicas.transport(server.mailbox(prefix: "notes"))
         try Synchronizer.join(
-            transport, at: path, passphrase: stores.factory.secret(), environment: stores.clock.environment(of: 9))
+            transport, at: path, passphrase: stores.factory.secret(),
+            environment: stores.clock.environment(of: 9))
         let queue = try stores.factory.open("new")
         let newcomer = try Synchronizer(existing: queue, environment: stores.clock.environment(of: 9))
         _ = try newcomer.run(.both, transport)
@@ -42,7 +43,8 @@ import Testing
         var count = 0
         for folder in try mailbox.folders() {
             for file in try mailbox.files(in: folder) {
-                let content = try mailbox.open(MailboxPath(folder: folder, name: file.name)).read(upTo: 1 << 20)
+                let content = try mailbox.open(MailboxPath(folder: folder, name: file.name)).read(
+                    upTo: 1 << 20)
                 for word in ["kestrel-4711", "note", "title", "CREATE TABLE"] {
                     #expect(content.range(of: Data(word.utf8)) == nil, "\(file.name) has \(word)")
                 }
@@ -56,7 +58,9 @@ import Testing
     @Test(arguments: Campaign.seeds(2, nightly: 40))
     func replicasConvergeWithNothingLostWhateverTheBucketDoes(seed: UInt64) throws {
         let server = try S3Server()
-        let stores = try MailboxReplicas(3, seed: seed) { _ in try! server.mailbox(prefix: "notes", attempts: 2) }
+        let stores = try MailboxReplicas(3, seed: seed) { _ in
+            try! server.mailbox(prefix: "notes", attempts: 2)
+        }
         try server.failAtRandom(
             seed: seed, rate: 0.25, ["500", "503", "drop", "lost", "cut", "double", "lag", "lag", "lag"])
         var random = SimulationRandom(seed: seed, part: 7)
@@ -72,7 +76,7 @@ import Testing
             default:
                 do {
                     try stores.sync(replica)
-                } catch where isOfPlace(error) {
+                } catch  where isOfPlace(error) {
                     failures += 1
                 }
             }

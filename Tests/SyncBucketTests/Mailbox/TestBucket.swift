@@ -37,7 +37,9 @@ final class SharedServer: Sendable {
     private let server = Mutex<S3Server?>(nil)
 
     /// Does something with the server, which is started when it is needed.
-    func mailbox(prefix: String = UUID().uuidString, credentials: BucketCredentials? = nil) throws -> BucketMailbox {
+    func mailbox(prefix: String = UUID().uuidString, credentials: BucketCredentials? = nil) throws
+        -> BucketMailbox
+    {
         try server.withLock { server in
             let known = try server ?? S3Server()
             server = known
@@ -51,7 +53,8 @@ final class SharedServer: Sendable {
             let known = try server ?? S3Server()
             server = known
             return try BucketCredentials(
-                keyID: known.session.keyID, secretKey: known.session.secretKey, sessionToken: known.session.token)
+                keyID: known.session.keyID, secretKey: known.session.secretKey,
+                sessionToken: known.session.token)
         }
     }
 }

@@ -26,10 +26,13 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "text", "<a>", "<a></b>", "<a></a><b></b>", "<a></a>x", "<a b></a>", "<a b=1></a>", "<a b='<'></a>",
-        "<a>&b;</a>", "<a>&#0;</a>", "<a>&#xD800;</a>", "<a>&#+65;</a>", "<a>&amp</a>", "<a>&#99999999999;</a>",
+        "", "text", "<a>", "<a></b>", "<a></a><b></b>", "<a></a>x", "<a b></a>", "<a b=1></a>",
+        "<a b='<'></a>",
+        "<a>&b;</a>", "<a>&#0;</a>", "<a>&#xD800;</a>", "<a>&#+65;</a>", "<a>&amp</a>",
+        "<a>&#99999999999;</a>",
         "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>", "<!DOCTYPE a><a></a>", "<a><![CDATA[x]]></a>",
-        "<a><?php ?></a>", "<a><!-- </a>", "</a>", "<a", "<a/", "<a><b/>", "< a></a>", "<a:b:c></a:b:c>", "<:a/>",
+        "<a><?php ?></a>", "<a><!-- </a>", "</a>", "<a", "<a/", "<a><b/>", "< a></a>", "<a:b:c></a:b:c>",
+        "<:a/>",
     ]) func whatIsNoneOrDangerousIsRefused(text: String) {
         #expect(read(text) == nil)
     }
@@ -79,14 +82,16 @@ import Testing
                 """))
         #expect(
             page.entries == [
-                .init(key: "a/b c\u{FC}", byteCount: 7, tag: "abc-2"), .init(key: "d", byteCount: 0, tag: nil),
+                .init(key: "a/b c\u{FC}", byteCount: 7, tag: "abc-2"),
+                .init(key: "d", byteCount: 0, tag: nil),
             ])
         #expect(page.continuation == "t+/=")
     }
 
     @Test func withoutAnEncodingNamesAreWhatTheyAre() throws {
         let page = try #require(
-            readPage("<ListBucketResult><Contents><Key>a%2Fb+c</Key><Size>7</Size></Contents></ListBucketResult>"))
+            readPage(
+                "<ListBucketResult><Contents><Key>a%2Fb+c</Key><Size>7</Size></Contents></ListBucketResult>"))
         #expect(page.entries.map(\.key) == ["a%2Fb+c"] && page.continuation == nil)
     }
 
@@ -104,7 +109,9 @@ import Testing
 
     @Test func onlyFilesOfFoldersUnderThePrefixCount() {
         var listing = BucketListing()
-        for key in ["notes/a/head", "notes/a/b/c", "notes/head", "notes//x", "notes/a/", "other/a/head", "notes2/a/h"] {
+        for key in [
+            "notes/a/head", "notes/a/b/c", "notes/head", "notes//x", "notes/a/", "other/a/head", "notes2/a/h",
+        ] {
             listing.add(.init(key: key, byteCount: 1, tag: nil), prefix: "notes/")
         }
         #expect(listing.folders == ["a": ["head": .init(byteCount: 1, tag: nil)]])
@@ -168,7 +175,8 @@ import Testing
 
     @Test func nothingThatAServerSaysIsTakenOver() throws {
         for step in [
-            .error(400, "Odd\u{1B}[31m"), .error(403, TestCredentials.secret), .status(418, [], "secret words"),
+            .error(400, "Odd\u{1B}[31m"), .error(403, TestCredentials.secret),
+            .status(418, [], "secret words"),
         ] as [ScriptedCarrier.Step] {
             let script = try ScriptedMailbox(step)
             let error = #expect(throws: (any Error).self) { try script.mailbox.folders() }

@@ -19,9 +19,12 @@ import Testing
         headers: [(name: String, value: String)] = [], body: String = ""
     ) -> RequestSignature {
         let digest = RequestSignature.digest(Data(body.utf8))
-        let always = [("host", Self.host), ("x-amz-content-sha256", digest), ("x-amz-date", "20130524T000000Z")]
+        let always = [
+            ("host", Self.host), ("x-amz-content-sha256", digest), ("x-amz-date", "20130524T000000Z"),
+        ]
         return RequestSignature(
-            method: method, path: path, query: query, headers: headers + always.map { (name: $0.0, value: $0.1) },
+            method: method, path: path, query: query,
+            headers: headers + always.map { (name: $0.0, value: $0.1) },
             bodyDigest: digest, timestamp: "20130524T000000Z", region: "us-east-1")
     }
 
@@ -40,7 +43,9 @@ import Testing
     @Test func aFileWhoseNameIsEncoded() throws {
         let request = signature(
             "PUT", "/test$file.text",
-            headers: [("Date", "Fri, 24 May 2013 00:00:00 GMT"), ("x-amz-storage-class", "REDUCED_REDUNDANCY")],
+            headers: [
+                ("Date", "Fri, 24 May 2013 00:00:00 GMT"), ("x-amz-storage-class", "REDUCED_REDUNDANCY"),
+            ],
             body: "Welcome to Amazon S3.")
         #expect(
             try request.signature(credentials())
@@ -73,9 +78,11 @@ import Testing
             method: "GET", path: "/b.ucket/a b/ü+&~*'()!/x..y//z=",
             query: [("prefix", "a b/+=ü"), ("list-type", "2"), ("encoding-type", "url")],
             headers: [
-                ("x-amz-security-token", "Token+/="), ("host", "storage.example.com:9000"), ("range", "  bytes=0-9 "),
+                ("x-amz-security-token", "Token+/="), ("host", "storage.example.com:9000"),
+                ("range", "  bytes=0-9 "),
                 ("x-amz-date", "20261125T203000Z"), ("x-amz-content-sha256", RequestSignature.emptyDigest),
-            ], bodyDigest: RequestSignature.emptyDigest, timestamp: "20261125T203000Z", region: "eu-central-1")
+            ], bodyDigest: RequestSignature.emptyDigest, timestamp: "20261125T203000Z", region: "eu-central-1"
+        )
         #expect(
             try request.signature(credentials("Token+/="))
                 == "3e5be26f3603bab5baa188e938f0d315f40ac3ee30003eb02bdfa0367d09c8a2")
@@ -96,7 +103,8 @@ import Testing
             let text = CanonicalText.timestamp(day * 86_400_000)
             let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
             guard let month = Int(text.dropFirst(4).prefix(2)) else { continue }
-            let date = "Fri, \(text.dropFirst(6).prefix(2)) \(months[month - 1]) \(text.prefix(4)) 00:00:00 GMT"
+            let date =
+                "Fri, \(text.dropFirst(6).prefix(2)) \(months[month - 1]) \(text.prefix(4)) 00:00:00 GMT"
             #expect(CanonicalText.milliseconds(ofHTTPDate: date) == day * 86_400_000)
         }
     }
@@ -108,7 +116,9 @@ import Testing
             #expect(CanonicalText.decode(encoded, plusIsSpace: false) == text)
         }
         #expect(CanonicalText.decode("a+b", plusIsSpace: true) == "a b")
-        for text in ["%", "%4", "%zz", "%ff"] { #expect(CanonicalText.decode(text, plusIsSpace: false) == nil) }
+        for text in ["%", "%4", "%zz", "%ff"] {
+            #expect(CanonicalText.decode(text, plusIsSpace: false) == nil)
+        }
     }
 }
 
@@ -122,18 +132,34 @@ import Testing
         return client.sign(request, try TestCredentials.usual, now: 0)
     }
 
-    @Test(arguments: [
-        ("notes", "", nil, false, "https://notes.s3.us-east-1.amazonaws.com/0a/head?a=1&b=2"),
-        ("notes", "a b/ü", nil, true, "https://s3.us-east-1.amazonaws.com/notes/a%20b/%C3%BC/0a/head?a=1&b=2"),
-        ("notes", "x/", "https://S3.example.com:9000/", false, "https://notes.s3.example.com:9000/x/0a/head?a=1&b=2"),
-        ("notes", "", "https://s3.example.com:443", false, "https://notes.s3.example.com/0a/head?a=1&b=2"),
-        // A certificate would not cover a name with dots, and an address has no names before it.
-        ("my.notes", "", "https://s3.example.com", false, "https://s3.example.com/my.notes/0a/head?a=1&b=2"),
-        ("notes", "", "http://127.0.0.1:9000", false, "http://127.0.0.1:9000/notes/0a/head?a=1&b=2"),
-        ("notes", "", "http://[::1]:9000", false, "http://[::1]:9000/notes/0a/head?a=1&b=2"),
-        ("notes", "", "http://minio:9000", false, "http://minio:9000/notes/0a/head?a=1&b=2"),
-        ("notes", "", "https://x.example/storage/v1/s3", true, "https://x.example/storage/v1/s3/notes/0a/head?a=1&b=2"),
-    ] as [(String, String, String?, Bool, String)])
+    @Test(
+        arguments: [
+            ("notes", "", nil, false, "https://notes.s3.us-east-1.amazonaws.com/0a/head?a=1&b=2"),
+            (
+                "notes", "a b/ü", nil, true,
+                "https://s3.us-east-1.amazonaws.com/notes/a%20b/%C3%BC/0a/head?a=1&b=2"
+            ),
+            (
+                "notes", "x/", "https://S3.example.com:9000/", false,
+                "https://notes.s3.example.com:9000/x/0a/head?a=1&b=2"
+            ),
+            (
+                "notes", "", "https://s3.example.com:443", false,
+                "https://notes.s3.example.com/0a/head?a=1&b=2"
+            ),
+            // A certificate would not cover a name with dots, and an address has no names before it.
+            (
+                "my.notes", "", "https://s3.example.com", false,
+                "https://s3.example.com/my.notes/0a/head?a=1&b=2"
+            ),
+            ("notes", "", "http://127.0.0.1:9000", false, "http://127.0.0.1:9000/notes/0a/head?a=1&b=2"),
+            ("notes", "", "http://[::1]:9000", false, "http://[::1]:9000/notes/0a/head?a=1&b=2"),
+            ("notes", "", "http://minio:9000", false, "http://minio:9000/notes/0a/head?a=1&b=2"),
+            (
+                "notes", "", "https://x.example/storage/v1/s3", true,
+                "https://x.example/storage/v1/s3/notes/0a/head?a=1&b=2"
+            ),
+        ] as [(String, String, String?, Bool, String)])
     func requestsGoWhereTheProviderExpectsThem(
         bucket: String, prefix: String, endpoint: String?, isPathStyle: Bool, url: String
     ) throws {
@@ -145,14 +171,17 @@ import Testing
         #expect(url.contains("://\(host)/"))
     }
 
-    @Test(arguments: [
-        ("", "", nil, "us-east-1"), ("a/b", "", nil, "us-east-1"), ("-a", "", nil, "us-east-1"),
-        ("a", "/x", nil, "us-east-1"), ("a", "x//y", nil, "us-east-1"), ("a", "../x", nil, "us-east-1"),
-        ("a", "x\n", nil, "us-east-1"), ("a", "", "ftp://x.example", "us-east-1"), ("a", "", "x.example", "us-east-1"),
-        ("a", "", "https://user:pw@x.example", "us-east-1"), ("a", "", "https://x.example?a", "us-east-1"),
-        ("a", "", "https://x.example:0", "us-east-1"), ("a", "", "https://", "us-east-1"),
-        ("a", "", nil, "eu west"), ("a", "", nil, ""), ("a", "", nil, "x/../y"),
-    ] as [(String, String, String?, String)])
+    @Test(
+        arguments: [
+            ("", "", nil, "us-east-1"), ("a/b", "", nil, "us-east-1"), ("-a", "", nil, "us-east-1"),
+            ("a", "/x", nil, "us-east-1"), ("a", "x//y", nil, "us-east-1"), ("a", "../x", nil, "us-east-1"),
+            ("a", "x\n", nil, "us-east-1"), ("a", "", "ftp://x.example", "us-east-1"),
+            ("a", "", "x.example", "us-east-1"),
+            ("a", "", "https://user:pw@x.example", "us-east-1"),
+            ("a", "", "https://x.example?a", "us-east-1"),
+            ("a", "", "https://x.example:0", "us-east-1"), ("a", "", "https://", "us-east-1"),
+            ("a", "", nil, "eu west"), ("a", "", nil, ""), ("a", "", nil, "x/../y"),
+        ] as [(String, String, String?, String)])
     func whatIsNoAddressIsRefused(bucket: String, prefix: String, endpoint: String?, region: String) {
         let error = #expect(throws: BucketError.self) {
             try BucketAddress(bucket: bucket, prefix: prefix, endpoint: endpoint, region: region)

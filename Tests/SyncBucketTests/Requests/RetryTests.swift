@@ -25,8 +25,10 @@ import Testing
 
     @Test func theServerSaysHowLongToWaitWithinBounds() throws {
         let script = try ScriptedMailbox(
-            .error(503, "SlowDown", [("Retry-After", "7")]), .error(503, "SlowDown", [("retry-after", "86400")]),
-            .error(503, "SlowDown", [("retry-after", "-1")]), .error(503, "SlowDown", [("retry-after", "nan")]),
+            .error(503, "SlowDown", [("Retry-After", "7")]),
+            .error(503, "SlowDown", [("retry-after", "86400")]),
+            .error(503, "SlowDown", [("retry-after", "-1")]),
+            .error(503, "SlowDown", [("retry-after", "nan")]),
             empty)
         _ = try script.mailbox.folders()
         #expect(script.pauses.all.map { ($0 * 1000).rounded() / 1000 } == [7, 20, 0.8, 1.6])
@@ -67,7 +69,8 @@ import Testing
 
     @Test func aFileThatTheFirstAttemptWroteIsNotSomebodyElses() throws {
         let script = try ScriptedMailbox(
-            .lost, .error(412, "PreconditionFailed"), .status(200, [("x-amz-meta-sha256", digest), ("etag", "\"t\"")]))
+            .lost, .error(412, "PreconditionFailed"),
+            .status(200, [("x-amz-meta-sha256", digest), ("etag", "\"t\"")]))
         try script.write("text")
         #expect(script.carrier.requests.map(\.method) == ["PUT", "PUT", "HEAD"])
         #expect(script.carrier.requests[0].headers.contains { $0.name == "if-none-match" && $0.value == "*" })
@@ -113,7 +116,8 @@ import Testing
 
     @Test func aRemovalOfSomeFilesOnlyIsAnError() throws {
         let script = try ScriptedMailbox(
-            .status(200, [], "<DeleteResult><Error><Key>a</Key><Code>AccessDenied</Code></Error></DeleteResult>"))
+            .status(
+                200, [], "<DeleteResult><Error><Key>a</Key><Code>AccessDenied</Code></Error></DeleteResult>"))
         let paths = ["a", "b"].map { MailboxPath(folder: script.path.folder, name: $0) }
         let error = #expect(throws: MailboxError.self) { try script.mailbox.remove(paths) }
         #expect(error?.code == .notPermitted)

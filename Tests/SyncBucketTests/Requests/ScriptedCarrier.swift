@@ -47,7 +47,9 @@ extension ScriptedCarrier.Step {
                 status: status, headers: headers.map { (name: $0.0, value: $0.1) }, body: Data(body.utf8)))
     }
 
-    static func error(_ status: Int, _ code: String, _ headers: [(String, String)] = [], _ more: String = "") -> Self {
+    static func error(_ status: Int, _ code: String, _ headers: [(String, String)] = [], _ more: String = "")
+        -> Self
+    {
         .status(status, headers, "<Error><Code>\(code)</Code><Message>secret words</Message>\(more)</Error>")
     }
 

@@ -22,7 +22,9 @@ import Testing
     }
 
     /// A mailbox that breaks one promise each is found out.
-    @Test(arguments: SlackMailbox.Fault.allCases) func aMailboxThatBreaksItIsFoundOut(fault: SlackMailbox.Fault) {
+    @Test(arguments: SlackMailbox.Fault.allCases) func aMailboxThatBreaksItIsFoundOut(
+        fault: SlackMailbox.Fault
+    ) {
         let clauses = MailboxContract.Clause.allCases.filter { clause in
             do {
                 try MailboxContract.check(

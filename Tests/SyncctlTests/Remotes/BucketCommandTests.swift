@@ -39,7 +39,8 @@ final class BucketPlace {
 
     @discardableResult
     func succeed(
-        _ arguments: [String], _ more: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+        _ arguments: [String], _ more: [String: String] = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> CommandResult {
         let result = try run(arguments, more)
         #expect(result.status == 0, "\(arguments): \(result.errors)", sourceLocation: sourceLocation)
@@ -79,7 +80,10 @@ struct BucketCommandTests {
         let idle = try bucket.succeed(named + passphrases + remote).document()
         #expect(idle["pulled"] as? Int == 0 && idle["requests"] as? Int == 1)
         try bucket.succeed(
-            ["init", bucket.place.path("c.db"), "--join", bucket.remote, "--s3-endpoint", bucket.server.endpoint]
+            [
+                "init", bucket.place.path("c.db"), "--join", bucket.remote, "--s3-endpoint",
+                bucket.server.endpoint,
+            ]
                 + passphrases + remote)
         #expect(try bucket.names("c.db").count == 25 && bucket.names("c.db") == bucket.names("a.db"))
         let list = try bucket.succeed(["remote", "list", bucket.place.path("a.db"), "--json"] + passphrases)
@@ -142,16 +146,21 @@ struct BucketCommandTests {
         let missing = try failure(remote: "s3://nowhere/notes")
         #expect(missing.status == 14 && missing.text.contains("bucket nowhere: there is no such bucket"))
         let region = try failure(["--s3-region", "eu-north-1"])
-        #expect(region.status == 14 && region.text.contains("is in the region us-east-1, and not in eu-north-1"))
+        #expect(
+            region.status == 14 && region.text.contains("is in the region us-east-1, and not in eu-north-1"))
         #expect(region.text.contains("--s3-region us-east-1"))
         try bucket.server.fail(.init("denied"))
         let denied = try failure()
         #expect(denied.status == 14 && denied.text.contains("bucket test: access is denied"))
         try bucket.server.fail(.init("skew"))
         let skewed = try failure()
-        #expect(skewed.status == 14 && skewed.text.contains("60 min behind") && skewed.text.contains("set the clock"))
+        #expect(
+            skewed.status == 14 && skewed.text.contains("60 min behind")
+                && skewed.text.contains("set the clock"))
         let wrong = try failure([], ["AWS_SECRET_ACCESS_KEY": "kestrel"])
-        #expect(wrong.status == 14 && wrong.text.contains("SignatureDoesNotMatch") && !wrong.text.contains("kestrel"))
+        #expect(
+            wrong.status == 14 && wrong.text.contains("SignatureDoesNotMatch")
+                && !wrong.text.contains("kestrel"))
         #expect(try failure(["--s3-endpoint", "nonsense"]).status == 64)
         let passphrase = try bucket.run(bucket.words("sync", "a.db").dropLast(2) + [])
         #expect(passphrase.status == 64 && passphrase.errors.contains("no passphrase for the bucket"))
@@ -214,7 +223,9 @@ struct BucketCommandTests {
                 try #require(CommandRunner.program), bucket.words("sync", "a.db"), environment, folder)
             var status: Int32 = 0
             while waitpid(process, &status, WNOHANG) == 0 {
-                if try bucket.server.requests().contains(where: { $0.fault == fault }) { kill(process, SIGKILL) }
+                if try bucket.server.requests().contains(where: { $0.fault == fault }) {
+                    kill(process, SIGKILL)
+                }
                 usleep(10_000)
             }
             try bucket.server.release()
@@ -267,7 +278,8 @@ struct BucketCommandTests {
         (bucket.region, bucket.profile, bucket.isPathStyle) = ("eu-1", "my work", true)
         #expect(
             bucket.location
-                == "s3://b/p?endpoint=https://s3.example.com:9000/a%3Fb%26c&region=eu-1&profile=my%20work&path-style")
+                == "s3://b/p?endpoint=https://s3.example.com:9000/a%3Fb%26c&region=eu-1&profile=my%20work&path-style"
+        )
         #expect(BucketArgument(bucket.location) == bucket && bucket.name == "s3://b/p")
         #expect(BucketArgument("s3://b/p?later=1")?.name == "s3://b/p")
         #expect(BucketArgument("s3:/b") == nil && BucketArgument("dir:s3://b") == nil)

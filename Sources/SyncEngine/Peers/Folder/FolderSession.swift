@@ -189,7 +189,9 @@ struct FolderSession {
 
     /// Whether a head is written: it says something new, or is so old that others could take its replica for gone.
     private func isDue(_ head: FolderHead, _ former: FolderHead?) -> Bool {
-        guard var former, head != former else { return former == nil || age(of: head) > Self.headMillisecondsMax }
+        guard var former, head != former else {
+            return former == nil || age(of: head) > Self.headMillisecondsMax
+        }
         former.vector = head.vector
         // Only what was read here is new. Each other replica would read the head for that.
         guard head == former else { return true }

@@ -62,7 +62,8 @@ struct VerifyCommand: ParsableCommand {
         }
         if let remote, RemoteArgument(remote).isPlace {
             throw ValidationError(
-                "a \(RemoteArgument(remote).isFolder ? "folder" : "bucket") holds changes and no rows to compare with; name the file of a store")
+                "a \(RemoteArgument(remote).isFolder ? "folder" : "bucket") holds changes and no rows to compare with; name the file of a store"
+            )
         }
         if archive.isGiven && !isArchive {
             throw ValidationError(

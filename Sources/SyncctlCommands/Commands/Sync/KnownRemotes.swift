@@ -36,7 +36,8 @@ struct ChosenRemote: Equatable {
     /// so the store is opened when it may know how.
     init(given name: String, _ options: BucketOptions, _ store: ExchangedStore) throws {
         self.init(given: name, options)
-        guard case .bucket(let bucket) = argument, bucket.location == bucket.name, NetworkSupport.access != nil,
+        guard case .bucket(let bucket) = argument, bucket.location == bucket.name,
+            NetworkSupport.access != nil,
             let known = try store.synchronizer().rememberedRemotes().first(where: { $0.name == bucket.name })
         else { return }
         self.init(known)

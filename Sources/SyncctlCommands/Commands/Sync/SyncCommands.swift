@@ -31,7 +31,8 @@ package struct RemoteOptions: ParsableArguments {
 
     @OptionGroup var cost: FileCostOptions
 
-    @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder or a bucket needs one of its own)")
+    @OptionGroup(
+        title: "Passphrase of the remote (default: the store's; a folder or a bucket needs one of its own)")
     var passphrase: RemotePassphraseOptions
 
     package func validate() throws {
@@ -53,7 +54,8 @@ package struct RemoteOptions: ParsableArguments {
         if named == .folder("") { throw ValidationError("--remote dir: names no folder") }
         if named.isPlace && scope.isGiven {
             throw ValidationError(
-                "a \(named.isFolder ? "folder" : "bucket") holds all tables and rows: what is chosen goes with another store")
+                "a \(named.isFolder ? "folder" : "bucket") holds all tables and rows: what is chosen goes with another store"
+            )
         }
     }
 }
