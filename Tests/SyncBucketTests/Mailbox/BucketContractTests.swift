@@ -67,16 +67,23 @@ import Testing
         try mailbox.write(path, replacing: true) { sink in for _ in 0..<9 { try sink(piece) } }
         // The second range is not answered before there is another file.
         try server.fail(.init("hang", method: "GET", match: path.name, skip: 1))
-        let reading = Task.detached { [path] in try mailbox.open(path).byteCount }
+        let reading = Task {
+            // Not in a thread of Swift's pool: it waits.
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async { [path] in
+                    continuation.resume(returning: Result { try mailbox.open(path).byteCount })
+                }
+            }
+        }
         while try !server.requests().contains(where: { $0.fault == "hang" && $0.status != 0 }) {
-            usleep(10_000)
+            try await Task.sleep(for: .milliseconds(10))
         }
         let other = try server.mailbox(prefix: mailbox.state.client.address.prefix)
         try other.write(path, replacing: true) { sink in
             for _ in 0..<9 { try sink(Data(piece.map { _ in 1 })) }
         }
         try server.release()
-        let result = await reading.result
+        let result = await reading.value
         let error = #expect(throws: MailboxError.self) { try result.get() }
         #expect(error?.code == .failed && error?.message.contains("replaced while it was read") == true)
     }

@@ -25,7 +25,9 @@ import Testing
         try Synchronizer.join(
             transport, at: path, passphrase: stores.factory.secret(),
             environment: stores.clock.environment(of: 9))
-        let queue = try stores.factory.open("new")
+        var configuration = Configuration()
+        configuration.usePassphrase(try stores.factory.secret())
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
         let newcomer = try Synchronizer(existing: queue, environment: stores.clock.environment(of: 9))
         _ = try newcomer.run(.both, transport)
         let replica = MailboxReplicas.Replica(queue: queue, synchronizer: newcomer, transport: transport)
