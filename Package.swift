@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "TypedQueries", targets: ["TypedQueries"]),
         .library(name: "SyncEngine", targets: ["SyncEngine"]),
         .library(name: "SyncHTTP", targets: ["SyncHTTP"]),
+        .library(name: "SyncBucket", targets: ["SyncBucket"]),
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
         // The same without servers and ssh, and without the libraries that these need.
@@ -91,6 +92,18 @@ let package = Package(
             exclude: ["Console/Page"],
             swiftSettings: settings),
         .target(
+            name: "SyncBucket",
+            dependencies: [
+                "CipherStore", "SyncEngine",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "SyncctlCommands",
             dependencies: [
                 "CipherStore", "SyncEngine", "SyncWire",
@@ -100,7 +113,7 @@ let package = Package(
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "CipherStore", "SyncctlCommands", "SyncEngine", "SyncHTTP",
+                "CipherStore", "SyncBucket", "SyncctlCommands", "SyncEngine", "SyncHTTP",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -160,6 +173,10 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SyncBucketTests",
+            dependencies: ["CipherStore", "SyncBucket", "SyncEngine", "SyncTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncTestingTests",

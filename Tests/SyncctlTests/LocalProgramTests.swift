@@ -32,6 +32,17 @@ import Testing
         #expect(result.errors.contains("swift build -c release --product syncctl"))
     }
 
+    @Test(arguments: [["sync", "a.db", "--remote", "s3://b/p"], ["init", "b.db", "--join", "s3://b/p"]])
+    func aBucketIsRefusedWithTheWayToTheWholeProgram(words: [String]) throws {
+        let place = try Workplace()
+        try place.makeStore("a.db", "a", rows: 0..<1)
+        let files = ["--passphrase-file", place.secret("a"), "--remote-passphrase-file", place.secret("c")]
+        let result = try run([words[0], place.path(words[1])] + words.dropFirst(2) + files)
+        #expect(result.status == 64 && result.errors.contains("without buckets"))
+        #expect(result.errors.contains("swift build -c release --product syncctl"))
+        #expect(try place.contents() == ["a.db"])
+    }
+
     @Test func anInvitationIsRefusedBeforeAPassphraseIsRead() throws {
         let place = try Workplace()
         let result = try run(["init", place.path("a.db"), "--join", "cipherstore://host:1/x"])

@@ -9,7 +9,7 @@ struct InitCommand: ParsableCommand {
         commandName: "init",
         abstract: "Make a new store, or a replica of one.",
         usage:
-            "syncctl init <store> [--clone <store> | --from <file> | --join -|<link>|dir:<folder> | --invitation-file <file>] [<options>]",
+            "syncctl init <store> [--clone <store> | --from <file> | --join -|<link>|dir:<folder>|s3://<bucket>/<prefix> | --invitation-file <file>] [<options>]",
         discussion: """
             EXAMPLES:
               syncctl init notes.db --passphrase-file secret
@@ -19,6 +19,8 @@ struct InitCommand: ParsableCommand {
               syncctl init notes.db --from backup.csa --archive-passphrase-file pw4
               syncctl init notes.db --join dir:/media/stick/notes \\
                 --remote-passphrase-file pw3
+              syncctl init notes.db --join s3://my-bucket/notes \\
+                --s3-endpoint https://s3.example.com --remote-passphrase-file pw3
               syncctl init notes.db --join -        # asks for an invitation's link
               syncctl init notes.db --invitation-file link
 
@@ -48,13 +50,15 @@ struct InitCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Make a replica of a served store, by the link of an invitation (- reads it from standard input, or asks for it), or of the snapshot in a shared folder; and bring what came after.",
-            valueName: "link|dir:<folder>"))
+            "Make a replica of a served store, by the link of an invitation (- reads it from standard input, or asks for it), or of the snapshot in a shared folder or a bucket; and bring what came after.",
+            valueName: "link|dir:<folder>|s3://<bucket>"))
     var join: String?
 
     @OptionGroup var invitation: InvitationFileOption
 
-    @OptionGroup(title: "Passphrase of the folder")
+    @OptionGroup(title: "Bucket") var bucket: BucketOptions
+
+    @OptionGroup(title: "Passphrase of the folder or bucket")
     var remotePassphrase: RemotePassphraseOptions
 
     @OptionGroup var global: GlobalOptions
@@ -63,8 +67,10 @@ struct InitCommand: ParsableCommand {
         if [clone, from, join, invitation.file].compactMap({ $0 }).count > 1 {
             throw ValidationError("--clone, --from, --join and --invitation-file exclude each other")
         }
-        if let join, joinedFolder == nil, !InvitationArgument.isMeant(join) {
-            throw ValidationError("--join takes a folder, dir:<folder>, or an invitation, 'cipherstore://…'")
+        try bucket.validate(with: join.map { RemoteArgument($0) })
+        if let join, joinedPlace == nil, !InvitationArgument.isMeant(join) {
+            throw ValidationError(
+                "--join takes a folder, dir:<folder>, a bucket, s3://…, or an invitation, 'cipherstore://…'")
         }
         if isInvited && remotePassphrase.isGiven {
             throw ValidationError("a server needs no passphrase: the invitation lets this device in")
@@ -84,8 +90,10 @@ struct InitCommand: ParsableCommand {
         }
     }
 
-    /// The folder that it begins from; nil when it doesn't.
-    private var joinedFolder: String? { join.flatMap { RemoteArgument($0).folder } }
+    /// The folder or bucket that it begins from; nil when it doesn't.
+    private var joinedPlace: SharedPlace? {
+        join.flatMap { SharedPlace(bucket.applied(to: RemoteArgument($0))) }
+    }
 
     /// Whether it becomes a replica of a served store.
     private var isInvited: Bool { invitation.file != nil || join.map(InvitationArgument.isMeant) == true }
@@ -106,7 +114,7 @@ struct InitCommand: ParsableCommand {
                 try ArchiveName.isExistingArchive(from)
                     ? StoreFileCheck.requireArchive(from) : checkPlaintext(from)
             }
-            if let joinedFolder { try FolderRemote.requireFolder(joinedFolder) }
+            try joinedPlace?.require(creates: nil)
             let invite = isInvited ? try readInvitation(context) : nil
             let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
             try create(path, passphrase, invite, context)
@@ -157,8 +165,8 @@ struct InitCommand: ParsableCommand {
             progress.finish()
         } else if let invite {
             try invite.join(at: path, passphrase: passphrase, context)
-        } else if let joinedFolder {
-            try joinFolder(joinedFolder, path, passphrase, context)
+        } else if let joinedPlace {
+            try joinPlace(joinedPlace, path, passphrase, context)
         } else if let from, ArchiveName.isExistingArchive(from) {
             let secret = try context.archiveSecret(archive, for: from)
             Interruption.listen()
@@ -185,26 +193,25 @@ struct InitCommand: ParsableCommand {
     }
 
     /// Begins from the snapshot, and brings what came after it.
-    private func joinFolder(
-        _ name: String, _ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext
+    private func joinPlace(
+        _ place: SharedPlace, _ path: String, _ passphrase: borrowing Passphrase, _ context: CommandContext
     ) throws {
-        let folder = try context.folder(name, remotePassphrase)
+        let transport = try place.open(store: path, remotePassphrase, context).transport
         Interruption.listen()
         let progress = PageProgress(context)
         do {
-            try Synchronizer.join(folder, at: path, passphrase: passphrase, progress: progress.update)
+            try Synchronizer.join(transport, at: path, passphrase: passphrase, progress: progress.update)
         } catch let error as SyncError where error.code == .snapshotMissing {
-            let place = RemoteArgument.words(forFolder: folder.path)
             throw Failure(
                 error.message,
                 hints: [
-                    "a replica puts one there with: syncctl sync <its store> --remote \(place) --snapshot"
+                    "a replica puts one there with: syncctl sync <its store> --remote \(place.words) --snapshot"
                 ])
         }
         progress.finish()
         // The store is whole, whatever becomes of this.
         let queue = try context.open(path, Secret(passphrase))
-        let report = try Synchronizer(existing: queue).run(.both, folder)
+        let report = try Synchronizer(existing: queue).run(.both, transport)
         try queue.close()
         for remark in report.remarks { context.note(remark) }
     }

@@ -13,6 +13,11 @@ package protocol NetworkAccess: Sendable {
     func open(_ remote: RemoteArgument, _ request: RemoteRequest, _ context: CommandContext) throws
         -> OpenedRemote
 
+    /// Prepares the way to a bucket. Nothing is asked yet.
+    ///
+    /// - parameter store: The store that is synchronized through it, or will be.
+    func bucket(_ argument: BucketArgument, store: String) throws -> OpenedBucket
+
     /// Reads an invitation from the text of its link.
     func invitation(_ link: String) throws -> any Invitation
 
@@ -79,11 +84,12 @@ package enum NetworkSupport {
 
     /// The network.
     ///
+    /// - parameter purpose: What it is needed for.
     /// - throws: A ``Failure`` where the program is built without it.
-    static func required() throws -> any NetworkAccess {
+    static func required(for purpose: String = "servers and ssh") throws -> any NetworkAccess {
         if let access { return access }
         throw Failure.usage(
-            "this program was built without servers and ssh",
+            "this program was built without \(purpose)",
             hints: [
                 "name another store or a folder with --remote",
                 "build the whole one with: swift build -c release --product syncctl",

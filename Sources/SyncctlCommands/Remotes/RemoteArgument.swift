@@ -6,6 +6,8 @@ package enum RemoteArgument: Equatable, Sendable {
     case file(String)
     /// A shared folder, by its path: `dir:/path`. The path is empty in `dir:`, which names none.
     case folder(String)
+    /// A bucket of a storage: `s3://bucket/prefix`. Its name is empty in `s3://`, which names none.
+    case bucket(BucketArgument)
     /// A store that ssh reaches: `ssh://host/path`.
     case ssh(String)
     /// A server that the store knows by this name.
@@ -32,6 +34,8 @@ package enum RemoteArgument: Equatable, Sendable {
             var path = String(argument.dropFirst(Self.folderScheme.count))
             while path.count > 1 && path.hasSuffix("/") { path.removeLast() }
             self = .folder(path)
+        } else if let bucket = BucketArgument(argument) {
+            self = .bucket(bucket)
         } else if argument.hasPrefix(Self.sshScheme) {
             self = .ssh(argument)
         } else if !argument.contains("/"), !argument.contains("."),
@@ -51,11 +55,14 @@ package enum RemoteArgument: Equatable, Sendable {
     /// Whether it is spelled as a shared folder, though it may name none.
     package var isFolder: Bool { if case .folder = self { true } else { false } }
 
-    /// Whether it is on another machine, to which a connection is made.
+    /// Whether it is spelled as a place that keeps files of replicas, a folder or a bucket, though it may name none.
+    var isPlace: Bool { if case .bucket = self { true } else { isFolder } }
+
+    /// Whether it is a replica on another machine, to which a connection is made.
     package var isNetwork: Bool {
         switch self {
         case .ssh, .server: true
-        case .file, .folder: false
+        case .file, .folder, .bucket: false
         }
     }
 
@@ -68,6 +75,7 @@ package enum RemoteArgument: Equatable, Sendable {
         return switch self {
         case .file(let path): absolute(path)
         case .folder(let path): Self.folderScheme + absolute(path)
+        case .bucket(let bucket): bucket.location
         case .ssh(let address): address
         case .server: nil
         }

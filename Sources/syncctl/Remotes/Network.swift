@@ -1,4 +1,5 @@
 import CipherStore
+import SyncBucket
 import SyncEngine
 import SyncHTTP
 import SyncctlCommands
@@ -13,6 +14,7 @@ struct Network: NetworkAccess {
         case .server(let name): try openServer(name, request, context)
         case .file(let name), .folder(let name):
             throw Failure.usage("\(name) is no remote on another machine")
+        case .bucket(let bucket): throw Failure.usage("\(bucket.name) is a bucket, and holds no store")
         }
     }
 
@@ -64,7 +66,12 @@ struct Network: NetworkAccess {
     }
 
     func failure(explaining error: any Error, store: String?) -> Failure? {
-        (error as? RemoteError).map { Failure($0, store: store) }
+        switch error {
+        case let error as RemoteError: Failure(error, store: store)
+        case let error as BucketError: Failure(error)
+        case let error as MailboxError: Failure(error)
+        default: nil
+        }
     }
 }
 

@@ -79,6 +79,7 @@ struct RememberedDocument: Encodable {
         kind =
             switch RemoteArgument(remote.location) {
             case .folder: "folder"
+            case .bucket: "bucket"
             case .ssh: "ssh"
             case .file, .server: "store"
             }

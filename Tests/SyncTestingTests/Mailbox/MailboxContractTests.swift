@@ -6,16 +6,35 @@ import Testing
 
 /// What each mailbox must do, whatever it is made of.
 @Suite struct MailboxContractTests {
-    private struct Stopped: Error {}
-
     private let path = NSTemporaryDirectory() + "mailbox-" + UUID().uuidString
     private let bundle = MailboxPath(
         folder: String(repeating: "0a", count: 16), name: "0001700000000000-00112233445566ff.bundle")
 
-    private func withEach(_ body: (any Mailbox) throws -> Void) throws {
+    @Test(arguments: MailboxContract.Clause.allCases)
+    func aFolderKeepsIt(clause: MailboxContract.Clause) throws {
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try body(LocalFolder(path: path))
-        try body(MemoryMailbox(seed: 1, faults: []))
+        try MailboxContract.check(clause, of: LocalFolder(path: path))
+    }
+
+    @Test(arguments: MailboxContract.Clause.allCases)
+    func aMailboxInMemoryKeepsIt(clause: MailboxContract.Clause) throws {
+        try MailboxContract.check(clause, of: MemoryMailbox(seed: 1, faults: []))
+    }
+
+    /// A mailbox that breaks one promise each is found out.
+    @Test(arguments: SlackMailbox.Fault.allCases) func aMailboxThatBreaksItIsFoundOut(
+        fault: SlackMailbox.Fault
+    ) {
+        let clauses = MailboxContract.Clause.allCases.filter { clause in
+            do {
+                try MailboxContract.check(
+                    clause, of: SlackMailbox(fault: fault, base: MemoryMailbox(seed: 1, faults: [])))
+                return false
+            } catch {
+                return true
+            }
+        }
+        #expect(clauses.contains(fault.clause), "\(fault): \(clauses)")
     }
 
     private func write(
@@ -23,81 +42,6 @@ import Testing
     ) throws {
         try mailbox.write(path, replacing: replacing) { sink in
             for piece in pieces { try sink(Data(piece)) }
-        }
-    }
-
-    private func read(_ mailbox: any Mailbox, _ path: MailboxPath, by count: Int = 3) throws -> [UInt8] {
-        let reader = try mailbox.open(path)
-        var bytes: [UInt8] = []
-        while true {
-            let piece = try reader.read(upTo: count)
-            #expect(piece.count <= count)
-            if piece.isEmpty { break }
-            bytes += piece
-        }
-        #expect(bytes.count == reader.byteCount)
-        return bytes
-    }
-
-    @Test func aPlaceThatNobodyWroteIntoIsEmpty() throws {
-        try withEach { mailbox in
-            #expect(try mailbox.folders().isEmpty && mailbox.files(in: bundle.folder).isEmpty)
-            let error = #expect(throws: MailboxError.self) { try mailbox.open(bundle) }
-            #expect(error?.code == .missing)
-            try mailbox.remove(bundle)
-        }
-    }
-
-    @Test func aFileIsReadAsItWasWrittenInPiecesOfAnyLength() throws {
-        try withEach { mailbox in
-            try write(mailbox, bundle, [[1, 2], [3], [4, 5, 6, 7]])
-            for count in 1...8 { #expect(try read(mailbox, bundle, by: count) == [1, 2, 3, 4, 5, 6, 7]) }
-            #expect(try mailbox.folders() == [bundle.folder])
-            let files = try mailbox.files(in: bundle.folder)
-            #expect(files.map(\.name) == [bundle.name] && files.first?.byteCount == 7)
-            try mailbox.remove(bundle)
-            #expect(try mailbox.files(in: bundle.folder).isEmpty)
-        }
-    }
-
-    @Test func aFileIsReplacedOnlyWhenThatIsWanted() throws {
-        try withEach { mailbox in
-            try write(mailbox, bundle, [[1]])
-            let error = #expect(throws: MailboxError.self) { try write(mailbox, bundle, [[2]]) }
-            #expect(error?.code == .exists)
-            #expect(try read(mailbox, bundle) == [1])
-            try write(mailbox, bundle, [[3, 4]], replacing: true)
-            #expect(try read(mailbox, bundle) == [3, 4])
-        }
-    }
-
-    @Test func whoReadsAFileHasOneVersionOfIt() throws {
-        try withEach { mailbox in
-            try write(mailbox, bundle, [[1, 1, 1, 1]])
-            let reader = try mailbox.open(bundle)
-            var bytes = try reader.read(upTo: 2)
-            try write(mailbox, bundle, [[2, 2, 2, 2, 2]], replacing: true)
-            while bytes.count < 4 { bytes += try reader.read(upTo: 4) }
-            #expect(Array(bytes) == [1, 1, 1, 1])
-        }
-    }
-
-    @Test func aWriteThatIsStoppedLeavesWhatWasThere() throws {
-        try withEach { mailbox in
-            for isThere in [false, true] {
-                if isThere { try write(mailbox, bundle, [[1]]) }
-                #expect(throws: Stopped.self) {
-                    try mailbox.write(bundle, replacing: true) { sink in
-                        try sink(Data([2]))
-                        #expect(
-                            try mailbox.files(in: bundle.folder).contains { $0.name == bundle.name }
-                                == isThere)
-                        throw Stopped()
-                    }
-                }
-                #expect(try mailbox.files(in: bundle.folder).count == (isThere ? 1 : 0))
-            }
-            #expect(try read(mailbox, bundle) == [1])
         }
     }
 
@@ -130,5 +74,48 @@ import Testing
         }
         #expect(course(1) == course(1))
         #expect(course(1) != course(2))
+    }
+}
+
+/// A mailbox that does not keep to the contract.
+struct SlackMailbox: Mailbox {
+    enum Fault: String, CaseIterable, Sendable {
+        case replacesUnasked, losesTheLastByte, removesOnlyTheFirst, listsEmptyFiles
+
+        var clause: MailboxContract.Clause {
+            switch self {
+            case .replacesUnasked: .replacing
+            case .losesTheLastByte: .reading
+            case .removesOnlyTheFirst: .removal
+            case .listsEmptyFiles: .lengths
+            }
+        }
+    }
+
+    let fault: Fault
+    let base: MemoryMailbox
+
+    var name: String { base.name }
+    var location: String { base.location }
+    func folders() throws -> [String] { try base.folders() }
+    func files(in folder: String) throws -> [MailboxFile] {
+        try base.files(in: folder).map {
+            fault == .listsEmptyFiles ? MailboxFile(name: $0.name, byteCount: max(7, $0.byteCount)) : $0
+        }
+    }
+    func open(_ path: MailboxPath) throws -> any MailboxReader { try base.open(path) }
+    func remove(_ path: MailboxPath) throws { try base.remove(path) }
+    func remove(_ paths: [MailboxPath]) throws {
+        for path in fault == .removesOnlyTheFirst ? Array(paths.prefix(1)) : paths { try base.remove(path) }
+    }
+    func write(
+        _ path: MailboxPath, replacing: Bool, _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
+    ) throws {
+        try base.write(path, replacing: replacing || fault == .replacesUnasked) { sink in
+            try body { data in
+                let piece = fault == .losesTheLastByte ? Data(data.dropLast()) : data
+                if !piece.isEmpty { try sink(piece) }
+            }
+        }
     }
 }

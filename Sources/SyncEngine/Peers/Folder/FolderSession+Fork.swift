@@ -25,10 +25,9 @@ extension FolderSession {
         }
         let paths = FolderPaths(former)
         folder.place.remove(paths.file(FolderPaths.headName))
-        for bundle in contents.bundles where bundle.replica == former {
-            forked.insert(bundle.identity)
-            folder.place.remove(bundle.file)
-        }
+        let bundles = contents.bundles.filter { $0.replica == former }
+        forked.formUnion(bundles.map(\.identity))
+        folder.place.remove(bundles.map(\.file))
         return true
     }
 }

@@ -25,16 +25,18 @@ extension FolderSession {
     func tidy(_ paths: FolderPaths, _ head: FolderHead) {
         let listed = Set(head.bundles.map(\.name) + [head.snapshot?.name].compactMap { $0 })
         let now = environment.milliseconds()
+        var removed: [MailboxPath] = []
         // The exchange is done: what can't be looked through now is so the next time.
         for file in (try? folder.place.files(in: paths.folder)) ?? [] {
             let isOurs = FolderPaths.number(ofBundle: file.name) != nil || FolderPaths.isSnapshot(file.name)
             if isOurs && !listed.contains(file.name) {
-                folder.place.remove(paths.file(file.name))
+                removed.append(paths.file(file.name))
             } else if FolderPaths.isLeftover(file.name) {
                 // Another process may be writing it.
                 let age = now.subtractingReportingOverflow(file.modifiedMilliseconds ?? now).partialValue
-                if age > 86_400_000 { folder.place.remove(paths.file(file.name)) }
+                if age > 86_400_000 { removed.append(paths.file(file.name)) }
             }
         }
+        folder.place.remove(removed)
     }
 }

@@ -21,7 +21,7 @@ struct FolderSession {
         folder: MailboxTransport, peer: StorePeer, environment: SyncEnvironment,
         progress: ((SyncProgress) throws -> Void)?
     ) {
-        self.folder = folder
+        self.folder = folder.cancelled(by: environment.cancellation)
         self.peer = peer
         self.environment = environment
         self.progress = progress
@@ -183,12 +183,23 @@ struct FolderSession {
         }
         removeReplaced(&head, usable, greeting.replica)
         var contents = contents
-        // A replica that has nothing to say shows now and then that it is there.
-        let age = environment.milliseconds() - head.writtenMilliseconds
-        if head != contents.heads[greeting.replica] || age > Self.headMillisecondsMax {
-            try contents.write(&head, environment)
-        }
+        if isDue(head, contents.heads[greeting.replica]) { try contents.write(&head, environment) }
         tidy(paths, head)
+    }
+
+    /// Whether a head is written: it says something new, or is so old that others could take its replica for gone.
+    private func isDue(_ head: FolderHead, _ former: FolderHead?) -> Bool {
+        guard var former, head != former else {
+            return former == nil || age(of: head) > Self.headMillisecondsMax
+        }
+        former.vector = head.vector
+        // Only what was read here is new. Each other replica would read the head for that.
+        guard head == former else { return true }
+        return age(of: head) >= min(folder.acknowledgementMilliseconds, Self.headMillisecondsMax)
+    }
+
+    private func age(of head: FolderHead) -> Int64 {
+        environment.milliseconds().subtractingReportingOverflow(head.writtenMilliseconds).partialValue
     }
 
     /// Whether a replica does without a bundle, because it got its changes another way.

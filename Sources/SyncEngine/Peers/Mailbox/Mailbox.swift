@@ -12,8 +12,11 @@ import Foundation
 /// once, under names that were never used before. One file of each folder, its head, is replaced again and again,
 /// by one writer. Its size, and that of nothing else, is known to be at most 16 MiB.
 ///
-/// All calls come from one thread of a synchronization, and several synchronizations may run at once. A call
-/// blocks until it is done, so an implementation has timeouts of its own. Each throws ``MailboxError``.
+/// A synchronization asks for ``folders()`` first, and for the files of each after that: a place for which a listing is
+/// dear may answer all of that by one. All calls come from one thread of a synchronization, and several synchronizations
+/// may run at once. A call blocks until it is done, so an implementation has timeouts of its own. Each throws
+/// ``MailboxError``. Any other error ends the synchronization: it is for a place that can't be used at all, such as one
+/// that doesn't know the user.
 public protocol Mailbox: Sendable {
     /// What status lines, logs and the settings of a store call it: `dir:/media/stick`. It names no secret.
     var name: String { get }
@@ -69,6 +72,30 @@ public protocol Mailbox: Sendable {
     ///
     /// - throws: ``MailboxError``: `notPermitted`, `unreachable`, `failed`.
     func remove(_ path: MailboxPath) throws
+
+    /// Removes several files, in one go where the place can do that. When it throws, some may be removed.
+    ///
+    /// - throws: As ``remove(_:)-(MailboxPath)``.
+    func remove(_ paths: [MailboxPath]) throws
+}
+
+extension Mailbox {
+    /// Removes them one by one, all that can be.
+    ///
+    /// - throws: The first error.
+    public func remove(_ paths: [MailboxPath]) throws {
+        var problem: (any Error)?
+        for path in paths {
+            do { try remove(path) } catch { problem = problem ?? error }
+        }
+        if let problem { throw problem }
+    }
+}
+
+/// A mailbox whose calls can be ended while they wait.
+package protocol CancellableMailbox: Mailbox {
+    /// The same place, for one synchronization: its calls throw when that was cancelled.
+    func cancelled(by cancellation: SyncCancellation) -> any Mailbox
 }
 
 /// A file of a ``Mailbox`` that is open, and read from its start to its end.

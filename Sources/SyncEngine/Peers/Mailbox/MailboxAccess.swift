@@ -64,6 +64,11 @@ struct MailboxAccess: Sendable {
     /// Removes a file, if that is possible. One that stays is taken for what it is the next time.
     func remove(_ path: MailboxPath) { try? mailbox.remove(path) }
 
+    /// Does the same with several.
+    func remove(_ paths: [MailboxPath]) {
+        if let path = paths.first { try? paths.count == 1 ? mailbox.remove(path) : mailbox.remove(paths) }
+    }
+
     fileprivate func translating<Result>(
         _ location: String, isWriting: Bool, _ body: () throws -> Result
     ) throws -> Result {

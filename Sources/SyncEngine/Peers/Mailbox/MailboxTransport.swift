@@ -25,9 +25,13 @@ public struct MailboxTransport: Sendable {
     }
 
     /// Where the files are.
-    public let mailbox: any Mailbox
+    public private(set) var mailbox: any Mailbox
     /// When bundles are replaced.
     public var compaction = Compaction()
+    /// How long, in seconds, others may wait to hear that this replica has read their changes, when it has nothing else
+    /// to say. Until then it writes nothing: where each file that is written or read costs something, `n` replicas read
+    /// an edit with `n` files, and not with `n` times `n`. More than a day counts as a day.
+    public var acknowledgementSeconds = 0.0
 
     private let passphrase: SharedPassphrase
 
@@ -45,7 +49,19 @@ public struct MailboxTransport: Sendable {
     /// A name for status lines: the mailbox's.
     public var name: String { mailbox.name }
 
+    /// The same, whose calls end with a synchronization that is cancelled, if the mailbox can do that.
+    func cancelled(by cancellation: SyncCancellation?) -> MailboxTransport {
+        guard let cancellation, let mailbox = mailbox as? any CancellableMailbox else { return self }
+        var transport = self
+        transport.mailbox = mailbox.cancelled(by: cancellation)
+        return transport
+    }
+
     var place: MailboxAccess { MailboxAccess(mailbox: mailbox) }
+
+    var acknowledgementMilliseconds: Int64 {
+        Int64(exactly: (max(0, acknowledgementSeconds) * 1000).rounded()) ?? .max
+    }
 
     /// What opens the files.
     var secret: ArchiveSecret { ArchiveSecret(passphrase) }

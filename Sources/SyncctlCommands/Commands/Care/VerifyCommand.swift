@@ -60,9 +60,10 @@ struct VerifyCommand: ParsableCommand {
         if remote != nil && (isArchive || deep) {
             throw ValidationError("--remote compares stores, and all of their rows; it goes without --deep")
         }
-        if let remote, RemoteArgument(remote).isFolder {
+        if let remote, RemoteArgument(remote).isPlace {
             throw ValidationError(
-                "a folder holds changes and no rows to compare with; name the file of a store")
+                "a \(RemoteArgument(remote).isFolder ? "folder" : "bucket") holds changes and no rows to compare with; name the file of a store"
+            )
         }
         if archive.isGiven && !isArchive {
             throw ValidationError(

@@ -77,7 +77,7 @@ struct Exchange {
     private var isOfAll: Bool { repetition?.all ?? false }
 
     private func chosenRemotes(_ store: ExchangedStore) throws -> [ChosenRemote] {
-        if let given = remote.given { return [ChosenRemote(given: given)] }
+        if let given = remote.given { return [try ChosenRemote(given: given, remote.bucket, store)] }
         return try store.synchronizer().knownRemotes(all: isOfAll, store: options.store)
     }
 
@@ -125,13 +125,16 @@ struct Exchange {
     /// Reads the passphrases of a remote, and opens the store.
     func prepare(_ chosen: ChosenRemote, _ store: ExchangedStore) throws -> PreparedExchange {
         switch chosen.argument {
-        case .folder(let folder):
+        case .folder, .bucket:
+            guard let place = SharedPlace(chosen.argument) else {
+                throw Failure.usage("\(chosen.name) names no folder and no bucket")
+            }
             guard !remote.scope.isGiven else {
                 throw Failure.usage(
-                    "a folder holds all tables and rows: what is chosen goes with another store")
+                    "a \(place.noun) holds all tables and rows: what is chosen goes with another store")
             }
             return try FolderExchange(
-                direction: direction, options: options, remote: remote, chosen: chosen, folder: folder,
+                direction: direction, options: options, remote: remote, chosen: chosen, place: place,
                 addsSnapshot: addsSnapshot, isLabelled: isOfAll
             ).prepare(store)
         case .file(let path): return try prepare(file: path, chosen, store)

@@ -46,31 +46,13 @@ enum FolderRemote {
     }
 }
 
-extension CommandContext {
-    /// Reads the passphrase of a folder.
-    ///
-    /// - parameter cost: What trying it costs in files that are written there.
-    func folder(
-        _ path: String, _ options: RemotePassphraseOptions, cost: ScryptCost = .standard
-    ) throws -> FolderTransport {
-        guard let passphrase = try passphrase(options, for: path) else {
-            throw Failure.usage(
-                "no passphrase for the folder \(path)",
-                hints: [
-                    "a folder has a passphrase of its own, the same for all of its replicas: --remote-passphrase-file"
-                ])
-        }
-        return FolderTransport(path: path, passphrase: passphrase, cost: cost)
-    }
-}
-
-/// What push, pull and sync do with a folder.
+/// What push, pull and sync do with a folder or a bucket.
 struct FolderExchange {
     let direction: SyncDirection
     let options: StoreOptions
     let remote: RemoteOptions
     let chosen: ChosenRemote
-    let folder: String
+    let place: SharedPlace
     let addsSnapshot: Bool
     /// Whether the line says which remote it is of.
     let isLabelled: Bool
@@ -89,41 +71,40 @@ struct FolderExchange {
         let replicas: Int
         let compacted: Bool
         let remarks: [String]
+        /// The requests to a bucket, which cost money.
+        let requests: Int?
         let seconds: Double
     }
 
-    /// Reads the passphrase of the folder, and opens the store.
+    /// Reads the passphrase of the place, and opens the store.
     func prepare(_ store: ExchangedStore) throws -> PreparedExchange {
         let context = store.context
-        try StoreFileCheck.requireFolder(of: folder)
-        try FolderRemote.refuseFile(folder)
-        if !remote.create {
-            try FolderRemote.requireFolder(
-                folder, creationHint: "to begin a shared folder there, add --create")
-        }
+        try place.require(creates: remote.create)
         _ = try store.secret()
-        let transport = try context.folder(folder, remote.passphrase, cost: remote.cost.scrypt)
+        let opened = try place.open(
+            store: options.store, remote.passphrase, cost: remote.cost.scrypt, context)
         let synchronizer = try store.synchronizer()
         var ready = PreparedExchange(
             name: chosen.name, synchronizer: synchronizer, remembered: chosen.remembered
         ) { output in
-            try run(synchronizer, transport, output, context)
+            try run(synchronizer, opened, output, context)
         } preview: {
-            try explaining { try synchronizer.preview(direction, with: transport) }
+            try explaining { try synchronizer.preview(direction, with: opened.transport) }
         } createTables: {
             throw Failure.usage(
-                "a folder does not tell how tables are made",
+                "a \(place.noun) does not tell how tables are made",
                 hints: ["make them as another replica has them: --create-tables --remote <store>"])
         }
-        ready.folder = folder
+        ready.folder = place.folder
         return ready
     }
 
     private func run(
-        _ synchronizer: Synchronizer, _ transport: FolderTransport, _ output: PreparedExchange.Output,
+        _ synchronizer: Synchronizer, _ opened: OpenedPlace, _ output: PreparedExchange.Output,
         _ context: CommandContext
     ) throws -> ExitStatus {
-        let start = ContinuousClock.now
+        let (transport, start) = (opened.transport, ContinuousClock.now)
+        let earlier = opened.requestCount?() ?? 0
         let report = try explaining { try exchange(synchronizer, transport, context) }
         if addsSnapshot {
             let progress = PageProgress(context)
@@ -138,6 +119,7 @@ struct FolderExchange {
             parked: report.pulled?.parkedCount ?? 0, bytesPulled: report.pulled?.byteCount ?? 0,
             bytesPushed: report.pushed?.byteCount ?? 0, replicas: report.replicas.count,
             compacted: report.isCompacted, remarks: report.remarks,
+            requests: opened.requestCount.map { $0() - earlier },
             seconds: (seconds * 1000).rounded() / 1000)
         if !output.isSilent(report.pulled, report.pushed) {
             let label = isLabelled ? "\(chosen.name): " : ""
@@ -149,22 +131,24 @@ struct FolderExchange {
     private func explaining<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
-        } catch let error as StoreError where error.code == .wrongPassphrase && error.path == folder {
+        } catch let error as StoreError where error.code == .wrongPassphrase && error.path == place.location {
             throw Failure.noKeyOpens(
-                "\(folder): the passphrase does not open the files of the folder",
+                "\(place.location): the passphrase does not open the files of the \(place.noun)",
                 hints: ["all replicas use the same one, given by --remote-passphrase-file"])
         } catch let error as SyncError where error.code == .otherStore {
             throw Failure.refused(
                 error.message,
                 hints: [
-                    "each database needs a folder of its own",
-                    "replicas are made with: syncctl init <new> --join \(RemoteArgument.words(forFolder: folder))",
+                    place.folder == nil
+                        ? "each database needs a prefix of its own in the bucket"
+                        : "each database needs a folder of its own",
+                    "replicas are made with: syncctl init <new> --join \(place.words)",
                 ])
         }
     }
 
     private func exchange(
-        _ synchronizer: Synchronizer, _ transport: FolderTransport, _ context: CommandContext
+        _ synchronizer: Synchronizer, _ transport: MailboxTransport, _ context: CommandContext
     ) throws -> FolderReport {
         let progress = ExchangeProgress(context, pullUnit: .bytes)
         defer { progress.finish() }

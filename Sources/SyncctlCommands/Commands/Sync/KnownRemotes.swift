@@ -11,8 +11,12 @@ struct ChosenRemote: Equatable {
     let isNamed: Bool
 
     /// A remote that the command line names.
-    init(given name: String) {
-        (self.name, argument, isNamed) = (name, RemoteArgument(name), true)
+    ///
+    /// - parameter options: How a bucket is reached.
+    init(given name: String, _ options: BucketOptions = BucketOptions()) {
+        argument = options.applied(to: RemoteArgument(name))
+        isNamed = true
+        if case .bucket(let bucket) = argument { self.name = bucket.name } else { self.name = name }
     }
 
     /// A server that the store is enrolled with.
@@ -26,6 +30,17 @@ struct ChosenRemote: Equatable {
         name = remembered.name
         argument = RemoteArgument(isHere ? remembered.name : remembered.location)
         isNamed = true
+    }
+
+    /// A remote that the command line names. A bucket is reached as it was the last time unless something else is said,
+    /// so the store is opened when it may know how.
+    init(given name: String, _ options: BucketOptions, _ store: ExchangedStore) throws {
+        self.init(given: name, options)
+        guard case .bucket(let bucket) = argument, bucket.location == bucket.name,
+            NetworkSupport.access != nil,
+            let known = try store.synchronizer().rememberedRemotes().first(where: { $0.name == bucket.name })
+        else { return }
+        self.init(known)
     }
 
     /// What the store remembers of it; nil for servers, which it is enrolled with.

@@ -8,7 +8,7 @@ package struct RemoteOptions: ParsableArguments {
     @Option(
         name: [.customShort("r"), .customLong("remote")],
         help: ArgumentHelp(
-            "The file of the other store, dir:<folder> for a shared folder, ssh://host/path for a store that ssh reaches, or the name of a server (default: the server default, or the only remote that is remembered).",
+            "The file of the other store, dir:<folder> for a shared folder, s3://<bucket>/<prefix> for a bucket, ssh://host/path for a store that ssh reaches, or the name of a server (default: the server default, or the only remote that is remembered).",
             valueName: "store"),
         completion: .file())
     package var given: String?
@@ -23,13 +23,16 @@ package struct RemoteOptions: ParsableArguments {
     @Flag(help: "Make the shared folder if it is not there.")
     var create = false
 
+    @OptionGroup(title: "Bucket") var bucket: BucketOptions
+
     @OptionGroup package var compression: CompressionOption
 
     @OptionGroup var scope: ScopeOptions
 
     @OptionGroup var cost: FileCostOptions
 
-    @OptionGroup(title: "Passphrase of the remote (default: the store's; a folder needs one of its own)")
+    @OptionGroup(
+        title: "Passphrase of the remote (default: the store's; a folder or a bucket needs one of its own)")
     var passphrase: RemotePassphraseOptions
 
     package func validate() throws {
@@ -38,19 +41,21 @@ package struct RemoteOptions: ParsableArguments {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")
         }
         // A folder without a name is told of below.
+        try bucket.validate(with: given == nil ? nil : named)
         if compression.given != nil && !named.isNetwork && named != .folder("") {
             throw ValidationError("--compression goes with a server or ssh://host/path")
         }
-        if cost.cost != nil && named.folder == nil {
-            throw ValidationError("--cost goes with a folder: --remote dir:<folder>")
+        if cost.cost != nil && SharedPlace(named) == nil {
+            throw ValidationError("--cost goes with a folder or a bucket: --remote dir:<folder>")
         }
         if create && named.folder == nil {
             throw ValidationError("--create goes with a folder: --remote dir:<folder>")
         }
         if named == .folder("") { throw ValidationError("--remote dir: names no folder") }
-        if named.isFolder && scope.isGiven {
+        if named.isPlace && scope.isGiven {
             throw ValidationError(
-                "a folder holds all tables and rows: what is chosen goes with another store")
+                "a \(named.isFolder ? "folder" : "bucket") holds all tables and rows: what is chosen goes with another store"
+            )
         }
     }
 }
@@ -120,6 +125,11 @@ struct SyncCommand: ParsableCommand {
             passphrase of the folder. --create begins one. --snapshot adds a copy of the whole store, tables that are not \
             tracked too, from which new replicas begin with: syncctl init <store> --join dir:<folder>
 
+            A bucket of an S3-compatible storage does the same without any server of one's own. Its credentials come \
+            from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from a profile of ~/.aws/credentials, which may \
+            name a command; they are no arguments, and are not remembered. How it is reached is: endpoint, region, \
+            profile. The bucket has to exist.
+
             With --tables, some tables only are exchanged with this remote, now and from then on; nothing \
             is deleted in the others. --all-tables brings what was left out. With --rows, this store holds \
             the rows of a table that have some values in a column; the others are taken out here and \
@@ -143,6 +153,8 @@ struct SyncCommand: ParsableCommand {
               syncctl sync a.db --remote b.db --tables note,tag
               syncctl sync a.db --remote dir:/media/stick/notes \\
                 --remote-passphrase-file pw3 --create
+              syncctl sync a.db --remote s3://my-bucket/notes \\
+                --s3-endpoint https://s3.example.com --remote-passphrase-file pw3
               syncctl sync a.db --remote ssh://host/srv/hub.db \\
                 --remote-command 'syncctl serve --stdio --passphrase-file /etc/hub.pw'
             """)
@@ -154,14 +166,14 @@ struct SyncCommand: ParsableCommand {
     @Flag(help: "Make the tables that are missing here as the remote has them, and track them.")
     var createTables = false
 
-    @Flag(help: "Put a snapshot into the folder, from which new replicas can begin.")
+    @Flag(help: "Put a snapshot into the folder or bucket, from which new replicas can begin.")
     var snapshot = false
 
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if snapshot && RemoteArgument(remote.given).folder == nil {
-            throw ValidationError("--snapshot goes with a folder: --remote dir:<folder>")
+        if snapshot && SharedPlace(RemoteArgument(remote.given)) == nil {
+            throw ValidationError("--snapshot goes with a folder or a bucket: --remote dir:<folder>")
         }
         try repetition.validate(with: remote)
         if createTables && repetition.dryRun {

@@ -22,7 +22,7 @@ package struct WatchedRemote {
         let store = ExchangedStore(options, context)
         let chosen =
             if let given = remote.given {
-                ChosenRemote(given: given)
+                try ChosenRemote(given: given, remote.bucket, store)
             } else {
                 try store.synchronizer().knownRemotes(all: false, store: options.store)[0]
             }

@@ -55,8 +55,9 @@ struct SchemaCommand: ParsableCommand {
         if remoteCommand != nil && !RemoteArgument(remote).isSSH {
             throw ValidationError("--remote-command goes with --remote ssh://host/path")
         }
-        if let remote, RemoteArgument(remote).isFolder {
-            throw ValidationError("a folder does not tell how tables are made; name another replica")
+        if let remote, RemoteArgument(remote).isPlace {
+            let noun = RemoteArgument(remote).isFolder ? "folder" : "bucket"
+            throw ValidationError("a \(noun) does not tell how tables are made; name another replica")
         }
     }
 

@@ -1,0 +1,95 @@
+import AsyncHTTPClient
+import Dispatch
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// Sends requests over HTTP, and keeps connections open between them.
+final class HTTPCarrier: BucketCarrier {
+    /// How often it is looked whether a request is still wanted.
+    private static let checkMilliseconds = 100
+
+    private let client: HTTPClient
+
+    /// - parameters:
+    ///     - connectSeconds: How long a connection may take to come about.
+    ///     - silenceSeconds: How long the server may be silent.
+    ///     - trustRootsFile: A file of certificates in PEM that chains may end in, instead of the system's.
+    init(connectSeconds: Int64, silenceSeconds: Int64, trustRootsFile: String?) {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        if let trustRootsFile { tls.trustRoots = .file(trustRootsFile) }
+        // A redirect would need another signature, for a place that nobody has named.
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            timeout: .init(connect: .seconds(connectSeconds), read: .seconds(silenceSeconds)),
+            decompression: .disabled)
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.retryConnectionEstablishment = false
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    deinit {
+        // It must live until its connections are closed, for which nobody waits.
+        client.shutdown { [client] _ in withExtendedLifetime(client) {} }
+    }
+
+    func send(_ request: SignedRequest, check: () throws -> Void) throws -> BucketAnswer {
+        let ready: HTTPClient.Request
+        do {
+            ready = try HTTPClient.Request(
+                url: request.url, method: HTTPMethod(rawValue: request.method),
+                headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
+                body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body)))
+        } catch {
+            throw CarrierFailure(reason: "the address can't be asked: \(error)", mayPass: false)
+        }
+        let task = client.execute(
+            request: ready,
+            delegate: ResponseAccumulator(request: ready, maxBodySize: request.answerByteCountMax),
+            deadline: .now() + .seconds(request.seconds))
+        let done = DispatchSemaphore(value: 0)
+        task.futureResult.whenComplete { _ in done.signal() }
+        while done.wait(timeout: .now() + .milliseconds(Self.checkMilliseconds)) == .timedOut {
+            do {
+                try check()
+            } catch {
+                task.cancel()
+                throw error
+            }
+        }
+        do {
+            return try answer(task.wait(), to: request)
+        } catch let error as CarrierFailure {
+            throw error
+        } catch is ResponseAccumulator.ResponseTooBigError {
+            throw CarrierFailure(
+                reason: "the answer has over \(request.answerByteCountMax) bytes", mayPass: false)
+        } catch {
+            throw CarrierFailure(reason: Self.words(error), mayPass: !(error is NIOSSLExtraError))
+        }
+    }
+
+    private func answer(_ response: HTTPClient.Response, to request: SignedRequest) throws -> BucketAnswer {
+        let body = response.body.map { Data($0.readableBytesView) } ?? Data()
+        let promised = response.headers.first(name: "content-length").flatMap { Int($0) }
+        if let promised, request.method != "HEAD", response.status != .notModified, promised != body.count {
+            throw CarrierFailure(reason: "the answer is \(body.count) bytes of \(promised)")
+        }
+        return BucketAnswer(
+            status: Int(response.status.code), headers: response.headers.map { ($0.name, $0.value) },
+            body: body)
+    }
+
+    /// What is wrong, without the address, which may have a long query.
+    private static func words(_ error: any Error) -> String {
+        switch error {
+        case let error as HTTPClientError: "the connection failed: \(error.shortDescription)"
+        case let error as NIOConnectionError: "cannot connect to \(error.host):\(error.port)"
+        case is NIOSSLError, is NIOSSLExtraError: "no secure connection: \(error)"
+        default: "the connection failed: \(error)"
+        }
+    }
+}

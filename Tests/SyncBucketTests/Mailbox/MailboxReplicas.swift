@@ -1,0 +1,1 @@
+../../SyncTestingTests/Mailbox/MailboxReplicas.swift
