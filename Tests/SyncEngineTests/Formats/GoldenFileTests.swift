@@ -36,7 +36,7 @@ import Testing
     /// row; then an update and a deletion that have no versions yet.
     @Test(arguments: [
         ("metadata-v1-c041842.db", 1), ("metadata-v2-b8fc0dd.db", 2), ("metadata-v3-221617e.db", 3),
-        ("metadata-v3-19353b6.db", 3),
+        ("metadata-v3-ea7f705.db", 3),
     ])
     func aStoreOfEachFormatIsReadUpgradedAndSynchronized(name: String, format: Int64) throws {
         let path = try copy(name)
@@ -82,7 +82,7 @@ import Testing
             try old.read { try String.fetchSet($0, sql: "SELECT body FROM note") } == ["new"])
     }
 
-    @Test(arguments: ["folder-v1-19353b6"]) func aFolderOfEachFormatIsRead(name: String) throws {
+    @Test(arguments: ["folder-v1-ea7f705"]) func aFolderOfEachFormatIsRead(name: String) throws {
         let folder = FolderTransport(path: try copy(name), passphrase: try Passphrase("of the folder"))
         let path = stores.path("joined.db")
         try Synchronizer.join(
@@ -97,10 +97,10 @@ import Testing
 
     /// Bundles without facts about replicas, version 1, are in `Schemas/wire/vectors`.
     @Test func aBundleOfVersion2IsApplied() throws {
-        let bundle = try copy("bundle-v2-19353b6")
+        let bundle = try copy("bundle-v2-ea7f705")
         let access = BundleFile.Access.sealed(ArchiveSecret(try Passphrase("of the file")))
         #expect(try BundleFile.inspect(bundle, access).tables.map(\.name) == ["note"])
-        let queue = try open(try copy("metadata-v3-19353b6.db"))
+        let queue = try open(try copy("metadata-v3-ea7f705.db"))
         let synchronizer = try Synchronizer(queue, environment: stores.clock.environment)
         _ = try synchronizer.applyBundle(at: bundle, access)
         #expect(try titles(queue) == ["Books", "Groceries", "Holidays", "Music"])
