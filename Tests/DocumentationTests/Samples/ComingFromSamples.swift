@@ -11,7 +11,7 @@ import Testing
 
     @Test func aDatabaseOfGRDBBecomesAStore() async throws {
         let path = place.path("grdb.db")
-        try DatabaseQueue(path: path).write { db in
+        try await DatabaseQueue(path: path).write { db in
             try db.execute(
                 sql: """
                     CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT NOT NULL, score INTEGER NOT NULL);

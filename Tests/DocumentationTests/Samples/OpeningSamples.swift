@@ -43,7 +43,7 @@ import Testing
         #expect(describe(opening: path, passphrase: "correct horse") == "open")
         #expect(describe(opening: path, passphrase: "wrong").hasPrefix("ask"))
         let plain = place.path("plain.db")
-        try DatabaseQueue(path: plain).write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try await DatabaseQueue(path: plain).write { try $0.execute(sql: "CREATE TABLE t (a)") }
         #expect(describe(opening: plain, passphrase: "x").hasPrefix("a database without"))
     }
 
@@ -109,14 +109,14 @@ import Testing
         // end
         #expect(try keyring.information().slots.map(\.label) == ["me", "safe"])
         // sample: slots-opening
-        func openNotes(at path: String, with secret: Secret) throws -> DatabaseQueue {
+        func unlock(_ path: String, with secret: Secret) throws -> DatabaseQueue {
             var configuration = Configuration()
             configuration.useKeySlot(secret)
             return try DatabaseQueue(path: path, configuration: configuration)
         }
         // end
         let text = try String(contentsOfFile: printed, encoding: .utf8)
-        let notes = try openNotes(at: path, with: Secret(RecoveryKey(text)))
+        let notes = try unlock(path, with: Secret(RecoveryKey(text)))
         #expect(try notes.read { try $0.tableExists("note") })
         try notes.close()
         // sample: slots-change
@@ -145,7 +145,8 @@ import Testing
             backup, to: restored, opening: ArchiveSecret(Passphrase("kept in a safe")),
             passphrase: Passphrase("correct horse"))
         // end
-        #expect(try openNotes(at: restored, passphrase: "correct horse").read { try $0.tableExists("note") })
+        let copy = try openNotes(at: restored, passphrase: "correct horse")
+        #expect(try await copy.read { try $0.tableExists("note") })
     }
 
     @Test func aCheckFindsNothingInASoundStore() throws {
