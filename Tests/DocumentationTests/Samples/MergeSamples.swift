@@ -43,7 +43,9 @@ import Testing
     @Test func parkedRowsAreListed() async throws {
         let (notes, phone) = try place.replicas()
         for queue in [notes, phone] {
-            try await queue.write { try $0.execute(sql: "CREATE TABLE tag (id BLOB PRIMARY KEY, name TEXT UNIQUE)") }
+            try await queue.write {
+                try $0.execute(sql: "CREATE TABLE tag (id BLOB PRIMARY KEY, name TEXT UNIQUE)")
+            }
             try Synchronizer(queue).track(["tag"])
             try await queue.write {
                 try $0.execute(sql: "INSERT INTO tag VALUES (?, 'red')", arguments: [UUID.v7()])
@@ -65,7 +67,9 @@ import Testing
         let notes = try place.notes()
         try await notes.write { db in
             try db.execute(
-                sql: "CREATE TABLE article (id BLOB PRIMARY KEY, likes INTEGER NOT NULL DEFAULT 0, read_until INTEGER, tags TEXT)")
+                sql:
+                    "CREATE TABLE article (id BLOB PRIMARY KEY, likes INTEGER NOT NULL DEFAULT 0, read_until INTEGER, tags TEXT)"
+            )
         }
         let synchronizer = try Synchronizer(notes, tables: ["article"])
         // sample: policies
@@ -140,7 +144,9 @@ import Testing
         // end
         let synchronizer = try Synchronizer(notes)
         try await notes.write {
-            try $0.execute(sql: "INSERT INTO note (id, title, text, colour) VALUES (?, 'Ideas', 'first', 'red')", arguments: [UUID.v7()])
+            try $0.execute(
+                sql: "INSERT INTO note (id, title, text, colour) VALUES (?, 'Ideas', 'first', 'red')",
+                arguments: [UUID.v7()])
         }
         #expect(try await synchronizer.sync(with: toPhone).pushed?.rowCount == 1)
         // sample: migrated-status
@@ -154,7 +160,10 @@ import Testing
         let notes = try DatabaseQueue(
             path: place.path("old.db"), configuration: place.configuration("correct horse"))
         try notes.write {
-            try $0.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO note VALUES (1, 'a')")
+            try $0.execute(
+                sql:
+                    "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT); INSERT INTO note VALUES (1, 'a')"
+            )
         }
         // sample: keys
         var migrator = DatabaseMigrator()

@@ -125,4 +125,3 @@ import Testing
         for await _ in changes { break }
     }
 }
-

@@ -63,7 +63,8 @@ import Testing
         let folderPath = place.path("shared")
         let cost = ScryptCost.minimum
         // sample: folder
-        let folder = FolderTransport(path: folderPath, passphrase: try Passphrase("of the folder"), cost: cost)
+        let folder = FolderTransport(
+            path: folderPath, passphrase: try Passphrase("of the folder"), cost: cost)
         let report = try await synchronizer.sync(through: folder)
         for remark in report.remarks { print(remark) }
         // end

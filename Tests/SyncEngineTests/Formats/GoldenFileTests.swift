@@ -62,7 +62,8 @@ import Testing
         try clone.close()
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.usePassphrase("of the clone") }
-        let report = try synchronizer.run(.both, StoreTransport(path: clonePath, configuration: configuration))
+        let report = try synchronizer.run(
+            .both, StoreTransport(path: clonePath, configuration: configuration))
         #expect(report.pulled?.rowCount == 1)
         #expect(try titles(queue) == ["Books", "Groceries", "Holidays in June"])
         #expect(try queue.read { try MetadataCheck.problems(of: $0, isDeep: true) } == [])
@@ -164,7 +165,9 @@ import Testing
         let fresh = try stores.create("fresh.db")
         #expect(try layout(again.queue) == layout(fresh.queue))
         #expect(
-            try again.queue.read { try String.fetchAll($0, sql: "SELECT label || revision FROM _sync_device") }
+            try again.queue.read {
+                try String.fetchAll($0, sql: "SELECT label || revision FROM _sync_device")
+            }
                 == ["phone0"])
         #expect(try again.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) } == [])
     }
@@ -172,7 +175,8 @@ import Testing
     /// The tables of the metadata, with their columns.
     private func layout(_ queue: DatabaseQueue) throws -> [String] {
         try queue.read { db in
-            let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_sync%' ESCAPE '\\' ORDER BY 1"
+            let sql =
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_sync%' ESCAPE '\\' ORDER BY 1"
             return try String.fetchAll(db, sql: sql).flatMap { table in
                 try db.columns(in: table).map { "\(table).\($0.name)" }
             }

@@ -62,7 +62,9 @@ struct ImportApp {
         let zones = ["Harlem", "Chelsea", "Midtown", "Astoria", "Bushwick"]
         print("day,zone,kilometres")
         for number in 0..<count {
-            print("2026-\(number % 12 + 1)-\(number % 28 + 1),\(zones[number % zones.count]),\(Double(number % 200) / 10)")
+            print(
+                "2026-\(number % 12 + 1)-\(number % 28 + 1),\(zones[number % zones.count]),\(Double(number % 200) / 10)"
+            )
         }
     }
 

@@ -35,7 +35,8 @@ extension MetadataSchema {
     private static func completeVersion3(_ db: Database) throws {
         let sql = "SELECT name FROM main.sqlite_master WHERE name LIKE '\\_sync\\_%' ESCAPE '\\'"
         let names = try String.fetchSet(db, sql: sql)
-        let missing = statements.filter { statement in statement.created.map { !names.contains($0) } ?? false }
+        let missing = statements.filter { statement in statement.created.map { !names.contains($0) } ?? false
+        }
         guard !missing.isEmpty else { return }
         for (table, column, definition) in lateColumns where names.contains(table) {
             guard try !db.columns(in: table).contains(where: { $0.name == column }) else { continue }
