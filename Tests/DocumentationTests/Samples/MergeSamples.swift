@@ -101,8 +101,13 @@ import Testing
         }
         try phone.close()
         _ = try await synchronizer.sync(with: toPhone)
-        let row = try await notes.read { try Row.fetchOne($0, sql: "SELECT likes, read_until FROM article") }
-        #expect(row == ["likes": 3, "read_until": 20])
+        let values = try await notes.read { db in
+            [
+                try Int.fetchOne(db, sql: "SELECT likes FROM article"),
+                try Int.fetchOne(db, sql: "SELECT read_until FROM article"),
+            ]
+        }
+        #expect(values == [3, 20])
     }
 
     @Test func someTablesAndRowsAreChosen() async throws {
