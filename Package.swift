@@ -160,6 +160,16 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
+            exclude: ["Fixtures"],
+            swiftSettings: settings),
+        // The code of the articles in Sources/*/*.docc.
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["CipherStore", "SyncEngine", "SyncHTTP", "SyncTesting", "TestSupport"],
+            swiftSettings: settings),
+        // That of Examples, which are packages of their own.
+        .testTarget(
+            name: "ExampleTests", dependencies: ["CipherStore", "SyncEngine", "SyncHTTP"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncHTTPTests",

@@ -2,7 +2,7 @@ extension DatabaseWriter {
     /// Erases the content of the database: tables, indexes, views, triggers,
     /// and the header's `user_version` and `application_id`. The encryption stays.
     ///
-    /// The file keeps its size until ``vacuum()-(_)``.
+    /// The file keeps its size until `vacuum()`.
     ///
     /// - throws: A ``DatabaseError``; the database is then as it was.
     @_disfavoredOverload public func erase() throws {

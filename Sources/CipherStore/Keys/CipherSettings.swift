@@ -6,7 +6,7 @@ public struct CipherSettings: Equatable, Sendable {
     /// The major version of SQLCipher that made the format.
     ///
     /// Files of versions 3 and 4 are recognised. Those of 1 and 2 open on request: see
-    /// ``Database/usePassphrase(_:settings:)``.
+    /// ``Database/usePassphrase(_:settings:)-(String,_)``.
     public enum Format: Int, Sendable, CaseIterable {
         /// PBKDF2-HMAC-SHA1 with 4,000 rounds; pages carry no MAC, so that damage shows as wrong data.
         case version1 = 1

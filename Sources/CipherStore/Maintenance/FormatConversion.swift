@@ -9,6 +9,7 @@ extension StoreCopy {
     ///     - source: A connection outside of a transaction.
     ///     - path: Where the new store goes; no file may be there.
     ///     - passphrase: The passphrase of the new store.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
     /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
     public static func makeStore(
         of source: Database, at path: String, passphrase: borrowing Passphrase,

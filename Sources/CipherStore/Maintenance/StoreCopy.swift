@@ -16,6 +16,7 @@ public enum StoreCopy {
     ///     - path: Where the copy goes; no file may be there.
     ///     - passphrase: The passphrase of the copy.
     ///     - preparation: What has to hold of the source when it is copied.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
     ///     - finishing: Changes to the copy before it gets its name.
     /// - throws: ``StoreError``, ``DatabaseError``, or the error of a closure.
     ///   No file is left at `path` then.

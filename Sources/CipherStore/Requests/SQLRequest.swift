@@ -46,7 +46,7 @@ public struct SQLRequest<RowDecoder>: Sendable {
     /// - parameters:
     ///     - literal: A SELECT query.
     ///     - adapter: How its rows are presented.
-    ///     - cached: As in ``init(sql:arguments:adapter:cached:)``.
+    ///     - cached: As in `init(sql:arguments:adapter:cached:)`.
     public init(literal: SQL, adapter: (any RowAdapter)? = nil, cached: Bool = false) {
         self.init(literal, adapter: adapter, isCached: cached)
     }

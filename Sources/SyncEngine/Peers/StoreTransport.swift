@@ -9,6 +9,7 @@ public struct StoreTransport: Transport {
     /// Makes a transport to a file.
     ///
     /// - parameters:
+    ///     - path: The file.
     ///     - configuration: Opens the file with its own key.
     ///     - name: What the remote is called in the status and in the choice of its tables; nil for the path.
     public init(path: String, configuration: Configuration, name: String? = nil) {

@@ -20,6 +20,8 @@ public protocol SyncPeer: AnyObject {
     /// Writes the changes that a receiver does not know, of all tables or of some, as the frames of a bundle,
     /// from one snapshot.
     ///
+    /// - parameter request: What is asked for.
+    /// - parameter progress: Called with how far it is; an error that it throws ends the whole.
     /// - parameter sink: Takes frames; their bytes are valid only during the call.
     /// - returns: The number of rows and bytes.
     func send(
@@ -45,6 +47,7 @@ public protocol SyncPeer: AnyObject {
     /// the two replicas since this one greeted; its own newer state then looks like a copy of its file.
     ///
     /// - parameters:
+    ///     - forks: The forks.
     ///     - greeting: What the other replica said.
     ///     - replica: The identity that this replica greeted with.
     /// - returns: Whether it has a new identity.
@@ -52,6 +55,8 @@ public protocol SyncPeer: AnyObject {
 
     /// Remembers that it was synchronized with another replica.
     ///
+    /// - parameter peer: What the remote said of itself.
+    /// - parameter name: What people call the remote.
     /// - parameter vector: What the other replica knows now.
     func remember(_ peer: ReplicaID, name: String, knowing vector: VersionVector) throws
 

@@ -7,7 +7,8 @@ extension Synchronizer {
     /// - parameters:
     ///     - path: Where the archive goes; no file may be there.
     ///     - lock: Who can open it.
-    /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
+    /// - throws: `StoreError`, `DatabaseError`. No file is left at `path` then.
     public func archive(
         to path: String, lock: ArchiveLock, progress: StoreProgressHandler? = nil
     ) throws {
@@ -39,7 +40,9 @@ extension Synchronizer {
     ///     - path: Where the store goes; no file may be there.
     ///     - secret: What opens the archive.
     ///     - passphrase: The passphrase of the store.
-    /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    ///     - environment: Where time and randomness come from.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
+    /// - throws: `StoreError`, `DatabaseError`. No file is left at `path` then.
     public static func restore(
         archive: String, to path: String, opening secret: ArchiveSecret, passphrase: borrowing Passphrase,
         environment: SyncEnvironment = .system, progress: StoreProgressHandler? = nil

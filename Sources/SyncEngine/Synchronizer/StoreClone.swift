@@ -8,7 +8,8 @@ extension Synchronizer {
     /// - parameters:
     ///     - path: Where the new store goes; no file may be there.
     ///     - passphrase: The passphrase of the new store.
-    /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
+    /// - throws: `StoreError`, `DatabaseError`. No file is left at `path` then.
     public func clone(
         to path: String, passphrase: borrowing Passphrase, progress: StoreProgressHandler? = nil
     ) throws {
@@ -29,7 +30,7 @@ extension Synchronizer {
 
     /// Writes the user's tables into a plain SQLite file, without the sync metadata.
     ///
-    /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    /// - throws: `StoreError`, `DatabaseError`. No file is left at `path` then.
     public func exportPlaintext(to path: String) throws {
         try database.writeWithoutTransaction { db in
             try PlaintextExport.writePlaintext(of: db, at: path) { copy in

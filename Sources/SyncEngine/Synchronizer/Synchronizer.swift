@@ -24,7 +24,7 @@ public final class Synchronizer: Sendable {
     ///     - policies: What becomes of concurrent values of columns; the later write
     ///       stands in all others. See ``setPolicies(_:)``.
     ///     - environment: Where time and randomness come from.
-    /// - throws: ``SyncError``, for a table that can't be tracked; ``DatabaseError``.
+    /// - throws: ``SyncError``, for a table that can't be tracked; `DatabaseError`.
     public init(
         _ database: any DatabaseWriter, tables: [String] = [], policies: [ColumnPolicy] = [],
         environment: SyncEnvironment = .system
@@ -69,6 +69,7 @@ public final class Synchronizer: Sendable {
 
     /// Tracks tables. Their existing rows count as inserted now.
     ///
+    /// - parameter tables: Tables, by name.
     /// - parameter policies: What becomes of concurrent values, see ``setPolicies(_:)``.
     /// - throws: ``SyncError`` for a table that can't be tracked, or a policy that a column
     ///   can't have; no table is tracked then.
@@ -82,7 +83,7 @@ public final class Synchronizer: Sendable {
     /// Tracks tables in the transaction that is open, so that a table can be
     /// made, filled and tracked as one step. Outside of one, it has its own.
     ///
-    /// - throws: As ``track(_:)``.
+    /// - throws: As `track(_:)`.
     public func track(_ tables: [String], in db: Database) throws {
         let tracking = TableTracking(db: db, environment: environment)
         guard !db.isInsideTransaction else { return try tracking.track(tables) }
@@ -100,6 +101,8 @@ public final class Synchronizer: Sendable {
     /// Cancelling the task stops ``sync(with:)``, but not this method. An error thrown by `progress` stops
     /// it.
     ///
+    /// - parameter direction: Whether changes come, go, or both.
+    /// - parameter transport: The way to the remote.
     /// - parameter progress: Called with the direction, the rows that were sent
     ///   and their number. An error that it throws cancels.
     /// - throws: As ``sync(with:)``, or the error of `progress`.

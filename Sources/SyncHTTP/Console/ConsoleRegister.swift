@@ -60,7 +60,7 @@ public struct ConsoleRegister: Sendable {
     ///     - milliseconds: After how long it expires; up to a day.
     ///     - address: Where the browser reaches the server.
     /// - throws: ``RemoteError`` of code `malformed` for an expiry out of range, and `busy` when too many links are
-    ///   open; ``DatabaseError``.
+    ///   open; `DatabaseError`.
     public func makeLink(expiresAfter milliseconds: Int64 = 600_000, address: ServerAddress) throws
         -> ConsoleLink
     {
@@ -85,7 +85,7 @@ public struct ConsoleRegister: Sendable {
     /// Ends all sessions and links.
     ///
     /// - returns: How many links were open.
-    /// - throws: ``DatabaseError``.
+    /// - throws: `DatabaseError`.
     @discardableResult
     public func revoke() throws -> Int {
         let now = now

@@ -17,7 +17,7 @@ extension DeviceRegister {
     ///     - address: Where the device reaches the server.
     /// - throws: ``RemoteError`` of code `malformed`, for a label that is too long, empty, taken or has
     ///   control characters, and for an expiry out of range; `busy` when too many invitations are open.
-    ///   ``SyncError``: `noSuchTable` for a table that is not tracked, `unsuitableScope` for a column or values that
+    ///   `SyncError`: `noSuchTable` for a table that is not tracked, `unsuitableScope` for a column or values that
     ///   rows can't be chosen by.
     public func invite(
         label: String, expiresAfter milliseconds: Int64 = 900_000, isReadOnly: Bool = false,

@@ -205,7 +205,7 @@ public struct DeviceRegister: Sendable {
     ///     - scope: What it may exchange from now on; nil to leave that as it is.
     ///     - isReadOnly: Whether its changes are refused from now on; nil to leave that as it is.
     /// - returns: The device as it is now.
-    /// - throws: ``RemoteError`` of code `unknownDevice` when there is none that is not revoked; ``SyncError``:
+    /// - throws: ``RemoteError`` of code `unknownDevice` when there is none that is not revoked; `SyncError`:
     ///   `noSuchTable`, `unsuitableScope`. Nothing changes then.
     @discardableResult
     public func change(_ name: String, scope: SyncScope? = nil, isReadOnly: Bool? = nil) throws -> Device {

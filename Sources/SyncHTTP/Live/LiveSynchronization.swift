@@ -56,7 +56,9 @@ public final class LiveSynchronization: Sendable {
 
     /// Prepares a live synchronization.
     ///
+    /// - parameter synchronizer: The store.
     /// - parameter remote: The name of the server.
+    /// - parameter options: How it is done.
     /// - throws: ``RemoteError`` of code `noSuchRemote`.
     public init(
         _ synchronizer: Synchronizer, remote: String = RemoteBook.defaultName, options: Options = Options()
@@ -90,7 +92,7 @@ public final class LiveSynchronization: Sendable {
     /// Synchronizes until it is stopped, and blocks this thread meanwhile.
     ///
     /// - parameter onEvent: Called on this thread; an error that it throws ends the whole.
-    /// - throws: ``RemoteError``, ``SyncError``, ``DatabaseError``: what no repetition helps against, such as a
+    /// - throws: ``RemoteError``, `SyncError`, `DatabaseError`: what no repetition helps against, such as a
     ///   device that was revoked.
     public func run(_ onEvent: (Event) throws -> Void) throws {
         let watcher = StoreWatcher(

@@ -26,6 +26,7 @@ public struct PipeServer: Sendable {
     /// Prepares a server.
     ///
     /// - parameters:
+    ///     - synchronizer: The store.
     ///     - input: Where requests come from.
     ///     - output: Where answers go. Nothing else may be written there.
     public init(_ synchronizer: Synchronizer, input: Int32, output: Int32) {

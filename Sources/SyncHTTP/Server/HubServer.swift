@@ -110,8 +110,9 @@ public struct HubServer: Sendable {
     ///
     /// - parameters:
     ///     - synchronizers: The stores. Pools serve several devices better than queues.
+    ///     - options: How it is done.
     ///     - logger: Where requests that failed are logged. No values of rows and no secrets are.
-    /// - throws: ``RemoteError`` of code `cannotServe`; ``SyncError``, ``DatabaseError``.
+    /// - throws: ``RemoteError`` of code `cannotServe`; `SyncError`, `DatabaseError`.
     public init(_ synchronizers: [Synchronizer], options: Options, logger: Logger? = nil) throws {
         guard let first = synchronizers.first else {
             throw RemoteError(.cannotServe, "there is no store to serve")

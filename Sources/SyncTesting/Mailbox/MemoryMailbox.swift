@@ -12,7 +12,7 @@ import SyncEngine
 /// mailbox.endFaults()
 /// ```
 ///
-/// A fault never goes beyond what ``Mailbox`` allows, but for ``MailboxFault/damage``, which no place promises to
+/// A fault never goes beyond what `Mailbox` allows, but for ``MailboxFault/damage``, which no place promises to
 /// be free of.
 public struct MemoryMailbox: Mailbox {
     private let place: MemoryPlace
@@ -49,6 +49,7 @@ public struct MemoryMailbox: Mailbox {
     /// Puts other bytes into the place of a file's, for all to see.
     ///
     /// - parameter content: The bytes; nil to remove the file.
+    /// - parameter path: The file.
     public func setContent(_ content: Data?, of path: MailboxPath) { place.put(content, path) }
 
     /// A name without a seed or a machine: settings of stores depend on it.
@@ -59,14 +60,14 @@ public struct MemoryMailbox: Mailbox {
 
     /// The names of the folders, as this machine sees them.
     ///
-    /// - throws: ``MailboxError`` of code `unreachable`.
+    /// - throws: `MailboxError` of code `unreachable`.
     public func folders() throws -> [String] {
         Array(Set(try place.list(machine).map(\.key.folder)))
     }
 
     /// The files of a folder, as this machine sees them.
     ///
-    /// - throws: ``MailboxError`` of code `unreachable`.
+    /// - throws: `MailboxError` of code `unreachable`.
     public func files(in folder: String) throws -> [MailboxFile] {
         try place.list(machine).filter { $0.key.folder == folder }
             .map { MailboxFile(name: $0.key.name, byteCount: $0.value) }
@@ -74,7 +75,7 @@ public struct MemoryMailbox: Mailbox {
 
     /// Opens a file, as this machine sees it.
     ///
-    /// - throws: ``MailboxError``: `missing`, `unreachable`.
+    /// - throws: `MailboxError`: `missing`, `unreachable`.
     public func open(_ path: MailboxPath) throws -> any MailboxReader {
         guard let content = try place.open(path, machine) else {
             throw MailboxError(.missing, "there is no such file")
@@ -84,7 +85,7 @@ public struct MemoryMailbox: Mailbox {
 
     /// Writes a file.
     ///
-    /// - throws: ``MailboxError``: `exists`, `full`, `unreachable`; what `body` throws.
+    /// - throws: `MailboxError`: `exists`, `full`, `unreachable`; what `body` throws.
     public func write(
         _ path: MailboxPath, replacing: Bool,
         _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
@@ -102,7 +103,7 @@ public struct MemoryMailbox: Mailbox {
 
     /// Removes a file.
     ///
-    /// - throws: ``MailboxError`` of code `unreachable`.
+    /// - throws: `MailboxError` of code `unreachable`.
     public func remove(_ path: MailboxPath) throws { try place.remove(path, machine) }
 }
 

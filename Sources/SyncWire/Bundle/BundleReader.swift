@@ -31,6 +31,7 @@ public struct BundleReader: ~Copyable {
     /// out of its context.
     ///
     /// - parameters:
+    ///     - bytes: What came.
     ///     - onHeader: Called when the frame is the header.
     ///     - onRow: Called for each row that the frame completes.
     /// - throws: ``WireError``, or what the closures throw.

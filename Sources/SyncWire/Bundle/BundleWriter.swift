@@ -1,6 +1,6 @@
 /// Writes a bundle as a sequence of frames.
 ///
-/// The calls for one row come in this order: ``beginRow``, ``value(_:)`` for
+/// The calls for one row come in this order: `beginRow`, ``value(_:)`` for
 /// each column of the base, ``cell(column:stamp:value:)`` for each cell, ``endRow()``.
 public struct BundleWriter: ~Copyable {
     /// A chunk is closed when its body reaches this many bytes.
@@ -22,6 +22,8 @@ public struct BundleWriter: ~Copyable {
 
     /// Starts a bundle: the header goes to the sink at once.
     ///
+    /// - parameter header: What the bundle says about itself.
+    /// - parameter limits: What is checked before memory is taken.
     /// - parameter sink: Takes frames. Their bytes are valid only during the call.
     public init(
         header: borrowing BundleHeader, limits: WireLimits = WireLimits(),
@@ -40,6 +42,7 @@ public struct BundleWriter: ~Copyable {
     /// - parameters:
     ///     - table: The index of the table in the header.
     ///     - key: 16 bytes, or 36 characters of UUID text; ``endRow()`` throws for others.
+    ///     - isTextKey: Whether the keys of the table are text.
     ///     - life: The row's life, from 1. A row with an even life is deleted: no values, no cells.
     ///     - base: The row's base, if it is part of the bundle.
     ///     - mask: For each column of the table, whether the base gives its value; nil when it gives all.

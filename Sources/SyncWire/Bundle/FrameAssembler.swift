@@ -11,6 +11,7 @@ public struct FrameAssembler {
 
     /// Takes the next bytes of the stream.
     ///
+    /// - parameter bytes: What came.
     /// - parameter onFrame: Called with each frame that is complete. Its bytes are valid during the call.
     /// - throws: ``WireError``, or what the closure throws.
     public mutating func append(

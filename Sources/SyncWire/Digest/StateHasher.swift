@@ -60,6 +60,10 @@ public struct StateHasher: Sendable {
 
     /// The hash of a write of one column.
     ///
+    /// - parameter rowKey: The key of the row.
+    /// - parameter timestamp: When it was written.
+    /// - parameter isText: Whether the key is text.
+    /// - parameter replica: Who wrote it.
     /// - parameter column: A number that both sides agreed on; 0 where each column has a sum of its own.
     @inline(__always)
     public func cell(

@@ -12,7 +12,7 @@ extension Database {
     ///
     /// The file keeps its format. Pages of version 1 carry no MAC: nothing notices that such a file
     /// was damaged or changed, and it can't be copied, rekeyed or verified by this library. Move its
-    /// content into a new store with ``StoreCopy/makeStore(of:at:passphrase:)``.
+    /// content into a new store with ``StoreCopy/makeStore(of:at:passphrase:progress:)``.
     ///
     /// Call it in ``Configuration/prepareDatabase(_:)``, before any other use of the connection. It
     /// makes no new file, and does not look for a ``Keyring``.

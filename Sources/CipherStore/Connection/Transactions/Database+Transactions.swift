@@ -5,6 +5,7 @@ extension Database {
     ///
     /// - parameter kind: The kind of transaction; immediate when nil, deferred
     ///   where writing is not allowed.
+    /// - parameter operations: What is done in the transaction.
     /// - throws: The block's error, or a ``DatabaseError`` when the transaction
     ///   can't begin or commit, or SQLite has already rolled it back
     ///   (`SQLITE_ABORT`).

@@ -18,6 +18,7 @@ public struct ArchiveLock: Sendable {
 
     /// Who knows a passphrase that many files share.
     ///
+    /// - parameter passphrase: The passphrase that the files share.
     /// - parameter group: What the files have in common, such as the identifier of a database.
     ///   All files of a group have one salt, so that the passphrase is derived once for them.
     public init(_ passphrase: SharedPassphrase, group: [UInt8]) {

@@ -181,6 +181,7 @@ public final class SealedFileReader {
     /// Opens a file.
     ///
     /// - parameters:
+    ///     - path: The file.
     ///     - kind: What it must hold.
     ///     - secret: What opens it; nil reads a file that is not encrypted.
     ///     - limit: The most that is paid for trying a passphrase.

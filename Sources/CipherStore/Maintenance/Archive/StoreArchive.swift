@@ -16,6 +16,7 @@ public enum StoreArchive {
     ///     - now: What the archive says about when it was made.
     ///     - isShared: Whether other users of the machine may read the file, as its mode says. What is in it
     ///       only they read who open it.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
     /// - throws: A ``StoreError``: `exists`, `encryptionMismatch` when the source is not encrypted,
     ///   `damaged`, `full`, …; a ``DatabaseError``. No file is left at `path` then.
     public static func write(
@@ -150,6 +151,7 @@ public enum StoreArchive {
     ///     - secret: What opens the archive.
     ///     - passphrase: The passphrase of the store.
     ///     - limit: The most that is paid for trying a passphrase.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
     ///     - finishing: Changes to the store before it gets its name.
     /// - throws: A ``StoreError``: `exists`, `wrongPassphrase`, `archiveDamaged`, `damaged`,
     ///   `formatTooNew`, `full`, …; a ``DatabaseError``. No file is left at `destination` then.

@@ -68,6 +68,7 @@ public enum StoreRekey {
     ///     - path: The path of the database file.
     ///     - secrets: What opens the slots that are kept, one at least.
     ///     - endsOtherSlots: Whether slots that none of the secrets opens may end.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
     /// - returns: The slots that ended.
     /// - throws: A ``StoreError``: `otherSlots` when there are slots that would end,
     ///   `wrongPassphrase` when one of the secrets opens no slot, `busy`, `keyringMissing`, `full`, …
@@ -148,6 +149,7 @@ public enum StoreRekey {
     ///     - secret: What opens the first slot; the passphrase when nil.
     ///     - label: What people call the slot; it is not encrypted.
     ///     - cost: What trying one passphrase costs.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
     /// - throws: A ``StoreError``: `exists` when the store has a keyring, `busy`, `wrongPassphrase`,
     ///   `full`, … The store is then as it was.
     public static func makeKeyring(

@@ -34,12 +34,15 @@ public protocol MutablePersistableRecord: EncodableRecord, TableRecord {
 
     /// Called before the record is updated, within `aroundSave`.
     ///
+    /// - parameter db: The connection.
     /// - parameter columns: The columns that are written.
     func willUpdate(_ db: Database, columns: Set<String>) throws
 
     /// Called around the update. It must call the function.
     ///
+    /// - parameter db: The connection.
     /// - parameter columns: The columns that are written.
+    /// - parameter update: What writes the columns.
     func aroundUpdate(_ db: Database, columns: Set<String>, update: () throws -> PersistenceSuccess) throws
 
     /// Called after the record was updated.

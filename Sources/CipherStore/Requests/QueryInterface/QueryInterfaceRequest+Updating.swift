@@ -40,7 +40,7 @@ extension QueryInterfaceRequest {
     ///
     /// - parameters:
     ///     - db: A connection.
-    ///     - conflictResolution: As in ``updateAll(_:onConflict:_:)``.
+    ///     - conflictResolution: As in ``updateAll(_:onConflict:_:)-(_,_,ColumnAssignment...)``.
     ///     - assignments: The new values, one at least.
     ///     - selection: What it returns.
     /// - throws: A ``DatabaseError``, also on an older SQLite.

@@ -65,7 +65,7 @@ extension Table {
         try !request.filter(key: key).select(.allColumns).isEmpty(db)
     }
 
-    /// Updates all rows; see ``QueryInterfaceRequest/updateAll(_:onConflict:_:)``.
+    /// Updates all rows; see ``QueryInterfaceRequest/updateAll(_:onConflict:_:)-(_,_,ColumnAssignment...)``.
     ///
     /// - returns: The number of updated rows.
     /// - throws: A ``DatabaseError``.

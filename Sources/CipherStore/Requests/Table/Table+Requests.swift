@@ -95,12 +95,12 @@ extension Table {
         request.filter(literal: literal)
     }
 
-    /// Returns a request for the row with a primary key; see ``TableRequest/filter(key:)``.
+    /// Returns a request for the row with a primary key; see ``TableRequest``.
     public func filter(key: some DatabaseValueConvertible) -> QueryInterfaceRequest<RowDecoder> {
         request.filter(key: key)
     }
 
-    /// Returns a request for the rows with primary keys; see ``TableRequest/filter(keys:)``.
+    /// Returns a request for the rows with primary keys; see ``TableRequest``.
     public func filter<Keys: Collection>(keys: Keys) -> QueryInterfaceRequest<RowDecoder>
     where Keys.Element: DatabaseValueConvertible {
         request.filter(keys: keys)

@@ -69,7 +69,7 @@ extension TableRecord {
         try !all().filter(key: key).select(.allColumns).isEmpty(db)
     }
 
-    /// Updates all rows; see ``QueryInterfaceRequest/updateAll(_:onConflict:_:)``.
+    /// Updates all rows; see ``QueryInterfaceRequest/updateAll(_:onConflict:_:)-(_,_,ColumnAssignment...)``.
     ///
     /// - returns: The number of updated rows.
     /// - throws: A ``DatabaseError``.

@@ -107,12 +107,12 @@ extension TableRecord {
         all().filter(literal: literal)
     }
 
-    /// Returns a request for the row with a primary key; see ``TableRequest/filter(key:)``.
+    /// Returns a request for the row with a primary key; see ``TableRequest``.
     public static func filter(key: some DatabaseValueConvertible) -> QueryInterfaceRequest<Self> {
         all().filter(key: key)
     }
 
-    /// Returns a request for the rows with primary keys; see ``TableRequest/filter(keys:)``.
+    /// Returns a request for the rows with primary keys; see ``TableRequest``.
     public static func filter<Keys: Collection>(keys: Keys) -> QueryInterfaceRequest<Self>
     where Keys.Element: DatabaseValueConvertible {
         all().filter(keys: keys)

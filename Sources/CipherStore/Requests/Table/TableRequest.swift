@@ -67,7 +67,7 @@ extension TableRequest where Self: FilteredRequest {
 
     /// Returns a request for the rows with unique keys.
     ///
-    /// - parameter keys: As in ``filter(key:)``.
+    /// - parameter keys: As in `filter(key:)`.
     public func filter(keys: [[String: (any DatabaseValueConvertible)?]]) -> Self {
         let keys = keys.map { $0.mapValues { $0?.databaseValue ?? .null } }
         let table = databaseTableName

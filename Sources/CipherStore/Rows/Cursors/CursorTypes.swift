@@ -150,7 +150,7 @@ public final class EnumeratedCursor<Base: Cursor>: Cursor {
     }
 }
 
-/// A cursor of the elements of cursors: ``Cursor/joined()``.
+/// A cursor of the elements of cursors: `Cursor.joined()`.
 public final class FlattenCursor<Base: Cursor>: Cursor where Base.Element: Cursor {
     @usableFromInline let base: Base
     @usableFromInline var current: Base.Element?

@@ -60,8 +60,10 @@ public enum BundleFile {
 
     /// Reads all of a bundle file, and checks each byte of it.
     ///
+    /// - parameter path: The file.
+    /// - parameter access: How the file is read.
     /// - parameter progress: Called with the bytes that were read, and their number.
-    /// - throws: ``StoreError`` for the file, ``WireError`` for its content.
+    /// - throws: `StoreError` for the file, `WireError` for its content.
     public static func inspect(
         _ path: String, _ access: Access, progress: SyncProgressHandler? = nil
     ) throws -> Information {

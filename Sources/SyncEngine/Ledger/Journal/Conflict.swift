@@ -5,7 +5,7 @@ import SyncWire
 /// A value that lost against a write that did not know it.
 ///
 /// The journal of a store keeps it until somebody deals with it, see
-/// ``Synchronizer/resolve(_:by:)``. It is kept by the replica that found it: a
+/// ``Synchronizer/resolve(_:by:)-(ConflictFilter,_)``. It is kept by the replica that found it: a
 /// journal is not synchronized, what is restored from it is.
 public struct Conflict: Identifiable, Equatable, Sendable {
     /// Why a value lost. New reasons may be added.

@@ -3,7 +3,7 @@ import CipherStore
 /// Why a ``Mailbox`` did not do what it was asked for.
 ///
 /// A synchronization goes on without a file that is `missing`, or that it is `notPermitted` to read. An error
-/// of writing becomes a ``StoreError``, as for any file. `unreachable` ends a synchronization with this
+/// of writing becomes a `StoreError`, as for any file. `unreachable` ends a synchronization with this
 /// error.
 public struct MailboxError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What kind of failure it is.

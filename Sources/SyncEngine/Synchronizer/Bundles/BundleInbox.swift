@@ -56,7 +56,7 @@ public struct BundleInbox: Sendable {
     ///
     /// - returns: What is here already. An unfinished bundle of the same sender with another header is
     ///   forgotten: its snapshot is no longer what the sender sends.
-    /// - throws: ``SyncError``: `otherStore`, `missingChanges`; ``WireError``; ``DatabaseError``.
+    /// - throws: ``SyncError``: `otherStore`, `missingChanges`; `WireError`; `DatabaseError`.
     public func begin(_ frame: UnsafeRawBufferPointer) throws -> State {
         guard case .header(let identifier) = try BundleParts.part(of: frame) else {
             throw WireError(.malformed, "a bundle begins with its header")
@@ -89,8 +89,8 @@ public struct BundleInbox: Sendable {
 
     /// Keeps a chunk, or the end. A part that is here already changes nothing.
     ///
-    /// - throws: ``WireError``: a chunk that is damaged, a bundle that was not begun, or one that is
-    ///   larger than the limit, which is forgotten; ``DatabaseError``.
+    /// - throws: `WireError`: a chunk that is damaged, a bundle that was not begun, or one that is
+    ///   larger than the limit, which is forgotten; `DatabaseError`.
     @discardableResult
     public func add(_ frame: UnsafeRawBufferPointer, to identifier: [UInt8]) throws -> State {
         try add([Array(frame)], to: identifier)
@@ -141,7 +141,7 @@ public struct BundleInbox: Sendable {
     ///
     /// A bundle whose parts don't make a whole is forgotten, because its transfer has to begin anew.
     ///
-    /// - throws: ``WireError``, ``SyncError``, ``DatabaseError``.
+    /// - throws: `WireError`, ``SyncError``, `DatabaseError`.
     public func apply(_ identifier: [UInt8]) throws -> ApplySummary {
         try apply(identifier) { _ in .unbounded }
     }

@@ -33,10 +33,11 @@ extension Synchronizer {
     ///     - path: Where the file goes; no file may be there.
     ///     - base: What the receiver knows already.
     ///     - scope: What it gets.
+    ///     - protection: Who can read the file.
     ///     - progress: Called with the rows that were written, and about how many there are.
     /// - returns: The rows of the bundle, and the bytes of the file.
-    /// - throws: ``SyncError``: `noSuchReplica`, `noSuchTable`; ``StoreError``, of code `cannotWrite` when a
-    ///   store that can't be written has edits without versions; ``DatabaseError``. No file is left at `path`
+    /// - throws: ``SyncError``: `noSuchReplica`, `noSuchTable`; `StoreError`, of code `cannotWrite` when a
+    ///   store that can't be written has edits without versions; `DatabaseError`. No file is left at `path`
     ///   then.
     @discardableResult
     public func writeBundle(
@@ -75,7 +76,7 @@ extension Synchronizer {
     /// Writes a request: a small bundle file without changes that says what this replica knows. Its receiver
     /// can make a bundle of exactly the changes that are missing here.
     ///
-    /// - throws: ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    /// - throws: `StoreError`, `DatabaseError`. No file is left at `path` then.
     public func writeRequest(to path: String, _ protection: BundleFile.Protection) throws {
         let greeting = try peer.greetAsItIs(requiringVersions: false)
         let header = BundleHeader(
@@ -122,9 +123,11 @@ extension Synchronizer {
 
     /// Applies a bundle file: all of it or nothing. Applying it again changes nothing.
     ///
+    /// - parameter path: The file.
+    /// - parameter access: How the file is read.
     /// - parameter progress: Called with the bytes that were read, and their number.
     /// - throws: ``SyncError``: `otherStore`, and `missingChanges` when the bundle builds on changes that
-    ///   are not here; ``StoreError`` for the file; ``WireError`` for its content; ``DatabaseError``.
+    ///   are not here; `StoreError` for the file; `WireError` for its content; `DatabaseError`.
     @discardableResult
     public func applyBundle(
         at path: String, _ access: BundleFile.Access, progress: SyncProgressHandler? = nil

@@ -13,7 +13,7 @@ public enum ConflictChoice: Sendable {
     case restoreKnown
 }
 
-/// What ``Synchronizer/resolve(_:by:)`` did.
+/// What ``Synchronizer/resolve(_:by:)-(ConflictFilter,_)`` did.
 public struct ConflictResolution: Equatable, Sendable {
     /// The conflicts that are closed now: those that were meant, and the others of a
     /// row that was inserted again.
@@ -31,6 +31,7 @@ extension Synchronizer {
     /// Deals with conflicts: with all of them, or with none.
     ///
     /// - parameter ids: The numbers of open conflicts.
+    /// - parameter choice: What to do.
     /// - throws: ``SyncError``: of code `noSuchConflict`, `conflictResolved`,
     ///   `incompleteRow` when some values of a deleted row are not known here, or
     ///   `unrestorable` when a constraint stands against a value or it has no place;

@@ -24,11 +24,11 @@ import SyncWire
 /// are written to, or say on each device, by ``rowsOfThisDevice``, which keys were the last that
 /// both had.
 ///
-/// In a ``DatabaseMigrator`` of an app, call ``convert(_:environment:progress:)`` in a migration.
+/// In a `DatabaseMigrator` of an app, call ``convert(_:environment:progress:)`` in a migration.
 public struct UUIDKeyMigration: Sendable {
     /// How the new keys are stored.
     public enum KeyForm: String, Sendable {
-        /// 16 bytes, as ``Foundation/UUID`` is stored by default.
+        /// 16 bytes, as `Foundation.UUID` is stored by default.
         case blob
         /// 36 characters in lower case.
         case text
@@ -91,7 +91,7 @@ public struct UUIDKeyMigration: Sendable {
     /// Finds out what a conversion would change, and changes nothing.
     ///
     /// - throws: ``SyncError`` of code `noSuchTable`, or `keysNotConvertible` with a list of what stands against it, or
-    ///   ``DatabaseError``. What only ``acceptsDependents`` decides about is in the plan.
+    ///   `DatabaseError`. What only ``acceptsDependents`` decides about is in the plan.
     public func plan(_ db: Database) throws -> UUIDKeyPlan {
         try KeyConversionPlanner(db: db, migration: self).plan().summary
     }
@@ -99,9 +99,11 @@ public struct UUIDKeyMigration: Sendable {
     /// Converts the keys of a database, in one transaction.
     ///
     /// - parameters:
+    ///     - writer: The database.
+    ///     - environment: Where time and randomness come from.
     ///     - progress: Called with the number of keys that were derived, and of all. An error that it throws
     ///       ends the conversion, and nothing has changed.
-    /// - throws: ``SyncError``, ``DatabaseError``, or the error of `progress`.
+    /// - throws: ``SyncError``, `DatabaseError`, or the error of `progress`.
     @discardableResult
     public func migrate(
         _ writer: any DatabaseWriter, environment: SyncEnvironment = .system, progress: KeyProgress? = nil
@@ -139,7 +141,7 @@ public struct UUIDKeyMigration: Sendable {
     /// Converts the keys in the transaction that is open, for migrations of an app.
     ///
     /// Foreign keys must be off, as they are in migrations that check them at the end (the
-    /// default of ``DatabaseMigrator``).
+    /// default of `DatabaseMigrator`).
     ///
     /// - throws: As ``migrate(_:environment:progress:)``. The caller rolls back.
     @discardableResult
@@ -167,7 +169,8 @@ extension Synchronizer {
     /// - parameters:
     ///     - migration: What to convert.
     ///     - tracks: Whether the tables are tracked, too.
-    /// - throws: As ``UUIDKeyMigration/migrate(_:environment:progress:)``, and ``track(_:)``.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
+    /// - throws: As ``UUIDKeyMigration/migrate(_:environment:progress:)``, and `track(_:)`.
     @discardableResult
     public func convertKeys(
         _ migration: UUIDKeyMigration, tracks: Bool = true, progress: KeyProgress? = nil

@@ -37,7 +37,7 @@ extension Synchronizer {
     ///
     /// - returns: The names of the tables that were made.
     /// - throws: ``SyncError``: `notComparable` for a remote that does not tell how its tables are made; `invalidBundle` for
-    ///   definitions that do anything else, `otherStore` for a replica of another database. ``DatabaseError`` for a
+    ///   definitions that do anything else, `otherStore` for a replica of another database. `DatabaseError` for a
     ///   definition that this SQLite can't carry out. No table is made then.
     public func createTables(from transport: any Transport) throws -> [String] {
         try makeTables(from: transport).names

@@ -3,13 +3,15 @@ import CipherStore
 extension Synchronizer {
     /// Brings changes here from a folder and puts ours into it. Blocks this thread until that is done.
     ///
-    /// Cancelling the task stops ``sync(through:)``, but not this method. An error thrown by `progress` stops
+    /// Cancelling the task stops `sync(through:)`, but not this method. An error thrown by `progress` stops
     /// it.
     ///
+    /// - parameter direction: Whether changes come, go, or both.
+    /// - parameter folder: The folder.
     /// - parameter progress: Called with the direction, and how much was done of how much: bytes of a
     ///   bundle when pulling, rows when pushing. An error that it throws cancels.
-    /// - throws: ``SyncError``: `otherStore`; ``StoreError``: `wrongPassphrase`, `cannotWrite`, `full`, …;
-    ///   ``DatabaseError``. Bundles that were applied stay applied; each is applied as a whole or not at all.
+    /// - throws: ``SyncError``: `otherStore`; `StoreError`: `wrongPassphrase`, `cannotWrite`, `full`, …;
+    ///   `DatabaseError`. Bundles that were applied stay applied; each is applied as a whole or not at all.
     public func run(
         _ direction: SyncDirection, _ folder: FolderTransport,
         progress: ((SyncProgress) throws -> Void)? = nil
@@ -31,10 +33,13 @@ extension Synchronizer {
     /// the first ``run(_:_:progress:)-(_,FolderTransport,_)``.
     ///
     /// - parameters:
+    ///     - folder: The folder.
     ///     - path: Where the new store goes; no file may be there.
     ///     - passphrase: The passphrase of the new store.
+    ///     - environment: Where time and randomness come from.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
     /// - throws: ``SyncError``: `snapshotMissing`, `otherStore` when the folder serves several databases;
-    ///   ``StoreError``, ``DatabaseError``. No file is left at `path` then.
+    ///   `StoreError`, `DatabaseError`. No file is left at `path` then.
     public static func join(
         _ folder: FolderTransport, at path: String, passphrase: borrowing Passphrase,
         environment: SyncEnvironment = .system, progress: StoreProgressHandler? = nil
@@ -47,7 +52,7 @@ extension Synchronizer {
     /// Says what a synchronization with a folder would exchange now, and exchanges nothing. Only the heads
     /// are read.
     ///
-    /// - throws: As ``preview(_:with:)-(_,Transport)``; ``StoreError`` of code `wrongPassphrase`.
+    /// - throws: As ``preview(_:with:)-(_,Transport)``; `StoreError` of code `wrongPassphrase`.
     public func preview(
         _ direction: SyncDirection = .both, with folder: FolderTransport
     ) throws -> SyncPreview {

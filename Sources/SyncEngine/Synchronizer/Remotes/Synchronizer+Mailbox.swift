@@ -4,10 +4,12 @@ import SyncWire
 extension Synchronizer {
     /// Brings changes here from a mailbox, and puts ours into it.
     ///
+    /// - parameter direction: Whether changes come, go, or both.
+    /// - parameter mailbox: The place that keeps the files.
     /// - parameter progress: Called with the direction, and how much was done of how much: bytes of a
     ///   bundle when pulling, rows when pushing. An error that it throws cancels.
-    /// - throws: ``SyncError``: `otherStore`; ``StoreError``: `wrongPassphrase`, `cannotWrite`, `full`, …;
-    ///   ``MailboxError`` of code `unreachable`; ``DatabaseError``. Bundles that were applied stay applied; each
+    /// - throws: ``SyncError``: `otherStore`; `StoreError`: `wrongPassphrase`, `cannotWrite`, `full`, …;
+    ///   ``MailboxError`` of code `unreachable`; `DatabaseError`. Bundles that were applied stay applied; each
     ///   is applied as a whole or not at all.
     public func run(
         _ direction: SyncDirection, _ mailbox: MailboxTransport,
@@ -47,10 +49,13 @@ extension Synchronizer {
     /// the first ``run(_:_:progress:)-(_,MailboxTransport,_)``.
     ///
     /// - parameters:
+    ///     - mailbox: The place that keeps the files.
     ///     - path: Where the new store goes; no file may be there.
     ///     - passphrase: The passphrase of the new store.
+    ///     - environment: Where time and randomness come from.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
     /// - throws: ``SyncError``: `snapshotMissing`, `otherStore` when the mailbox serves several databases;
-    ///   ``StoreError``, ``DatabaseError``; ``MailboxError`` of code `unreachable`. No file is left at `path`
+    ///   `StoreError`, `DatabaseError`; ``MailboxError`` of code `unreachable`. No file is left at `path`
     ///   then.
     public static func join(
         _ mailbox: MailboxTransport, at path: String, passphrase: borrowing Passphrase,

@@ -8,7 +8,7 @@ extension Synchronizer {
     /// asked who it is and what it knows. For its answer it numbers its latest changes, and changes nothing
     /// else. Conflicts are not predicted.
     ///
-    /// - throws: ``SyncError`` of code `otherStore`; what the connection throws; ``DatabaseError``.
+    /// - throws: ``SyncError`` of code `otherStore`; what the connection throws; `DatabaseError`.
     public func preview(
         _ direction: SyncDirection = .both, with transport: any Transport
     ) throws -> SyncPreview {
@@ -33,7 +33,7 @@ extension Synchronizer {
 
     /// Does the same for a mailbox. Only the heads are read.
     ///
-    /// - throws: As ``preview(_:with:)-(_,Transport)``; ``StoreError`` of code `wrongPassphrase`; ``MailboxError`` of
+    /// - throws: As ``preview(_:with:)-(_,Transport)``; `StoreError` of code `wrongPassphrase`; ``MailboxError`` of
     ///   code `unreachable`.
     public func preview(
         _ direction: SyncDirection = .both, with mailbox: MailboxTransport

@@ -16,7 +16,7 @@ extension Synchronizer {
     /// transaction that has received all of its frames is finished first. A task that is cancelled after
     /// everything was exchanged still gets its report.
     ///
-    /// - throws: ``SyncError``, ``DatabaseError``, ``StoreError``, ``WireError``; `CancellationError` when
+    /// - throws: ``SyncError``, `DatabaseError`, `StoreError`, `WireError`; `CancellationError` when
     ///   the task was cancelled; if it was cancelled from the beginning, nothing was done. Each bundle is
     ///   applied as a whole or not at all.
     public func sync(with transport: any Transport) async throws -> SyncReport {

@@ -17,7 +17,7 @@ extension Synchronizer {
     ///     - options: What may be dropped.
     ///     - isDryRun: Whether everything is undone again.
     /// - returns: What was dropped, or would be.
-    /// - throws: ``SyncError``, ``DatabaseError``. Nothing is dropped then, except when the only failure was
+    /// - throws: ``SyncError``, `DatabaseError`. Nothing is dropped then, except when the only failure was
     ///   that the file could not be made smaller.
     @discardableResult
     public func compact(

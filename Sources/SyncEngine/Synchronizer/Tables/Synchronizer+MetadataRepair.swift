@@ -9,7 +9,7 @@ extension Synchronizer {
     /// Each replica that has such metadata needs this once. It sends the repaired rows to the others as its
     /// own changes. ``compact(_:isDryRun:)`` does it, too.
     ///
-    /// - throws: ``SyncError``, ``DatabaseError``. Nothing is changed then.
+    /// - throws: ``SyncError``, `DatabaseError`. Nothing is changed then.
     @discardableResult
     public func repairMetadata() throws -> MetadataRepairReport {
         try database.write { db in

@@ -11,7 +11,7 @@ extension Synchronizer {
     /// deleted here come back.
     ///
     /// - throws: ``SyncError``: `noSuchTable` for a table that is not tracked; `unsuitableScope` for a table
-    ///   that is held only in part. No table is taken out then. ``DatabaseError``.
+    ///   that is held only in part. No table is taken out then. `DatabaseError`.
     public func untrack(_ tables: [String]) throws {
         try database.write { db in
             try db.withoutReportingSchemaChanges {

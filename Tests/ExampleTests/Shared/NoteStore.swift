@@ -1,0 +1,1 @@
+../../../Examples/Notes/Sources/Notes/NoteStore.swift

@@ -1,0 +1,1 @@
+../../../Examples/Import/Sources/Import/TripImport.swift
