@@ -12,6 +12,9 @@ let package = Package(
     products: [
         .library(name: "CipherStore", targets: ["CipherStore"]),
         .library(name: "SyncEngine", targets: ["SyncEngine"]),
+        // Typed tables, observed properties, and synchronization under the names of SQLiteData.
+        .library(name: "CipherData", targets: ["CipherData"]),
+        .library(name: "CipherDataTesting", targets: ["CipherDataTesting"]),
         .library(name: "SyncHTTP", targets: ["SyncHTTP"]),
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
@@ -68,6 +71,8 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: settings),
+        .target(name: "CipherData", dependencies: ["CipherStore", "SyncEngine"], swiftSettings: settings),
+        .target(name: "CipherDataTesting", dependencies: ["CipherData"], swiftSettings: settings),
         .target(
             name: "SyncHTTP",
             dependencies: [
@@ -143,6 +148,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CipherDataTests", dependencies: ["CipherData", "CipherDataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncHTTPTests",
