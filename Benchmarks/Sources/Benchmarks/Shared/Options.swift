@@ -16,6 +16,8 @@ enum Figure: String, CaseIterable, Sendable {
     case poolRead = "pool-read"
     /// Reads that end with a check, and reads that do not.
     case verifiedRead = "verified-read"
+    /// Commits to a pool that is observed.
+    case observations
     /// Rows from one store to another, folds, small pulls, and what the metadata take.
     case sync
 
@@ -27,6 +29,7 @@ enum Figure: String, CaseIterable, Sendable {
         case .poolOpen: 6
         case .poolRead: 8000
         case .verifiedRead: 20_000
+        case .observations: 10_000
         case .sync: 336_776
         }
     }
