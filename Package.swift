@@ -13,6 +13,9 @@ let package = Package(
         .library(name: "CipherStore", targets: ["CipherStore"]),
         .library(name: "TypedQueries", targets: ["TypedQueries"]),
         .library(name: "SyncEngine", targets: ["SyncEngine"]),
+        // Typed tables, observed properties, and synchronization under the names of SQLiteData.
+        .library(name: "CipherData", targets: ["CipherData"]),
+        .library(name: "CipherDataTesting", targets: ["CipherDataTesting"]),
         .library(name: "SyncHTTP", targets: ["SyncHTTP"]),
         .library(name: "SyncBucket", targets: ["SyncBucket"]),
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
@@ -71,6 +74,8 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: settings),
+        .target(name: "CipherData", dependencies: ["CipherStore", "SyncEngine"], swiftSettings: settings),
+        .target(name: "CipherDataTesting", dependencies: ["CipherData"], swiftSettings: settings),
         .target(
             name: "SyncHTTP",
             dependencies: [
@@ -170,6 +175,9 @@ let package = Package(
         // That of Examples, which are packages of their own.
         .testTarget(
             name: "ExampleTests", dependencies: ["CipherStore", "SyncEngine", "SyncHTTP"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CipherDataTests", dependencies: ["CipherData", "CipherDataTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SyncHTTPTests",

@@ -22,6 +22,7 @@ let program = Program(
         case .poolOpen: try measurePoolOpening(folder, options)
         case .poolRead: try measureReadersBesideWriter(folder, options)
         case .verifiedRead: try measureVerifiedReads(folder, options)
+        case .observations: try measureObservations(folder, options)
         case .sync: []
         }
     },

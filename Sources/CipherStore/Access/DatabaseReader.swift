@@ -82,3 +82,9 @@ extension DatabaseSnapshotReader {
         try unsafeReentrantRead(value)
     }
 }
+
+extension Database {
+    /// Whether this thread is in the middle of an access to a database, so that waiting for another one might
+    /// never end.
+    package static var isInAccess: Bool { SerializedDatabase.isInAccess }
+}

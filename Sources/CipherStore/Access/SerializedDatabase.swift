@@ -24,6 +24,9 @@ final class SerializedDatabase: @unchecked Sendable {
     let path: String
     let configuration: Configuration
 
+    /// Who wants to know of commits of other connections.
+    let otherCommits = OtherCommits()
+
     /// The identity of the file that was opened.
     private(set) var fileIdentity: FileIdentity?
 
@@ -41,6 +44,7 @@ final class SerializedDatabase: @unchecked Sendable {
         interruption = Lock(db.interruption)
         commits = db.commits
         fileIdentity = db.fileIdentity
+        if !isReader { db.noteDataVersion() }
         queue = configuration.makeDispatchQueue(label: label, isReader: isReader)
         actor = DispatchQueueActor(queue)
         queue.setSpecific(key: Self.currentKey, value: Unowned(database: self))

@@ -147,6 +147,17 @@ public struct Configuration: Sendable {
     /// ``Database/resumeNotification``. The default is false.
     public var observesSuspensionNotifications = false
 
+    /// Whether observations see commits of other processes, and of other connections of this process, to the
+    /// same file. The default is true.
+    ///
+    /// While there is a ``ValueObservation`` of a file, the connection that writes is asked whether others have
+    /// committed: soon after something was written in the folder of the file, and once a second in any case, or
+    /// ten times a second where the system does not tell of writes. An observation fetches again after such a
+    /// commit, whatever it changed: SQLite does not tell. Without observations, nothing is done.
+    ///
+    /// ``TransactionObserver`` and ``DatabaseRegionObservation`` see the connection's own commits only.
+    public var observesOtherConnections = true
+
     /// What completes the schema of the database, such as the primary keys of views.
     public var schemaSource: (any DatabaseSchemaSource)?
 

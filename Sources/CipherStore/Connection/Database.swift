@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A connection to an SQLite database.
 ///
@@ -151,6 +150,9 @@ public final class Database {
     /// told of changes.
     var commits = CommitCounter()
 
+    /// What was known at the last look for commits of others.
+    var knownCommits = KnownCommits()
+
     /// What statements have to look at when they run.
     let watch = ConnectionWatch()
 
@@ -289,11 +291,6 @@ public final class Database {
 
     /// Whether a transaction is open.
     public var isInsideTransaction: Bool { !isClosed && SQLiteHandle.isInsideTransaction(handle) }
-}
-
-/// A number of commits, which any thread may read.
-final class CommitCounter: Sendable {
-    let value = Atomic<Int>(0)
 }
 
 extension Database: CustomStringConvertible {

@@ -7,6 +7,8 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         var tracking = ConcurrentTracking()
         /// Who watches the region. The writer does not retain it.
         var observer: RegionObserver?
+        /// What tells of commits of others.
+        var others: OtherCommits.Registration?
     }
 
     private let pool: DatabasePool
@@ -23,6 +25,8 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
     /// Starts the observation.
     func start() {
         delivery.observation.events.willStart.callAll()
+        let others = pool.writer.observeOtherCommits { [weak self] _ in self?.othersCommitted() }
+        running.withLock { $0?.others = others }
         guard delivery.isImmediate else { return scheduleFetch() }
         let isReduced = DispatchSemaphore(value: 0)
         var actions: ConcurrentTracking.Actions?
@@ -44,11 +48,11 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
 
     private func end() {
         // The last reference to an observer goes outside of the lock.
-        let observer = running.withLock { running in
+        let ended = running.withLock { running in
             defer { running = nil }
-            return running?.observer
+            return running
         }
-        withExtendedLifetime(observer) {}
+        withExtendedLifetime(ended) {}
     }
 
     // MARK: Fetching
@@ -119,6 +123,8 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
 
     /// Watches the region that counts, in an access to the writer.
     private func track(_ db: Database) {
+        // Those that came after the fetch count like those of the pool.
+        pool.writer.noticeOtherCommits(db)
         let commitCount = pool.writer.commitCount
         let actions = running.withLock { $0?.tracking.accessBegins(commitCount: commitCount) }
         guard let actions, let region = actions.watchedRegion, !db.isClosed else { return }
@@ -134,6 +140,12 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         }
         if actions.mayHaveChanged { delivery.observation.events.databaseDidChange.callAll() }
         if actions.schedulesFetch { scheduleFetch() }
+    }
+
+    /// Another connection has committed something, nobody knows what.
+    private func othersCommitted() {
+        let isConcerned = running.withLock { $0?.tracking.mayConcern ?? false }
+        if isConcerned { regionDidChange() }
     }
 
     private func regionDidChange() {

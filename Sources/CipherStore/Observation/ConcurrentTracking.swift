@@ -52,6 +52,9 @@ struct ConcurrentTracking: Sendable {
     /// Whether a fetch has found out which region counts.
     var knowsRegion: Bool { finding != nil }
 
+    /// Whether a change of something unknown counts: it does not when nothing is read.
+    var mayConcern: Bool { finding?.region.isEmpty != true }
+
     /// A fetch is about to open its snapshot.
     mutating func fetchBegins() { fetch = .running }
 

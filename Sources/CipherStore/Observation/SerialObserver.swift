@@ -23,16 +23,29 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
     private let delivery: ObservationDelivery<Reducer>
     private let state = Lock(State.starting)
 
+    /// What tells of commits of others.
+    private let others = Lock<OtherCommits.Registration?>(nil)
+
     init(_ delivery: ObservationDelivery<Reducer>) { self.delivery = delivery }
 
     /// Starts the observation.
-    func start(in writer: any DatabaseWriter) {
+    ///
+    /// - parameter connection: The connection of the writer.
+    func start(in writer: any DatabaseWriter, _ connection: SerializedDatabase?) {
         delivery.observation.events.willStart.callAll()
+        let registration = connection?.observeOtherCommits { [weak self] db in self?.othersCommitted(db) }
+        others.withLock { $0 = registration }
         guard delivery.isImmediate else {
-            return writer.asyncWriteWithoutTransaction { [self] db in fetch(db) }
+            return writer.asyncWriteWithoutTransaction { [self, weak connection] db in
+                connection?.noticeOtherCommits(db)
+                fetch(db)
+            }
         }
         let isReduced = DispatchSemaphore(value: 0)
-        writer.writeWithoutTransaction { db in fetch(db) { isReduced.signal() } }
+        writer.writeWithoutTransaction { db in
+            connection?.noticeOtherCommits(db)
+            fetch(db) { isReduced.signal() }
+        }
         isReduced.wait()
         delivery.tellFirst()
     }
@@ -45,7 +58,14 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
 
     // The connection does not retain the region's observer, which ends with the state.
 
-    private func end() { state.withLock { $0 = .ended } }
+    private func end() {
+        state.withLock { $0 = .ended }
+        let ended = others.withLock { others in
+            defer { others = nil }
+            return others
+        }
+        withExtendedLifetime(ended) {}
+    }
 
     // MARK: Fetching
 
@@ -124,6 +144,14 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
             state = .tracking(watch)
             return true
         }
+    }
+
+    /// Another connection has committed something, nobody knows what.
+    private func othersCommitted(_ db: Database) {
+        let isConcerned = state.withLock { state in
+            if case .tracking(let watch) = state { !watch.region.isEmpty } else { false }
+        }
+        if isConcerned { regionDidChange(db) }
     }
 
     private func regionDidChange(_ db: Database) {

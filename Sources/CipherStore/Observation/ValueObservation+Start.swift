@@ -68,7 +68,9 @@ extension ValueObservation {
         bufferingPolicy: AsyncValueObservation<Reducer.Value>.BufferingPolicy = .unbounded
     ) -> AsyncValueObservation<Reducer.Value> {
         AsyncValueObservation(bufferingPolicy: bufferingPolicy) { onError, onChange in
-            start(in: reader, scheduling: scheduler, onError: onError, onChange: onChange)
+            start(
+                in: reader, scheduling: scheduler, onError: { if !recoversFromErrors { onError($0) } },
+                onChange: onChange)
         }
     }
 
@@ -76,10 +78,18 @@ extension ValueObservation {
         in reader: any DatabaseReader, _ scheduler: some ValueObservationScheduler,
         _ receivers: ObservationDelivery<Reducer>.Receivers
     ) -> AnyDatabaseCancellable {
-        let delivery = ObservationDelivery(self, scheduler, receivers)
         let database = reader.unwrapped
+        if recoversFromErrors {
+            var single = self
+            single.recoversFromErrors = false
+            let observer = RecoveringObserver(
+                single, in: database, database.writingConnection, scheduler, receivers)
+            observer.start()
+            return AnyDatabaseCancellable { withExtendedLifetime(database) { observer.cancel() } }
+        }
+        let delivery = ObservationDelivery(self, scheduler, receivers)
         // The closures that cancel keep the database open.
-        if !database.configuration.readonly {
+        if !database.configuration.readonly || database.seesOthers {
             if let pool = database as? DatabasePool, !requiresWriteAccess {
                 let observer = ConcurrentObserver(pool, delivery)
                 observer.start()
@@ -87,7 +97,7 @@ extension ValueObservation {
             }
             if let writer = database as? any DatabaseWriter {
                 let observer = SerialObserver(delivery)
-                observer.start(in: writer)
+                observer.start(in: writer, database.writingConnection)
                 return AnyDatabaseCancellable { withExtendedLifetime(writer) { observer.cancel() } }
             }
         }
@@ -105,5 +115,22 @@ extension DatabaseReader {
         case let writer as AnyDatabaseWriter: writer.base.unwrapped
         default: self
         }
+    }
+}
+
+extension DatabaseReader {
+    /// The connection that writes, of a queue or a pool.
+    fileprivate var writingConnection: SerializedDatabase? {
+        switch self {
+        case let queue as DatabaseQueue: queue.connection
+        case let pool as DatabasePool: pool.writer
+        default: nil
+        }
+    }
+
+    /// Whether other connections can commit to what is read, and are looked for.
+    fileprivate var seesOthers: Bool {
+        guard let path = writingConnection?.path else { return false }
+        return configuration.observesOtherConnections && DatabasePath(path).isFile
     }
 }

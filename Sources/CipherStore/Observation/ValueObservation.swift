@@ -20,16 +20,20 @@
 /// - Transactions may share one value, and equal values may follow each other:
 ///   see ``removeDuplicates()``.
 /// - No change is missed between the first value and those that follow.
-/// - An error is the end.
+/// - An error is the end, unless ``recoversFromErrors`` is set.
 /// - Nothing comes after it was cancelled.
 ///
 /// In a ``DatabaseQueue``, each transaction is followed by a fetch before the
 /// next access. In a ``DatabasePool``, fetches run on readers beside the
-/// writes that follow, and no write waits for them. A snapshot, and a
-/// connection that is only read, give one value.
+/// writes that follow, and no write waits for them. A snapshot gives one value.
 ///
-/// Changes of the schema, by other processes or other connections are not seen;
-/// ``TransactionObserver`` lists what else is not. ``Database/notifyChanges(in:)`` tells of them.
+/// Commits of other processes, and of other connections of this process, to the same file are seen within
+/// 200 ms, unless the writer is busy for longer: each of them is followed by a fetch, because SQLite does not tell
+/// what they changed. So an observation in a process that only reads goes on as well.
+/// ``Configuration/observesOtherConnections`` turns that off.
+///
+/// Changes of the schema by the connection itself are not seen; ``TransactionObserver`` lists what else is
+/// not. ``Database/notifyChanges(in:)`` tells of them.
 public struct ValueObservation<Reducer: ValueReducer>: Sendable {
     /// What is fetched, and what is made of it.
     var reducer: Reducer
@@ -47,6 +51,14 @@ public struct ValueObservation<Reducer: ValueReducer>: Sendable {
     /// transaction is rolled back if it throws. What it changes itself does not make it run again.
     public var requiresWriteAccess = false
 
+    /// Whether the observation goes on after an error. The default is false, as in GRDB: an error is the end.
+    ///
+    /// With this, `onError` is called when the observation begins to fail, and when it fails for another reason.
+    /// A value comes as soon as the cause of the error has ended: a commit has brought the table or a row
+    /// that can be decoded, or a lock is gone. Loops over ``values(in:scheduling:bufferingPolicy:)`` go on
+    /// too, and see no errors. A database that was closed is the end in any case.
+    public var recoversFromErrors = false
+
     init(reducer: Reducer, tracking: RegionTracking) {
         self.reducer = reducer
         self.tracking = tracking
@@ -57,6 +69,7 @@ public struct ValueObservation<Reducer: ValueReducer>: Sendable {
         var observation = ValueObservation<Other>(reducer: reducer, tracking: tracking)
         observation.events = events
         observation.requiresWriteAccess = requiresWriteAccess
+        observation.recoversFromErrors = recoversFromErrors
         return observation
     }
 }

@@ -22,6 +22,8 @@ enum Figure: String, CaseIterable, Sendable {
     case poolRead = "pool-read"
     /// Reads that end with a check, and reads that do not.
     case verifiedRead = "verified-read"
+    /// Commits to a pool that is observed.
+    case observations
     /// Rows from one store to another, folds, small pulls, and what the metadata take.
     case sync
 
@@ -33,6 +35,7 @@ enum Figure: String, CaseIterable, Sendable {
         case .poolOpen: 6
         case .poolRead: 8000
         case .verifiedRead, .typedQuery: 20_000
+        case .observations: 10_000
         case .sync: 336_776
         }
     }

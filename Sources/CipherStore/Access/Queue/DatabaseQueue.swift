@@ -14,7 +14,7 @@ import Foundation
 ///
 /// The connection is closed when the queue is deallocated and its last access has ended.
 public final class DatabaseQueue: DatabaseWriter {
-    private let connection: SerializedDatabase
+    let connection: SerializedDatabase
     private let keyCache: KeyCache
     private let suspension: SuspensionObserver?
 

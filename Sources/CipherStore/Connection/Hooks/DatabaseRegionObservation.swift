@@ -71,10 +71,15 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
     private var isChanged = false
     private let onChange: Mutex<(@Sendable (Database) -> Void)?>
 
+    /// Who wants to know that this is gone. It is set before the connection knows the observer.
+    var goneCount: GoneCounter?
+
     init(_ region: DatabaseRegion, _ onChange: @escaping @Sendable (Database) -> Void) {
         self.region = region
         self.onChange = Mutex(onChange)
     }
+
+    deinit { goneCount?.value.add(1, ordering: .relaxed) }
 
     func cancel() {
         onChange.withLock { $0 = nil }

@@ -1,87 +1,18 @@
-/// One observer of a connection.
-final class TransactionObservation {
-    let extent: Database.TransactionObservationExtent
-
-    /// Whether no more changes are told in this transaction.
-    var isStopped = false
-
-    private weak var weakObserver: (any TransactionObserver)?
-    private var strongObserver: (any TransactionObserver)?
-
-    init(_ observer: any TransactionObserver, extent: Database.TransactionObservationExtent) {
-        self.extent = extent
-        weakObserver = observer
-        if extent != .observerLifetime { strongObserver = observer }
-    }
-
-    /// The observer, unless it is gone or was removed.
-    var observer: (any TransactionObserver)? { strongObserver ?? weakObserver }
-
-    /// Ends the observation.
-    func end() {
-        weakObserver = nil
-        strongObserver = nil
-    }
-}
-
-/// Where the changes of one kind go, in one table.
-///
-/// SQLite gives names as C strings for each change; they are compared with those
-/// of the route, so that no string is made for a change.
-final class EventRoute {
-    let kind: DatabaseEvent.Kind
-    let databaseName: String
-    let tableName: String
-    let observations: [TransactionObservation]
-
-    init(
-        _ kind: DatabaseEvent.Kind, _ databaseName: String, _ tableName: String,
-        _ observations: [TransactionObservation]
-    ) {
-        self.kind = kind
-        self.databaseName = databaseName
-        self.tableName = tableName
-        self.observations = observations
-    }
-
-    func event(_ rowID: Int64) -> DatabaseEvent {
-        DatabaseEvent(kind: kind, rowID: rowID, databaseName: databaseName, tableName: tableName)
-    }
-}
-
-/// What the authorizer has told about a statement.
-struct StatementEffects {
-    /// The columns that it updates, by table.
-    var updates: [String: Set<String>] = [:]
-
-    /// What it does to savepoints.
-    var savepoint: SavepointOperation?
-
-    var isEmpty: Bool { updates.isEmpty && savepoint == nil }
-
-    mutating func formUnion(_ other: StatementEffects) {
-        updates.merge(other.updates) { $0.union($1) }
-        savepoint = other.savepoint ?? savepoint
-    }
-}
-
-/// The effects of a statement, and where its updates go.
-final class StatementRoutes {
-    var effects: StatementEffects
-    var routes: [EventRoute] = []
-
-    /// The set of observers that the routes are for.
-    var generation = 0
-
-    init(_ effects: StatementEffects) { self.effects = effects }
-}
-
 /// Brings the changes and transactions of a connection to its observers.
 ///
 /// Hooks of SQLite call it in the middle of a statement. It touches no
 /// connection: ``Database`` reads from it what follows.
 final class TransactionBroker {
-    var observations: [TransactionObservation] = []
+    private(set) var observations: [TransactionObservation] = []
+
+    /// Those that are told of each transaction.
+    private var loud: [TransactionObservation] = []
+
+    /// Those of the others that this transaction has touched.
+    private var touched: [TransactionObservation] = []
+
+    /// How many observers of the others are gone.
+    private let goneCount = GoneCounter()
 
     /// Whether there are observers, so that the hooks are installed.
     var isActive = false
@@ -108,6 +39,18 @@ final class TransactionBroker {
 
     // MARK: Observers
 
+    /// Adds an observation.
+    func add(_ observation: TransactionObservation) {
+        observation.number = (observations.last?.number ?? 0) + 1
+        if observation.isQuiet { (observation.observer as? RegionObserver)?.goneCount = goneCount }
+        observations.append(observation)
+    }
+
+    /// Goes on for another broker.
+    func takeOver(from other: TransactionBroker) {
+        for observation in other.observations { add(observation) }
+    }
+
     /// Removes an observer, also from the calls that are still to be made.
     func remove(_ observer: any TransactionObserver) {
         for observation in observations where observation.observer === observer { observation.end() }
@@ -115,7 +58,9 @@ final class TransactionBroker {
 
     /// Forgets observers that are gone, and where changes went before.
     func update() {
+        goneCount.value.store(0, ordering: .relaxed)
         observations.removeAll { $0.observer == nil }
+        loud = observations.filter { !$0.isQuiet }
         if observations.isEmpty { resetTransaction() }
         generation += 1
         routes.removeAll()
@@ -123,7 +68,9 @@ final class TransactionBroker {
     }
 
     /// Whether an observer is gone.
-    var hasEndedObservation: Bool { observations.contains { $0.observer == nil } }
+    var hasEndedObservation: Bool {
+        goneCount.value.load(ordering: .relaxed) > 0 || loud.contains { $0.observer == nil }
+    }
 
     /// The observers of changes of a kind.
     func observations(of kind: DatabaseEventKind) -> [TransactionObservation] {
@@ -232,10 +179,18 @@ final class TransactionBroker {
         hasNews = true
         for observation in route.observations where !observation.isStopped {
             guard let observer = observation.observer else { continue }
-            notified = observation
+            touch(observation)
             observer.databaseDidChange(with: route.event(rowID))
         }
         notified = nil
+    }
+
+    /// An observation is about to be told something.
+    private func touch(_ observation: TransactionObservation) {
+        notified = observation
+        guard !observation.isTouched else { return }
+        observation.isTouched = true
+        touched.append(observation)
     }
 
     /// Tells observers about changes of some kinds that have no events.
@@ -245,7 +200,7 @@ final class TransactionBroker {
                 continue
             }
             hasNews = true
-            notified = observation
+            touch(observation)
             observer.databaseDidChange()
         }
         notified = nil
@@ -259,22 +214,31 @@ final class TransactionBroker {
     func willCommit() throws {
         hasNews = true
         deliver(savepoints.removeAll())
-        for observation in observations { try observation.observer?.databaseWillCommit() }
+        for observation in loud { try observation.observer?.databaseWillCommit() }
     }
 
     /// Forgets the transaction, which has ended.
     func resetTransaction() {
         hasNews = false
         _ = savepoints.removeAll()
-        for observation in observations { observation.isStopped = false }
+        for observation in touched {
+            observation.isStopped = false
+            observation.isTouched = false
+        }
+        touched.removeAll()
     }
 
-    /// Forgets the observers of this transaction only.
+    /// Forgets the observers of this transaction only, and the transaction, which has ended.
     ///
-    /// - returns: All observers that are to be told that it has ended.
+    /// - returns: All observers that are to be told, in the order in which they were added.
     func endObservationsOfTransaction() -> [TransactionObservation] {
-        let told = observations
-        observations.removeAll { $0.extent == .nextTransaction }
+        let quiet = touched.filter { $0.isQuiet && $0.isTouched }
+        let told = quiet.isEmpty ? loud : (loud + quiet).sorted { $0.number < $1.number }
+        resetTransaction()
+        if loud.contains(where: { $0.extent == .nextTransaction }) {
+            observations.removeAll { $0.extent == .nextTransaction }
+            loud.removeAll { $0.extent == .nextTransaction }
+        }
         return told
     }
 }

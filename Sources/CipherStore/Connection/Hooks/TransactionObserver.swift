@@ -107,7 +107,7 @@ extension Database {
         transactionObserver: some TransactionObserver,
         extent: TransactionObservationExtent = .observerLifetime
     ) {
-        broker.observations.append(TransactionObservation(transactionObserver, extent: extent))
+        broker.add(TransactionObservation(transactionObserver, extent: extent))
         observationsDidChange()
     }
 

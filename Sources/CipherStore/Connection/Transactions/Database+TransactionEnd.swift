@@ -132,10 +132,10 @@ extension Database {
             isProtected = wasProtected
             needsTransaction = neededTransaction
         }
-        if broker.isActive { broker.resetTransaction() }
         if isObserved {
+            let count = broker.observations.count
             let observations = broker.endObservationsOfTransaction()
-            if broker.observations.count != observations.count || broker.hasEndedObservation {
+            if broker.observations.count != count || broker.hasEndedObservation {
                 observationsDidChange()
             }
             for observer in observations.lazy.compactMap(\.observer) {
@@ -149,6 +149,7 @@ extension Database {
                 observation.end()
             }
         }
+        if !isObserved && broker.isActive { broker.resetTransaction() }
         for handler in handlers {
             switch completion {
             case .commit: handler.onCommit(self)

@@ -89,7 +89,7 @@ extension Database {
     /// Goes on for a connection that ends: for its observers, and for those who count its commits.
     fileprivate func takeOver(from old: Database) {
         commits = old.commits
-        broker.observations = old.broker.observations
+        broker.takeOver(from: old.broker)
         observationsDidChange()
     }
 }

@@ -1,0 +1,2 @@
+@_exported import CipherStore
+@_exported import SyncEngine

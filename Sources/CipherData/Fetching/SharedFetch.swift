@@ -1,0 +1,152 @@
+import CipherStore
+import Foundation
+import Synchronization
+
+/// The one observation of a request in a database, for all properties that have that request.
+///
+/// It observes while there are subscribers, and goes on after errors.
+final class SharedFetch<Value: Sendable>: Sendable {
+    /// What is known of the value.
+    struct Content: Sendable {
+        var value: Value?
+        var error: (any Error)?
+        /// Whether neither a value nor an error has come yet.
+        var isLoading: Bool { value == nil && error == nil }
+    }
+
+    typealias Receiver = @Sendable (Content) -> Void
+
+    private struct State {
+        var content = Content()
+        var receivers: [Int: Receiver] = [:]
+        var lastID = 0
+        var cancellable: AnyDatabaseCancellable?
+        var isStarted = false
+    }
+
+    let database: any DatabaseReader
+    private let observation: ValueObservation<ValueReducers.Fetch<Value>>
+    private let state = Mutex(State())
+
+    init(_ database: any DatabaseReader, _ fetch: @escaping @Sendable (Database) throws -> Value) {
+        self.database = database
+        var observation = ValueObservation.tracking(fetch)
+        observation.recoversFromErrors = true
+        self.observation = observation
+    }
+
+    /// Adds a receiver, which is called with all that comes from now on.
+    ///
+    /// The first one starts the observation and waits for the value, unless the thread is in the middle of an
+    /// access to a database, for which the value might have to wait.
+    ///
+    /// - returns: What ends the subscription when it goes, and what is known.
+    func subscribe(_ receiver: @escaping Receiver) -> (subscription: SharedSubscription, content: Content) {
+        let (id, isFirst) = state.withLock { state in
+            state.lastID += 1
+            state.receivers[state.lastID] = receiver
+            defer { state.isStarted = true }
+            return (state.lastID, !state.isStarted)
+        }
+        let subscription = SharedSubscription { [self] in unsubscribe(id) }
+        if isFirst { start() }
+        return (subscription, state.withLock { $0.content })
+    }
+
+    private func start() {
+        let cancellable = observation.start(
+            in: database, scheduling: FetchScheduler(),
+            onError: { [weak self] error in self?.receive { $0.error = error } },
+            onChange: { [weak self] value in self?.receive { $0 = Content(value: value) } })
+        let isNeeded = state.withLock { state in
+            if state.isStarted { state.cancellable = cancellable }
+            return state.isStarted
+        }
+        if !isNeeded { cancellable.cancel() }
+    }
+
+    private func receive(_ change: (inout Content) -> Void) {
+        let (receivers, content) = state.withLock { state in
+            change(&state.content)
+            return (state.receivers.sorted { $0.key < $1.key }.map(\.value), state.content)
+        }
+        for receiver in receivers { receiver(content) }
+    }
+
+    private func unsubscribe(_ id: Int) {
+        let ended: (Receiver?, AnyDatabaseCancellable?) = state.withLock { state in
+            let receiver = state.receivers.removeValue(forKey: id)
+            guard state.receivers.isEmpty else { return (receiver, nil) }
+            defer {
+                state.cancellable = nil
+                state.isStarted = false
+                // What is known grows old from here on.
+                state.content = Content()
+            }
+            return (receiver, state.cancellable)
+        }
+        ended.1?.cancel()
+    }
+}
+
+/// Tells values where they come from, and the first one before the start returns.
+private struct FetchScheduler: ValueObservationScheduler {
+    func immediateInitialValue() -> Bool { !Database.isInAccess }
+
+    func schedule(_ action: @escaping @Sendable () -> Void) { action() }
+}
+
+/// Somebody who is told of a shared fetch, until this goes.
+final class SharedSubscription: Sendable {
+    private let end: @Sendable () -> Void
+
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+    deinit { end() }
+}
+
+/// Which fetches there are, by request and database.
+enum SharedFetches {
+    private struct Key: Hashable {
+        let request: HashableRequest
+        let value: ObjectIdentifier
+        let database: ObjectIdentifier
+    }
+
+    /// A request of whatever type.
+    // Requests are Sendable, which AnyHashable does not say.
+    private struct HashableRequest: Hashable, @unchecked Sendable {
+        let request: AnyHashable
+    }
+
+    private struct Entry: Sendable {
+        weak var fetch: (any AnyObject & Sendable)?
+    }
+
+    private static let entries = Mutex<[Key: Entry]>([:])
+
+    /// The fetch of a request in a database.
+    static func fetch<Request: FetchKeyRequest>(
+        _ request: Request, in database: any DatabaseReader
+    ) -> SharedFetch<Request.Value> {
+        let key = Key(
+            request: HashableRequest(request: AnyHashable(request)),
+            value: ObjectIdentifier(Request.Value.self),
+            database: ObjectIdentifier(database))
+        return entries.withLock { entries in
+            if let fetch = entries[key]?.fetch as? SharedFetch<Request.Value> { return fetch }
+            entries = entries.filter { $0.value.fetch != nil }
+            let fetch = SharedFetch(database) { try request.fetch($0) }
+            entries[key] = Entry(fetch: fetch)
+            return fetch
+        }
+    }
+
+    /// How many fetches of a database there are, for tests.
+    static func count(in database: any DatabaseReader) -> Int {
+        let id = ObjectIdentifier(database)
+        return entries.withLock { entries in
+            entries.count { $0.key.database == id && $0.value.fetch != nil }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import CipherStore
+import SyncEngine
+
+extension SyncEngine {
+    /// Sends what is to be sent, and takes all rows of the synchronized tables out of this database. The other
+    /// replicas keep them.
+    ///
+    /// The engine is stopped. ``start()`` brings the rows back.
+    ///
+    /// - throws: What a synchronization throws; rows that could not be sent stay here.
+    public func deleteLocalData() async throws {
+        stop()
+        var scope = SyncScope.everything
+        for (table, column) in try await scopeColumns() {
+            scope = scope.rows(of: table, where: column, in: [])
+        }
+        try synchronizer.setScope(scope, ofRemote: transport.name)
+        try await syncChanges()
+    }
+
+    /// A column of each table by which none of its rows is chosen.
+    private func scopeColumns() async throws -> [(table: String, column: String)] {
+        let tables = tableNames
+        return try await synchronizer.writer.read { db in
+            try tables.map { table in
+                let key = try db.primaryKey(table).columns
+                guard let column = try db.columns(in: table).first(where: { !key.contains($0.name) }) else {
+                    throw SyncError(
+                        .unsuitableScope,
+                        "the rows of \(table) can't be taken out here: it has no column besides its key")
+                }
+                return (table, column.name)
+            }
+        }
+    }
+
+    /// Gives tables UUIDs as keys, as synchronization needs them, in one transaction.
+    ///
+    /// ```swift
+    /// try SyncEngine.migratePrimaryKeys(database, tables: ["remindersLists", "reminders"])
+    /// ```
+    ///
+    /// Foreign keys that refer to the tables follow. The same integer becomes the same UUID on each device that
+    /// has a copy of the store; `UUIDKeyMigration` has more choices.
+    ///
+    /// - parameters:
+    ///     - database: The database.
+    ///     - tables: The tables; nil for all whose keys are not UUIDs yet.
+    ///     - keyForm: How the keys are stored: as text, as SQLiteData does, or as bytes.
+    ///     - keepsOldKeys: Whether the old keys stay, in a column of their own.
+    /// - throws: A `SyncError` of code `keysNotConvertible` that lists what stands against it; a `DatabaseError`.
+    @discardableResult public static func migratePrimaryKeys(
+        _ database: any DatabaseWriter, tables: [String]? = nil, keyForm: UUIDKeyMigration.KeyForm = .text,
+        keepsOldKeys: Bool = false
+    ) throws -> UUIDKeyPlan {
+        var migration = UUIDKeyMigration(tables: tables)
+        migration.keyForm = keyForm
+        migration.keepsOldKeys = keepsOldKeys
+        return try migration.migrate(database)
+    }
+
+    /// Whether the transaction that is open writes what another replica has changed.
+    ///
+    /// Triggers ask by ``isSynchronizingSQL``.
+    ///
+    /// - throws: A `DatabaseError` when the database was never synchronized.
+    public static func isSynchronizing(_ db: Database) throws -> Bool {
+        try Bool.fetchOne(db, sql: "SELECT \(isSynchronizingSQL)") ?? false
+    }
+
+    /// The expression that is true while the changes of another replica are written, for triggers in SQL:
+    /// `"CREATE TRIGGER … WHEN NOT \(SyncEngine.isSynchronizingSQL) BEGIN …"`.
+    public static let isSynchronizingSQL = RowKnowledge.isApplyingSQL
+}

@@ -1,0 +1,43 @@
+import CipherStore
+
+/// What a store knows of its rows, as SQL for modules that show it.
+package enum RowKnowledge {
+    /// What is folded, and what was written since then: for a row with such a write, that is what counts.
+    package static let sql = """
+        SELECT tbl.name AS recordType, \(keyText("known.pk")) AS recordPrimaryKey, known.isDeleted AS isDeleted,
+            known.ms AS userModificationTime
+        FROM (
+            SELECT tbl, pk, cl % 2 = 0 AS isDeleted,
+                max(hlc, coalesce((SELECT max(hlc) FROM _sync_cell WHERE r = _sync_row.r), 0)) >> 16 AS ms
+            FROM _sync_row
+            WHERE NOT EXISTS (
+                SELECT 1 FROM _sync_log AS log
+                WHERE log.seq > (SELECT folded FROM _sync_state) AND log.op <> 0
+                    AND log.tbl = _sync_row.tbl AND log.pk = _sync_row.pk)
+            UNION ALL
+            SELECT tbl, pk, op & 15 = 3, ms FROM _sync_log
+            WHERE op <> 0 AND seq IN (
+                SELECT max(seq) FROM _sync_log
+                WHERE seq > (SELECT folded FROM _sync_state) AND op <> 0 GROUP BY tbl, pk)
+        ) AS known JOIN _sync_table AS tbl ON tbl.tbl = known.tbl
+        """
+
+    /// The text of a key that is stored as text or as 16 bytes.
+    private static func keyText(_ key: String) -> String {
+        let hex = "lower(hex(\(key)))"
+        let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].map { "substr(\(hex), \($0), \($1))" }
+        return """
+            CASE typeof(\(key)) WHEN 'blob' THEN \(parts.joined(separator: " || '-' || ")) ELSE lower(\(key)) END
+            """
+    }
+
+    /// An expression that is true while the changes of another replica are written.
+    package static let isApplyingSQL = "(SELECT applying FROM _sync_state)"
+
+    /// The number of the last write of this side, by whatever program.
+    ///
+    /// - throws: A `DatabaseError` when the database was never synchronized.
+    package static func lastEntry(_ db: Database) throws -> Int64 {
+        try Int64.fetchOne(db, sql: "SELECT max(seq) FROM _sync_log") ?? 0
+    }
+}

@@ -1,0 +1,170 @@
+import CipherData
+import Foundation
+import SyncEngine
+import Testing
+
+/// Synchronization under the names of SQLiteData.
+@Suite(.timeLimit(.minutes(10))) struct SyncEngineTests {
+    private let pair: SyncPair
+
+    init() throws {
+        pair = try SyncPair("CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+    }
+
+    private func insert(_ text: String) -> String {
+        "INSERT INTO note VALUES ('\(UUID().uuidString.lowercased())', '\(text)')"
+    }
+
+    private let texts = "SELECT text FROM note ORDER BY text"
+
+    @Test func theTypeIsFoundBesideTheModule() {
+        // A type annotation, an initializer and a qualified name are looked up in different ways.
+        let type: SyncEngine.Type = CipherData.SyncEngine.self
+        #expect(type == SyncEngine.self)
+    }
+
+    @Test func changesAreSentAndFetched() async throws {
+        try pair.here.execute(insert("one"))
+        try pair.there.execute(insert("two"))
+        try await pair.engine.sendChanges()
+        #expect(try pair.there.strings(texts) == ["one", "two"])
+        #expect(try pair.here.strings(texts) == ["one"])
+        try await pair.engine.fetchChanges()
+        #expect(try pair.here.strings(texts) == ["one", "two"])
+        try pair.here.execute(insert("three"))
+        try pair.there.execute(insert("four"))
+        try await pair.engine.syncChanges()
+        #expect(try pair.here.strings(texts) == pair.there.strings(texts))
+        #expect(!pair.engine.isSynchronizing)
+    }
+
+    @Test func aRunningEngineSendsWhatIsWritten() async throws {
+        #expect(!pair.engine.isRunning)
+        try await pair.engine.start()
+        #expect(pair.engine.isRunning)
+        let arrivals = ValueObservation.tracking { [texts] db in try String.fetchAll(db, sql: texts) }
+            .values(in: pair.there)
+        try pair.here.execute(insert("one"))
+        for try await texts in arrivals where texts == ["one"] { break }
+        pair.engine.stop()
+        #expect(!pair.engine.isRunning)
+    }
+
+    @Test func theDelegateIsToldOfReportsAndFailures() async throws {
+        final class Delegate: SyncEngineDelegate {
+            let events = AsyncStream.makeStream(of: String.self)
+            func syncEngine(_ syncEngine: SyncEngine, didSynchronize report: SyncReport) {
+                events.continuation.yield("report")
+            }
+            func syncEngine(_ syncEngine: SyncEngine, didFail error: any Error) {
+                events.continuation.yield("failure")
+            }
+        }
+        let delegate = Delegate()
+        let engine = try pair.makeEngine(delegate: delegate)
+        try await engine.syncChanges()
+        let other = try pair.makeEngine(path: "/nowhere.db", delegate: delegate)
+        await #expect(throws: (any Error).self) { try await other.syncChanges() }
+        delegate.events.continuation.finish()
+        var events: [String] = []
+        for await event in delegate.events.stream { events.append(event) }
+        #expect(events == ["report", "failure"])
+    }
+
+    @Test func localDataIsDeletedHereAndComesBack() async throws {
+        try pair.here.execute(insert("one"))
+        try await pair.engine.deleteLocalData()
+        #expect(try pair.here.strings(texts).isEmpty)
+        #expect(try pair.there.strings(texts) == ["one"])
+        try await pair.engine.start()
+        pair.engine.stop()
+        #expect(try pair.here.strings(texts) == ["one"])
+    }
+
+    @Test func triggersKnowWhatComesFromAPeer() async throws {
+        try pair.here.execute(
+            """
+            CREATE TABLE written (text TEXT);
+            CREATE TRIGGER note_written AFTER INSERT ON note WHEN NOT \(SyncEngine.isSynchronizingSQL) BEGIN
+                INSERT INTO written VALUES (NEW.text);
+            END
+            """)
+        try pair.here.execute(insert("one"))
+        try pair.there.execute(insert("two"))
+        try await pair.engine.syncChanges()
+        #expect(try pair.here.strings("SELECT text FROM written") == ["one"])
+        #expect(try pair.here.read { db in try SyncEngine.isSynchronizing(db) } == false)
+    }
+
+    @Test func sharingIsAnErrorThatSaysSo() async throws {
+        let engine = pair.engine
+        await #expect(throws: SharingError(operation: "share")) { try await engine.share(record: 1) }
+        await #expect(throws: SharingError(operation: "unshare")) { try await engine.unshare(record: 1) }
+        await #expect(throws: SharingError(operation: "acceptShare")) {
+            try await engine.acceptShare(metadata: 1)
+        }
+    }
+
+    @Test func aKeyThatIsNoUUIDIsRefusedByName() throws {
+        try pair.here.execute("CREATE TABLE counted (id INTEGER PRIMARY KEY, text TEXT)")
+        #expect {
+            try SyncEngine(
+                for: pair.here, tables: ["note", "counted"], transport: pair.transport,
+                startImmediately: false)
+        } throws: { error in
+            (error as? SyncError)?.code == .unsuitableKey && "\(error)".contains("counted")
+        }
+    }
+
+    @Test func integerKeysBecomeUUIDs() async throws {
+        try pair.here.execute(
+            """
+            CREATE TABLE list (id INTEGER PRIMARY KEY, title TEXT);
+            CREATE TABLE item (id INTEGER PRIMARY KEY, list INTEGER REFERENCES list, title TEXT);
+            INSERT INTO list VALUES (1, 'home'); INSERT INTO item VALUES (7, 1, 'milk')
+            """)
+        try SyncEngine.migratePrimaryKeys(pair.here, tables: ["list", "item"])
+        let row = try await pair.here.read { db in
+            try Row.fetchOne(
+                db,
+                sql:
+                    "SELECT list.title, item.title, length(item.id) FROM item JOIN list ON list.id = item.list"
+            )
+        }
+        #expect(row == ["title": "home", "title": "milk", "length(item.id)": 36] || row?[1] == "milk")
+        _ = try SyncEngine(
+            for: pair.here, tables: ["list", "item"], transport: pair.transport, startImmediately: false)
+    }
+}
+
+/// What is known of rows.
+@Suite(.timeLimit(.minutes(10))) struct SyncMetadataTests {
+    private let id = "0e6a9c0e-1111-4222-8333-444455556666"
+
+    @Test(arguments: ["TEXT", "BLOB"]) func aRowHasThemFromTheMomentItIsWritten(form: String) async throws {
+        let pair = try SyncPair("CREATE TABLE note (id \(form) PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        let key = form == "TEXT" ? "'\(id)'" : "X'\(id.replacing("-", with: ""))'"
+        let request = SyncMetadata.find(.init(recordPrimaryKey: id.uppercased(), recordType: "note"))
+        func found() async throws -> SyncMetadata? {
+            try await pair.here.read { db in try request.fetchOne(db) }
+        }
+        #expect(try await found() == nil)
+        let start = Date.now.addingTimeInterval(-1)
+        try pair.here.execute("INSERT INTO note VALUES (\(key), 'milk')")
+        let written = try #require(try await found())
+        #expect(written.id.recordPrimaryKey == id && written.recordType == "note" && !written.isDeleted)
+        #expect(written.userModificationTime > start)
+        try await pair.engine.syncChanges()
+        let sent = try #require(try await found())
+        #expect(sent.id == written.id && !sent.isDeleted)
+        // A change and a deletion by the other side.
+        try pair.there.execute("UPDATE note SET text = 'tea'")
+        try await pair.engine.syncChanges()
+        let changed = try #require(try await found())
+        #expect(changed.userModificationTime >= sent.userModificationTime)
+        try pair.there.execute("DELETE FROM note")
+        try await pair.engine.syncChanges()
+        #expect(try await found()?.isDeleted == true)
+        #expect(try await pair.here.read { db in try SyncMetadata.all().fetchCount(db) } == 1)
+    }
+}
