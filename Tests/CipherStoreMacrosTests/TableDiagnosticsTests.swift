@@ -116,8 +116,8 @@ import Testing
             .error("a schema's name must be a string literal without interpolation", "Write the name here"))
         expectDiagnostics(
             "@Table(👉\"\", schema: \"x\") struct Tag { @Column(👉\"\") var title = \"\" }",
-            .error("a column's name must not be empty", "Remove the argument and use the default name"),
-            .error("a table's name must not be empty", "Remove the argument and use the default name"))
+            .error("a table's name must not be empty", "Remove the argument and use the default name"),
+            .error("a column's name must not be empty", "Remove the argument and use the default name"))
     }
 
     @Test func aTableIsASelectionAnyway() {

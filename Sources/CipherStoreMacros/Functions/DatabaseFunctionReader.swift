@@ -22,7 +22,7 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
         if let variable = declaration.as(VariableDeclSyntax.self) { return reader.read(variable) }
         reader.fail(
             "function-kind", at: attribute, "'@DatabaseFunction' can only be attached to a function or a property",
-            [Removing.attribute(attribute)])
+            [Removing.attribute(attribute, of: declaration)])
         return nil
     }
 
@@ -60,7 +60,7 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
         else {
             fail(
                 "function-pattern", at: variable.bindings, "'@DatabaseFunction' needs one property with a name",
-                [Removing.attribute(attribute)])
+                [Removing.attribute(attribute, of: variable)])
             return nil
         }
         guard let type = binding.typeAnnotation?.type.trimmed else {

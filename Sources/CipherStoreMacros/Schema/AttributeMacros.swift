@@ -10,7 +10,7 @@ extension MarkerMacro {
         of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
         in context: some MacroExpansionContext
     ) throws -> [DeclSyntax] {
-        Markers.checkPlace(of: node, in: context)
+        Markers.checkPlace(of: node, on: declaration, in: context)
         return []
     }
 }
@@ -30,7 +30,7 @@ enum ColumnsMacro: PeerMacro {
         context.warning(
             "columns-renamed", at: node.attributeName, "'@Columns' is called '@Column'",
             fixIts: [.replace(node.attributeName, with: TypeSyntax("Column"), "Use '@Column'")])
-        Markers.checkPlace(of: node, in: context)
+        Markers.checkPlace(of: node, on: declaration, in: context)
         return []
     }
 }
@@ -39,12 +39,14 @@ enum Markers {
     private static let readers = ["Table", "Selection", "_Draft"]
 
     /// Reports an attribute in a type that no macro reads.
-    static func checkPlace(of node: AttributeSyntax, in context: some MacroExpansionContext) {
+    static func checkPlace(
+        of node: AttributeSyntax, on declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+    ) {
         let owner = context.lexicalContext.first?.asProtocol((any DeclGroupSyntax).self)
         if let owner, readers.contains(where: { owner.attributes.named($0) != nil }) { return }
         let name = node.attributeName.trimmedDescription
         context.error(
             "marker-alone", at: node, "'@\(name)' belongs in a type with '@Table' or '@Selection'",
-            fixIts: [Removing.attribute(node)].compactMap { $0 })
+            fixIts: [Removing.attribute(node, of: declaration)].compactMap { $0 })
     }
 }

@@ -82,6 +82,9 @@ enum LiteralTypes {
         if parts.count == 3, let cast = parts[1].as(UnresolvedAsExprSyntax.self) {
             return cast.questionOrExclamationMark == nil ? parts[2].as(TypeExprSyntax.self)?.type.trimmed : nil
         }
+        if parts.count == 3, let choice = parts[1].as(UnresolvedTernaryExprSyntax.self) {
+            return common([choice.thenExpression, parts[2]])
+        }
         var operands: [ExprSyntax] = []
         var found: TypeSyntax?
         for (index, part) in parts.enumerated() {

@@ -37,7 +37,7 @@ extension PropertyReader {
     mutating func reportPrivate(_ modifier: DeclModifierSyntax, _ variable: VariableDeclSyntax) {
         let names = variable.bindings.map { "'\($0.pattern.trimmedDescription)'" }.joined(separator: " and ")
         let wider = modifier.with(\.name, .keyword(.fileprivate))
-        let setter = modifier.with(
+        let setter = modifier.with(\.name, .keyword(.private)).with(
             \.detail, DeclModifierDetailSyntax(detail: .identifier("set")))
         fail(
             "private-column", at: modifier,
@@ -101,7 +101,7 @@ extension PropertyReader {
                         trailingTrivia: variable.bindingSpecifier.trailingTrivia)))
         ]
         if binding.initializer != nil, binding.typeAnnotation != nil {
-            let bare = binding.with(\.initializer, nil).with(\.trailingTrivia, [])
+            let bare = binding.with(\.initializer, nil).with(\.trailingTrivia, binding.trailingTrivia)
             changes.append(.replace(oldNode: Syntax(binding), newNode: Syntax(bare)))
         }
         fail(

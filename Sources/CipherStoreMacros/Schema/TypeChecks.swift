@@ -55,7 +55,7 @@ enum TypeChecks {
         if declaration.is(ClassDeclSyntax.self) || declaration.is(ActorDeclSyntax.self) {
             fixIts.append(.replace(keyword, with: TokenSyntax.keyword(.struct), "Use 'struct'"))
         }
-        if let removal = Removing.attribute(attribute) { fixIts.append(removal) }
+        if let removal = Removing.attribute(attribute, of: declaration) { fixIts.append(removal) }
         context.error(
             "no-struct", at: keyword,
             "'@\(macro)' can only be attached to a struct or an enum", fixIts: fixIts)

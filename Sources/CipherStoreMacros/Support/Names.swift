@@ -41,7 +41,7 @@ struct DeclaredName: Equatable, Sendable {
     }
 
     private var needsBackticks: Bool {
-        !isPlainIdentifier || Self.reserved.contains(text)
+        !isPlainIdentifier || ["Type", "Protocol"].contains(text) || Self.reserved.contains(text)
     }
 
     /// The words that can't name a declaration without backticks.

@@ -3,8 +3,18 @@ import SwiftSyntax
 
 /// Fixes that take something out of the source.
 enum Removing {
+    /// Removes the attribute that a macro was called with. It comes without its declaration, which has another copy.
+    static func attribute(_ attribute: AttributeSyntax, of declaration: some SyntaxProtocol) -> FixIt? {
+        let attributes = declaration.asProtocol((any WithAttributesSyntax).self)?.attributes
+        let copy = attributes?.first { $0.trimmedDescription == attribute.trimmedDescription }
+        if let copy = copy?.as(AttributeSyntax.self) { return Removing.attribute(copy) }
+        return .changes(
+            "Remove '@\(attribute.attributeName.trimmedDescription)'",
+            [.replace(oldNode: Syntax(attribute), newNode: Syntax(AttributeListSyntax([])))])
+    }
+
     /// Removes `attribute` from the declaration that carries it.
-    static func attribute(_ attribute: AttributeSyntax, _ message: String? = nil) -> FixIt? {
+    static func attribute(_ attribute: AttributeSyntax) -> FixIt? {
         guard let list = attribute.parent?.as(AttributeListSyntax.self) else { return nil }
         let name = attribute.attributeName.trimmedDescription
         var rest = list.filter { $0.id != attribute.id }
@@ -13,7 +23,7 @@ enum Removing {
             rest = AttributeListSyntax(
                 [first.with(\.leadingTrivia, list.leadingTrivia)] + Array(rest.dropFirst()))
         }
-        let text = message ?? "Remove '@\(name)'"
+        let text = "Remove '@\(name)'"
         if rest.isEmpty, let next = list.nextToken(viewMode: .sourceAccurate) {
             return .changes(
                 text,

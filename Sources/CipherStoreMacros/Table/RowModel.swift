@@ -36,6 +36,7 @@ extension RowModel {
     static func table(
         _ structure: StructDeclSyntax, _ attribute: AttributeSyntax, in context: some MacroExpansionContext
     ) -> RowModel? {
+        let arguments = RowArguments(attribute, in: context)
         var reader = PropertyReader(macro: "Table", context: context)
         reader.read(structure.memberBlock.members)
         let columns = reader.columnsWithPrimaryKey()
@@ -44,13 +45,14 @@ extension RowModel {
             TypeChecks.reportEmpty(structure, "Table", in: context)
             return nil
         }
-        return RowModel(structure, attribute, columns, in: context)
+        return RowModel(structure, arguments, columns)
     }
 
     /// The model of a struct with `@Selection`, or nil after a diagnostic.
     static func selection(
         _ structure: StructDeclSyntax, _ attribute: AttributeSyntax, in context: some MacroExpansionContext
     ) -> RowModel? {
+        let arguments = RowArguments(attribute, in: context)
         var reader = PropertyReader(macro: "Selection", context: context)
         reader.read(structure.memberBlock.members)
         reader.reportTableOnlyArguments()
@@ -59,14 +61,10 @@ extension RowModel {
             TypeChecks.reportEmpty(structure, "Selection", in: context)
             return nil
         }
-        return RowModel(structure, attribute, reader.columns, in: context)
+        return RowModel(structure, arguments, reader.columns)
     }
 
-    private init(
-        _ structure: StructDeclSyntax, _ attribute: AttributeSyntax, _ columns: [Column],
-        in context: some MacroExpansionContext
-    ) {
-        let arguments = RowArguments(attribute, in: context)
+    private init(_ structure: StructDeclSyntax, _ arguments: RowArguments, _ columns: [Column]) {
         name = DeclaredName(structure.name)
         sqlName = arguments.name ?? Pluraliser.tableName(forType: name.text)
         schema = arguments.schema
