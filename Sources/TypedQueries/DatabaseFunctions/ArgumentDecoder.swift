@@ -1,4 +1,3 @@
-import CipherStore
 import Foundation
 
 /// Reads the arguments of a function one after the other.

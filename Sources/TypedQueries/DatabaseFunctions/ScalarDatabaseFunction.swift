@@ -1,5 +1,3 @@
-import CipherStore
-
 /// An SQL function in Swift that queries call with typed expressions: what `@DatabaseFunction` makes of a function.
 ///
 /// ```swift
