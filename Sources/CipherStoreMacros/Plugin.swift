@@ -5,7 +5,8 @@ import SwiftSyntaxMacros
 @main
 struct CipherStoreMacrosPlugin: CompilerPlugin {
     let providingMacros: [any Macro.Type] = [
-        SQLMacro.self, BindMacro.self, TableMacro.self, SelectionMacro.self, ColumnMacro.self, ColumnsMacro.self,
+        SQLMacro.self, BindMacro.self, TableMacro.self, SelectionMacro.self, ColumnMacro.self,
+        ColumnsMacro.self,
         EphemeralMacro.self, DatabaseFunctionMacro.self,
     ]
 }

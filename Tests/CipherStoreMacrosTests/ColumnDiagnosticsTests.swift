@@ -25,7 +25,8 @@ import Testing
         expectDiagnostics(
             "@Table struct A { let id: Int; @Column(generated: .virtual) 👉var a: Int = 1 }",
             .error("SQLite computes 'a': it must be a 'let' without a value", "Use 'let'"),
-            fix: "Use 'let'", fixed: "@Table struct A { let id: Int; @Column(generated: .virtual) let a: Int }")
+            fix: "Use 'let'",
+            fixed: "@Table struct A { let id: Int; @Column(generated: .virtual) let a: Int }")
     }
 
     @Test func argumentsAreLiterals() {
@@ -45,20 +46,23 @@ import Testing
             "@Table struct A { @Column(as: 👉Date.UnixTimeRepresentation) let a: Date }",
             .error(
                 "'as:' takes a type: write 'Date.UnixTimeRepresentation.self'", "Add '.self'"),
-            fix: "Add '.self'", fixed: "@Table struct A { @Column(as: Date.UnixTimeRepresentation.self) let a: Date }")
+            fix: "Add '.self'",
+            fixed: "@Table struct A { @Column(as: Date.UnixTimeRepresentation.self) let a: Date }")
     }
 
     @Test func anEphemeralPropertyNeedsAValue() {
         expectDiagnostics(
             "@Table struct A { var b = 1; @Ephemeral var 👉a: Int }",
             .error("'@Ephemeral' needs a default value: no column gives 'a' one", "Add a default value"),
-            fix: "Add a default value", fixed: "@Table struct A { var b = 1; @Ephemeral var a: Int = <#value#> }")
+            fix: "Add a default value",
+            fixed: "@Table struct A { var b = 1; @Ephemeral var a: Int = <#value#> }")
     }
 
     @Test func anEphemeralPropertyIsNoColumn() {
         expectDiagnostics(
             "@Table struct A { var b = 1; @Ephemeral 👉@Column(\"x\") var a = 1 }",
-            .error("a property is either '@Ephemeral' or a column", "Remove '@Column'", "Remove '@Ephemeral'"),
+            .error(
+                "a property is either '@Ephemeral' or a column", "Remove '@Column'", "Remove '@Ephemeral'"),
             fix: "Remove '@Column'", fixed: "@Table struct A { var b = 1; @Ephemeral var a = 1 }")
     }
 
@@ -72,9 +76,11 @@ import Testing
                 👉@Column lazy var d = 1
             }
             """,
-            .warning("'@Column' has no effect: a static or computed property is no column", "Remove '@Column'"),
             .warning(
-                "'@Ephemeral' has no effect: a static or computed property is no column anyway", "Remove '@Ephemeral'"),
+                "'@Column' has no effect: a static or computed property is no column", "Remove '@Column'"),
+            .warning(
+                "'@Ephemeral' has no effect: a static or computed property is no column anyway",
+                "Remove '@Ephemeral'"),
             .warning("'@Column' has no effect: a lazy property is no column", "Remove '@Column'"))
     }
 
@@ -84,7 +90,8 @@ import Testing
             // Swift itself says this, without a fix.
             .error("peer macro can only be applied to a single variable"),
             .error(
-                "'@Column' names one column: declare each property by itself", "Declare each property by itself"),
+                "'@Column' names one column: declare each property by itself",
+                "Declare each property by itself"),
             fix: "Declare each property by itself",
             fixed: "@Table struct A {\n    @Column(\"x\") var a: Int\n    var b: Int\n}")
     }
@@ -110,7 +117,8 @@ import Testing
     @Test func aSelectionHasNoArgumentsOfATable() {
         expectDiagnostics(
             "@Selection struct A { @Column(\"x\", 👉primaryKey: true) let a: Int }",
-            .warning("'primaryKey:' has no effect in '@Selection': only a table has it", "Remove 'primaryKey:'"),
+            .warning(
+                "'primaryKey:' has no effect in '@Selection': only a table has it", "Remove 'primaryKey:'"),
             fix: "Remove 'primaryKey:'", fixed: "@Selection struct A { @Column(\"x\") let a: Int }")
     }
 
@@ -118,14 +126,17 @@ import Testing
         expectDiagnostics(
             "@Selection enum A { case 👉a, b👉(Int, String), c(👉Int?) }",
             .error(
-                "the case 'a' needs a value: a row of this case is one whose column isn't NULL", "Add a value"),
-            .error("the case 'b' must have one value: group several in a '@Selection' struct", "Use one value"),
+                "the case 'a' needs a value: a row of this case is one whose column isn't NULL", "Add a value"
+            ),
+            .error(
+                "the case 'b' must have one value: group several in a '@Selection' struct", "Use one value"),
             .error(
                 "the value of 'c' can't be optional: NULL says that the row is of another case", "Use 'Int'"))
         expectDiagnostics(
             "@Selection enum A { case 👉a }",
             .error(
-                "the case 'a' needs a value: a row of this case is one whose column isn't NULL", "Add a value"),
+                "the case 'a' needs a value: a row of this case is one whose column isn't NULL", "Add a value"
+            ),
             fix: "Add a value", fixed: "@Selection enum A { case a(<#Type#>) }")
         expectDiagnostics(
             "@Selection enum A { case c(👉Int?) }",

@@ -67,7 +67,8 @@ import Testing
             @DatabaseFunction(as: ((any Sequence<(String, Date.UnixTimeRepresentation)>) -> String).self)
             func join(rows: some Sequence<(name: String, at: Date)>) throws -> String { "" }
             """,
-            has: "{ rows in try join(rows: rows) }", "let body: @Sendable ([(name: String, at: Date)]) throws -> String",
+            has: "{ rows in try join(rows: rows) }",
+            "let body: @Sendable ([(name: String, at: Date)]) throws -> String",
             "name p0: some TypedQueries.QueryExpression<String>",
             "at p1: some TypedQueries.QueryExpression<Date.UnixTimeRepresentation>",
             "(name: try decoder.value(String.self), at: try decoder.value(Date.UnixTimeRepresentation.self))")
@@ -77,7 +78,8 @@ import Testing
         expectExpansion(
             "enum State { @DatabaseFunction(\"is_on\") static var isOn: Bool { true } }",
             has: "(body: { isOn })", ": TypedQueries.ScalarDatabaseFunction, TypedQueries.QueryExpression {",
-            "typealias QueryValue = Bool", "var queryFragment: TypedQueries.QueryFragment { callAsFunction().queryFragment }")
+            "typealias QueryValue = Bool",
+            "var queryFragment: TypedQueries.QueryFragment { callAsFunction().queryFragment }")
     }
 
     @Test func aPrivateFunctionStaysInItsFile() {
@@ -99,7 +101,8 @@ import Testing
         expectDiagnostics(
             "@DatabaseFunction func f👉<T>(_ a: T) -> Int { 1 }",
             .error(
-                "SQLite passes values of fixed types: the function can't be generic", "Remove the generic parameters"),
+                "SQLite passes values of fixed types: the function can't be generic",
+                "Remove the generic parameters"),
             fix: "Remove the generic parameters", fixed: "@DatabaseFunction func f(_ a: T) -> Int { 1 }")
     }
 
@@ -130,7 +133,8 @@ import Testing
             .error(
                 "an aggregate takes one sequence: for several columns, make its elements tuples",
                 "Keep the sequence only"),
-            fix: "Keep the sequence only", fixed: "@DatabaseFunction func f(_ a: some Sequence<Int>) -> Int { 1 }")
+            fix: "Keep the sequence only",
+            fixed: "@DatabaseFunction func f(_ a: some Sequence<Int>) -> Int { 1 }")
     }
 
     @Test func representationsAreAsManyAsParameters() {
@@ -144,7 +148,9 @@ import Testing
     @Test func aTypeIsNoFunction() {
         expectDiagnostics(
             "👉@DatabaseFunction struct A {}",
-            .error("'@DatabaseFunction' can only be attached to a function or a property", "Remove '@DatabaseFunction'"),
+            .error(
+                "'@DatabaseFunction' can only be attached to a function or a property",
+                "Remove '@DatabaseFunction'"),
             fix: "Remove '@DatabaseFunction'", fixed: "struct A {}")
     }
 

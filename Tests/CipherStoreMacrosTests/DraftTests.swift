@@ -51,7 +51,8 @@ import Testing
 
     @Test func aKeyWithADefaultValueIsLeftToTheDatabase() {
         expectExpansion(
-            "@Table struct A { var id = UUID(); var title: String }", has: "init( id: UUID? = nil, title: String )")
+            "@Table struct A { var id = UUID(); var title: String }",
+            has: "init( id: UUID? = nil, title: String )")
     }
 
     @Test func anOptionalKeyStaysAsItIs() {
@@ -76,7 +77,9 @@ import Testing
     @Test func aSchemaIsTheTables() {
         expectExpansion(
             "@Table(schema: \"x\") struct A { let id: Int }",
-            has: "static var tableName: String { A.tableName } static var schemaName: String? { A.schemaName }")
+            has:
+                "static var tableName: String { A.tableName } static var schemaName: String? { A.schemaName }"
+        )
     }
 
     @Test func namesOfTheTypeMeanTheSameInItsDraft() {
@@ -93,7 +96,8 @@ import Testing
                 enum Kind {}
             }
             """,
-            has: "id: A.ID? = nil", "kind: A.Kind = .plain", "kinds: [A.Kind] = []", "other: A.Kind = A.standard",
+            has: "id: A.ID? = nil", "kind: A.Kind = .plain", "kinds: [A.Kind] = []",
+            "other: A.Kind = A.standard",
             "last: A.Kind = A.Kind.plain", "far: Other.Kind )")
     }
 }

@@ -23,7 +23,8 @@ struct Expansion {
             file.expand(
                 macroSpecs: specs,
                 contextGenerator: {
-                    BasicMacroExpansionContext(sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
+                    BasicMacroExpansionContext(
+                        sharingWith: context, lexicalContext: $0.allMacroLexicalContexts())
                 }, indentationWidth: .spaces(4)
             ).description
         diagnostics = context.diagnostics
@@ -59,7 +60,8 @@ func expectDiagnostics(
         plain, expandedSource: Expansion(plain).text,
         diagnostics: zip(expected, places).map { expected, place in
             DiagnosticSpec(
-                message: expected.message, line: place.line, column: place.column, severity: expected.severity,
+                message: expected.message, line: place.line, column: place.column,
+                severity: expected.severity,
                 fixIts: expected.fixIts.map { FixItSpec(message: $0) })
         },
         macroSpecs: specs, applyFixIts: fix.map { [$0] }, fixedSource: fix == nil ? nil : fixed

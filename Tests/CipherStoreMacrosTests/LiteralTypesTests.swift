@@ -8,11 +8,13 @@ import Testing
     private func type(of source: String) -> String? {
         let file = Parser.parse(source: "let x = \(source)")
         let variable = file.statements.first?.item.as(VariableDeclSyntax.self)
-        return variable?.bindings.first?.initializer.flatMap { LiteralTypes.type(of: $0.value) }?.trimmedDescription
+        return variable?.bindings.first?.initializer.flatMap { LiteralTypes.type(of: $0.value) }?
+            .trimmedDescription
     }
 
     @Test(arguments: [
-        ("\"\"", "String"), ("\"\\(a)\"", "String"), ("#\"x\"#", "String"), ("\"\"\"\n    a\n    \"\"\"", "String"),
+        ("\"\"", "String"), ("\"\\(a)\"", "String"), ("#\"x\"#", "String"),
+        ("\"\"\"\n    a\n    \"\"\"", "String"),
         ("0", "Int"), ("-1", "Int"), ("0xFF", "Int"), ("1_000", "Int"), ("0.0", "Double"), ("-1e3", "Double"),
         ("true", "Bool"), ("!isOpen", "Bool"), ("5 * 60", "Int"), ("1 + 2.5", "Double"), ("1 == 2", "Bool"),
         ("a && b", "Bool"), ("(1)", "Int"), ("[1, 2]", "[Int]"), ("[\"a\": 1.5]", "[String: Double]"),
@@ -26,7 +28,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "nil", "[]", "[:]", "makeTitle()", "standard", ".red", "a + b", "[1, \"a\"]", "{ 1 }()", "true ? 1 : \"a\"",
+        "nil", "[]", "[:]", "makeTitle()", "standard", ".red", "a + b", "[1, \"a\"]", "{ 1 }()",
+        "true ? 1 : \"a\"",
         "1 as? Int",
     ])
     func aTypeThatTheSourceHidesIsUnknown(value: String) {

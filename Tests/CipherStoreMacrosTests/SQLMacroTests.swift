@@ -6,7 +6,9 @@ import Testing
     @Test func textAndValuesBecomeAnExpression() {
         expectExpansion(
             #"let x = #sql("SELECT \(Reminder.columns) FROM \(Reminder.self) WHERE \(id) = 1")"#,
-            has: #"TypedQueries.SQLQueryExpression("SELECT \(Reminder.columns) FROM \(Reminder.self) WHERE \(id) = 1")"#)
+            has:
+                #"TypedQueries.SQLQueryExpression("SELECT \(Reminder.columns) FROM \(Reminder.self) WHERE \(id) = 1")"#
+        )
     }
 
     @Test func theTypeIsHandedOn() {
@@ -19,7 +21,8 @@ import Testing
     }
 
     @Test func quotesBracketsAndCommentsInOrderAreAccepted() {
-        expectExpansion(#"let x = #sql("a = '(' AND b = 'it''s' AND \"c)\" = `d(` -- (\n OR [e(] = /* ' */ (1)")"#)
+        expectExpansion(
+            #"let x = #sql("a = '(' AND b = 'it''s' AND \"c)\" = `d(` -- (\n OR [e(] = /* ' */ (1)")"#)
         expectExpansion(##"let x = #sql(#"SELECT "a" || '\(' || \#(b)"#)"##)
         expectExpansion("let x = #sql(\"\"\"\n    SELECT (\n      1\n    ) -- it's\n    \"\"\")")
         expectExpansion(#"let x = #sql("'\(raw: text)' \(quote: name) \(bind: value)")"#)
@@ -99,6 +102,7 @@ import Testing
         expectDiagnostics(
             "let x = #sql(\n    \"\"\"\n    SELECT 'ä' ||\n      👉(1\n    \"\"\")",
             .warning("'(' is never closed in this SQL", "Add ')' at the end"),
-            fix: "Add ')' at the end", fixed: "let x = #sql(\n    \"\"\"\n    SELECT 'ä' ||\n      (1)\n    \"\"\")")
+            fix: "Add ')' at the end",
+            fixed: "let x = #sql(\n    \"\"\"\n    SELECT 'ä' ||\n      (1)\n    \"\"\")")
     }
 }

@@ -90,7 +90,18 @@ import Testing
             """)
     }
 
+    @Test func aCaseIsSelectedByItsExpression() {
+        expectExpansion(
+            "@Selection enum Kind { case link(URL); case note(text: String) }",
+            has: "static func link( _ value: some TypedQueries.QueryExpression<URL> ) -> Self {",
+            "static func note( text value: some TypedQueries.QueryExpression<String> ) -> Self {",
+            "row.write(value, as: URL.self, named: \"link\")",
+            "TypedQueries.BindQueryExpression(nil, as: (String?).self), as: (String?).self, named: \"note\"",
+            "return Self(selection: row.fragment)")
+    }
+
     @Test func casesOfOneDeclarationAreColumns() {
-        expectExpansion("@Table enum A { case a(Int), b(String) }", has: ".init(\"a\")", ".init(\"b\")", "{ \"as\" }")
+        expectExpansion(
+            "@Table enum A { case a(Int), b(String) }", has: ".init(\"a\")", ".init(\"b\")", "{ \"as\" }")
     }
 }

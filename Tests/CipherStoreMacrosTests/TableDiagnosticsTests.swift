@@ -65,7 +65,9 @@ import Testing
     @Test func aPropertyThatIsNoOptionalDoesNotUnwrap() {
         expectDiagnostics(
             "@Table struct Tag { var note: 👉String! }",
-            .error("'String!' would trap on NULL: a column is optional or it is not", "Use 'String?'", "Use 'String'"),
+            .error(
+                "'String!' would trap on NULL: a column is optional or it is not", "Use 'String?'",
+                "Use 'String'"),
             fix: "Use 'String?'", fixed: "@Table struct Tag { var note: String? }")
     }
 
@@ -96,14 +98,17 @@ import Testing
     @Test func aTupleIsNoColumn() {
         expectDiagnostics(
             "@Table struct Tag { var 👉(a, b) = (1, 2) }",
-            .error("a column is a property with a name: declare each one by itself", "Replace the pattern by a name"))
+            .error(
+                "a column is a property with a name: declare each one by itself",
+                "Replace the pattern by a name"))
     }
 
     @Test func aColumnDoesNotDependOnTheBuild() {
         expectDiagnostics(
             "@Table struct Tag {\n    var a = 1\n    👉#if DEBUG\n    var b = 1\n    #endif\n}",
             .error("a column can't depend on '#if': the table has it in each build"))
-        expectExpansion("@Table struct Tag {\n    var a = 1\n    #if DEBUG\n    var b: Int { 1 }\n    #endif\n}")
+        expectExpansion(
+            "@Table struct Tag {\n    var a = 1\n    #if DEBUG\n    var b: Int { 1 }\n    #endif\n}")
     }
 
     @Test func namesAreLiterals() {

@@ -63,7 +63,8 @@ import Testing
     @Test func aTableWithoutAKeyHasNoDraft() {
         #expect(!expectExpansion("@Table struct Tag { var title = \"\" }").contains("Draft"))
         #expect(
-            !expectExpansion("@Table struct Tag { @Column(primaryKey: false) let id: Int }").contains("PrimaryKey"))
+            !expectExpansion("@Table struct Tag { @Column(primaryKey: false) let id: Int }").contains(
+                "PrimaryKey"))
     }
 
     @Test func namesAndSchemaAreTakenFromTheArguments() {
@@ -84,7 +85,8 @@ import Testing
     @Test func anotherPropertyMayBeThePrimaryKey() {
         expectExpansion(
             "@Table struct Tag { let id: Int; @Column(primaryKey: true) let name: String }",
-            has: "var primaryKey: TypedQueries.TableColumn<Tag, String> { name }", "let id: Int var name: String?")
+            has: "var primaryKey: TypedQueries.TableColumn<Tag, String> { name }",
+            "let id: Int var name: String?")
         expectExpansion(
             "@Table struct Tag { @Column(primaryKey: true) let primaryKey: String }",
             has: "typealias PrimaryKey = String static var columnList")
@@ -99,7 +101,8 @@ import Testing
             }
             """,
             has: "typealias PrimaryKey = ID", "var id: Enrollment.ID?", "id: Enrollment.ID? = nil",
-            "var id: TypedQueries.TableColumn<Draft, Enrollment.ID?>", "struct Columns: TypedQueries.SelectedColumns")
+            "var id: TypedQueries.TableColumn<Draft, Enrollment.ID?>",
+            "struct Columns: TypedQueries.SelectedColumns")
     }
 
     @Test func aRepresentationIsTheTypeOfTheColumn() {
@@ -122,7 +125,8 @@ import Testing
             "@Table struct Person { let id: Int; @Column(generated: .virtual) let name: String }",
             has: "var name: TypedQueries.GeneratedColumn<Person, String>",
             "self.name = try decoder.value(ColumnTypes.name.self)",
-            "func writeValues(to row: inout TypedQueries.RowWriter) { row.write(self.id, as: ColumnTypes.id.self) }")
+            "func writeValues(to row: inout TypedQueries.RowWriter) { row.write(self.id, as: ColumnTypes.id.self) }"
+        )
         #expect(!text.contains("TypedQueries.TableColumn<Draft, String>"))
     }
 
@@ -152,7 +156,9 @@ import Testing
                 enum Kind { case a }
             }
             """)
-        for name in ["all", "cache", "upper", "both", "slow"] { #expect(!text.contains(".init(\"\(name)\")")) }
+        for name in ["all", "cache", "upper", "both", "slow"] {
+            #expect(!text.contains(".init(\"\(name)\")"))
+        }
     }
 
     @Test func anObservedPropertyIsAColumn() {
@@ -163,14 +169,16 @@ import Testing
         expectExpansion(
             "@Table struct Point { var x, y: Double; var a = 1, b = \"\" }",
             has: "TableColumn<Point, Double> { .init(\"x\") }", "TableColumn<Point, Double> { .init(\"y\") }",
-            "TableColumn<Point, Swift.Int> { .init(\"a\") }", "TableColumn<Point, Swift.String> { .init(\"b\") }")
+            "TableColumn<Point, Swift.Int> { .init(\"a\") }",
+            "TableColumn<Point, Swift.String> { .init(\"b\") }")
     }
 
     @Test func keywordsAreNames() {
         expectExpansion(
             "@Table struct Word { let id: Int; var `class`: String; var `default` = 1; var `inout` = 0; var `Type` = 2 }",
             has: "var `class`: TypedQueries.TableColumn<Word, String> { .init(\"class\") }", "columns.class",
-            "self.default = try decoder.value(ColumnTypes.default.self)", "class `class`: String, default `default`: Swift.Int = 1, `inout`: Swift.Int = 0,",
+            "self.default = try decoder.value(ColumnTypes.default.self)",
+            "class `class`: String, default `default`: Swift.Int = 1, `inout`: Swift.Int = 0,",
             "columns.`Type`", "var `Type`:")
     }
 
@@ -179,11 +187,13 @@ import Testing
             "@Table public struct Tag { public let id: Int; var title: String; fileprivate var note: String }",
             has: "public nonisolated struct TableColumns", "@inlinable public var id:", "} var title:",
             "fileprivate var note:", "public nonisolated struct Draft", "fileprivate init( id: Int? = nil,",
-            "public init(decoder: inout some TypedQueries.QueryDecoder) throws", "public static var tableName")
+            "public init(decoder: inout some TypedQueries.QueryDecoder) throws", "public static var tableName"
+        )
         expectExpansion(
             "@Table public struct Tag { public let id: Int }", has: "public init( id: Int? = nil )",
             "public typealias PrimaryKey = Int", "public typealias Selection = Columns")
-        expectExpansion("@Table package struct Tag { package let id: Int }", has: "package nonisolated struct Draft")
+        expectExpansion(
+            "@Table package struct Tag { package let id: Int }", has: "package nonisolated struct Draft")
         let text = expectExpansion("@Table private struct Tag { let id: Int }")
         #expect(text.ranges(of: "private").count == 1)
     }

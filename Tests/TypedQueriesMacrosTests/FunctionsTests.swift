@@ -37,7 +37,8 @@ import TypedQueriesMacros
     @Test func anAggregateSeesTheRowsOfAGroup() throws {
         try sales().read { db in
             let groups = try Sale.group(by: \.name).order(by: \.name)
-                .select { ($0.name, $median($0.price), $joined(name: $0.name, amount: $0.amount)) }.fetchAll(db)
+                .select { ($0.name, $median($0.price), $joined(name: $0.name, amount: $0.amount)) }.fetchAll(
+                    db)
             #expect(groups.map(\.0) == ["Ann Lee", "BOB"])
             #expect(groups.map(\.1) == [1.5, 9])
             #expect(groups.map(\.2) == ["Ann Lee=1", "BOB=2,BOB=3"])

@@ -9,7 +9,10 @@ import TypedQueriesMacros
         let work = RemindersList(id: UUID(), title: "Work")
         let milk = Reminder(id: UUID(), title: "Milk", remindersListID: home.id, tags: ["shop", "soon"])
         try database.write { db in
-            try RemindersList.insert { home; work }.execute(db)
+            try RemindersList.insert {
+                home
+                work
+            }.execute(db)
             try Reminder.insert { milk }.execute(db)
         }
         try database.read { db in
@@ -28,11 +31,13 @@ import TypedQueriesMacros
         }
         #expect(
             sql(Reminder.where { $0.title.eq("Milk") }.select(\.remindersListID))
-                .squeezed == #"SELECT "reminders"."list_id" FROM "reminders" WHERE ("reminders"."title" = 'Milk')"#)
+                .squeezed
+                == #"SELECT "reminders"."list_id" FROM "reminders" WHERE ("reminders"."title" = 'Milk')"#)
     }
 
     @Test func aDraftGetsItsKeyFromTheDatabase() throws {
-        let database = try encryptedDatabase("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+        let database = try encryptedDatabase(
+            "CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
         try database.write { db in
             let id = try Note.insert { Note.Draft(title: "Get milk") }.returning(\.id).fetchOne(db)
             #expect(id == 1)

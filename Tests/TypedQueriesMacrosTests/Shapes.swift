@@ -70,11 +70,15 @@ enum Nested {
     }
 }
 
+/// A table that another module may use.
 @Table public struct Published: Sendable, Equatable {
+    /// The key.
     public let id: Int
+    /// The title.
     public var title: String
     var note: String?
 
+    /// Makes a row.
     public init(id: Int, title: String) {
         self.id = id
         self.title = title

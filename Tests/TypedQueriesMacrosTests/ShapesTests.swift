@@ -24,13 +24,17 @@ import TypedQueriesMacros
             #expect(
                 rows == [
                     Article(
-                        id: 1, title: "a", stamps: Stamps(createdAt: 5, updatedAt: nil), shout: "A", position: 7)
+                        id: 1, title: "a", stamps: Stamps(createdAt: 5, updatedAt: nil), shout: "A",
+                        position: 7)
                 ])
             try Article.where { $0.stamps.createdAt.eq(5) }.update { $0.stamps.updatedAt = 6 }.execute(db)
             #expect(try Int.fetchOne(db, sql: "SELECT updatedAt FROM articles") == 6)
         }
         #expect(Article.TableColumns.columnList.names.contains("updatedAt"))
-        #expect(Article.TableColumns.columnList.writableNames == ["id", "title", "createdAt", "updatedAt", "position"])
+        #expect(
+            Article.TableColumns.columnList.writableNames == [
+                "id", "title", "createdAt", "updatedAt", "position",
+            ])
     }
 
     @Test func aKeyOfTwoColumnsFindsARow() throws {
@@ -51,7 +55,8 @@ import TypedQueriesMacros
 
     @Test func anEnumIsAColumnForEachCase() throws {
         let database = try encryptedDatabase(
-            "CREATE TABLE items (id INTEGER PRIMARY KEY, link TEXT, width INTEGER, height INTEGER, note_text TEXT)")
+            "CREATE TABLE items (id INTEGER PRIMARY KEY, link TEXT, width INTEGER, height INTEGER, note_text TEXT)"
+        )
         let items = [
             Item(id: 1, attachment: .link("a.example")),
             Item(id: 2, attachment: .picture(Picture(width: 3, height: 4))),
@@ -62,6 +67,9 @@ import TypedQueriesMacros
             #expect(try Item.all.fetchAll(db) == items)
             #expect(try Item.where { $0.attachment.link.isNot(nil) }.fetchAll(db).map(\.id) == [1])
             #expect(try Row.fetchOne(db, sql: "SELECT * FROM items WHERE id = 2")?["height"] == 4)
+            let selected = try Item.where { $0.id.eq(1) }
+                .select { _ in Attachment.Columns.note(text: #sql("'x'")) }.fetchAll(db)
+            #expect(selected == [.note(text: "x")])
             try db.execute(sql: "UPDATE items SET link = NULL WHERE id = 1")
             #expect(throws: (any Error).self) { try Item.all.fetchAll(db) }
         }
@@ -80,7 +88,8 @@ import TypedQueriesMacros
     }
 
     @Test func aSelectionIsMadeOfExpressions() throws {
-        let database = try encryptedDatabase("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+        let database = try encryptedDatabase(
+            "CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
         try database.write { db in
             try Note.insert { Note(id: 1, title: "abc") }.execute(db)
             let rows = try Note.select {

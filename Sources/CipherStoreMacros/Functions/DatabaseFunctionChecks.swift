@@ -6,12 +6,14 @@ import SwiftSyntaxMacros
 extension DatabaseFunctionReader {
     /// SQLite has no `self`: a member must belong to the type.
     mutating func checkOwner(_ modifiers: DeclModifierListSyntax, keyword: TokenSyntax) {
-        let isMember = context.lexicalContext.first.map { $0.asProtocol((any DeclGroupSyntax).self) != nil } ?? false
+        let isMember =
+            context.lexicalContext.first.map { $0.asProtocol((any DeclGroupSyntax).self) != nil } ?? false
         let isStatic = modifiers.contains { ["static", "class"].contains($0.name.text) }
         guard isMember, !isStatic else { return }
         let fixed = keyword.with(\.tokenKind, .identifier("static \(keyword.text)"))
         fail(
-            "function-instance", at: keyword, "SQLite calls the function without an instance: it must be static",
+            "function-instance", at: keyword,
+            "SQLite calls the function without an instance: it must be static",
             [.replace(keyword, with: fixed, "Add 'static'")])
     }
 
@@ -31,7 +33,8 @@ extension DatabaseFunctionReader {
         if let clause = function.genericParameterClause {
             let fixed = function.with(\.genericParameterClause, nil)
             fail(
-                "function-generic", at: clause, "SQLite passes values of fixed types: the function can't be generic",
+                "function-generic", at: clause,
+                "SQLite passes values of fixed types: the function can't be generic",
                 [.replace(function, with: fixed, "Remove the generic parameters")])
         }
     }

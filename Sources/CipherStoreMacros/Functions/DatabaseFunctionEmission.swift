@@ -163,10 +163,11 @@ extension DatabaseFunctionEmission {
     }
 
     private var aggregateCall: String {
-        let all = parameters + [
-            "distinct isDistinct: Swift.Bool = false",
-            "filter: (some \(library).QueryExpression<Swift.Bool>)? = Swift.Bool?.none",
-        ]
+        let all =
+            parameters + [
+                "distinct isDistinct: Swift.Bool = false",
+                "filter: (some \(library).QueryExpression<Swift.Bool>)? = Swift.Bool?.none",
+            ]
         return """
             \(model.access.word)func callAsFunction(
                 \(all.joined(separator: ",\n    "))

@@ -21,7 +21,8 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
         if let function = declaration.as(FunctionDeclSyntax.self) { return reader.read(function) }
         if let variable = declaration.as(VariableDeclSyntax.self) { return reader.read(variable) }
         reader.fail(
-            "function-kind", at: attribute, "'@DatabaseFunction' can only be attached to a function or a property",
+            "function-kind", at: attribute,
+            "'@DatabaseFunction' can only be attached to a function or a property",
             [Removing.attribute(attribute, of: declaration)])
         return nil
     }
@@ -45,7 +46,8 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
         let form = form(of: parameters, signature)
         guard !failed, let form else { return nil }
         return DatabaseFunctionModel(
-            name: DeclaredName(function.name), sqlName: sqlName() ?? DeclaredName(function.name).text, form: form,
+            name: DeclaredName(function.name), sqlName: sqlName() ?? DeclaredName(function.name).text,
+            form: form,
             output: Self.isVoid(output) ? nil : output,
             outputRepresentation: Self.isVoid(output) ? nil : signature?.returnClause.type.trimmed ?? output,
             isDeterministic: isDeterministic(),
@@ -59,7 +61,8 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
             let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
         else {
             fail(
-                "function-pattern", at: variable.bindings, "'@DatabaseFunction' needs one property with a name",
+                "function-pattern", at: variable.bindings,
+                "'@DatabaseFunction' needs one property with a name",
                 [Removing.attribute(attribute, of: variable)])
             return nil
         }
@@ -103,7 +106,8 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
             let type = parameter.type.trimmed
             found.append(
                 .init(
-                    label: parameter.firstName.tokenKind == .wildcard ? nil : DeclaredName(parameter.firstName).text,
+                    label: parameter.firstName.tokenKind == .wildcard
+                        ? nil : DeclaredName(parameter.firstName).text,
                     name: DeclaredName(parameter.secondName ?? parameter.firstName), type: type,
                     representation: index < types.count ? types[index].trimmed : type,
                     defaultValue: parameter.defaultValue?.value.trimmed))
@@ -128,7 +132,8 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
         let representations = SequenceType.parts(of: stored)
         let whole = DatabaseFunctionModel.Parameter(
             label: sequence.firstName.tokenKind == .wildcard ? nil : DeclaredName(sequence.firstName).text,
-            name: DeclaredName(sequence.secondName ?? sequence.firstName), type: element, representation: stored,
+            name: DeclaredName(sequence.secondName ?? sequence.firstName), type: element,
+            representation: stored,
             defaultValue: nil)
         let elements = types.enumerated().map { index, part in
             DatabaseFunctionModel.Parameter(

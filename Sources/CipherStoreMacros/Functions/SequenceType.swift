@@ -26,7 +26,9 @@ enum SequenceType {
 
     /// `type` without parentheses around it.
     static func unwrapped(_ type: TypeSyntax) -> TypeSyntax {
-        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1, let only = tuple.elements.first {
+        if let tuple = type.as(TupleTypeSyntax.self), tuple.elements.count == 1,
+            let only = tuple.elements.first
+        {
             return unwrapped(only.type)
         }
         if let attributed = type.as(AttributedTypeSyntax.self) { return unwrapped(attributed.baseType) }

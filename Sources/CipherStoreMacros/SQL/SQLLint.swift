@@ -15,7 +15,9 @@ enum SQLLint {
         return isSound
     }
 
-    private static func diagnostic(_ finding: SQLScanner.Finding, _ literal: StringLiteralExprSyntax) -> Diagnostic {
+    private static func diagnostic(_ finding: SQLScanner.Finding, _ literal: StringLiteralExprSyntax)
+        -> Diagnostic
+    {
         switch finding {
         case .bracket(let place, let sign):
             let message =
@@ -24,7 +26,9 @@ enum SQLLint {
             return Diagnostic(
                 node: place.segment, position: place.position,
                 message: MacroMessage("sql-bracket", message, severity: .warning),
-                fixIts: [sign == "(" ? closing(literal, with: ")") : cutting(place, length: 1)].compactMap { $0 })
+                fixIts: [sign == "(" ? closing(literal, with: ")") : cutting(place, length: 1)].compactMap {
+                    $0
+                })
         case .quote(let place, let sign):
             return Diagnostic(
                 node: place.segment, position: place.position,
@@ -60,7 +64,8 @@ enum SQLLint {
         case .quote(let sign):
             let shown = sign == "]" ? "[ ]" : String(sign)
             let message = MacroMessage(
-                "sql-hidden-value", "SQLite sees no value between quotes (\(shown)): it would read a question mark")
+                "sql-hidden-value",
+                "SQLite sees no value between quotes (\(shown)): it would read a question mark")
             guard let bare = withoutQuotes(expression, sign) else {
                 return Diagnostic(node: expression, message: message, fixIts: [raw])
             }
@@ -78,7 +83,9 @@ extension SQLLint {
         .replace(expression, with: relabelled(expression, label), message)
     }
 
-    private static func relabelled(_ expression: ExpressionSegmentSyntax, _ label: String) -> ExpressionSegmentSyntax {
+    private static func relabelled(_ expression: ExpressionSegmentSyntax, _ label: String)
+        -> ExpressionSegmentSyntax
+    {
         var expressions = Array(expression.expressions)
         if let first = expressions.first {
             expressions[0] = LabeledExprSyntax(
@@ -102,14 +109,17 @@ extension SQLLint {
         ]
         guard
             let pair = pairs.first(where: {
-                $0.0 == sign && before.content.text.hasSuffix($0.open) && after.content.text.hasPrefix($0.close)
+                $0.0 == sign && before.content.text.hasSuffix($0.open)
+                    && after.content.text.hasPrefix($0.close)
             })
         else { return nil }
         var changed = segments
         changed[index - 1] = .stringSegment(
-            before.with(\.content.tokenKind, .stringSegment(String(before.content.text.dropLast(pair.open.count)))))
+            before.with(
+                \.content.tokenKind, .stringSegment(String(before.content.text.dropLast(pair.open.count)))))
         changed[index + 1] = .stringSegment(
-            after.with(\.content.tokenKind, .stringSegment(String(after.content.text.dropFirst(pair.close.count)))))
+            after.with(
+                \.content.tokenKind, .stringSegment(String(after.content.text.dropFirst(pair.close.count)))))
         if sign != "'" { changed[index] = .expressionSegment(relabelled(expression, "quote")) }
         return .replace(
             list, with: StringLiteralSegmentListSyntax(changed),
@@ -119,14 +129,17 @@ extension SQLLint {
     private static func closing(_ literal: StringLiteralExprSyntax, with text: String) -> FixIt? {
         var segments = Array(literal.segments)
         // In a literal of several lines, the last segment is the last line's.
-        guard let index = segments.indices.last, case .stringSegment(let last) = segments[index] else { return nil }
+        guard let index = segments.indices.last, case .stringSegment(let last) = segments[index] else {
+            return nil
+        }
         var content = last.content.text
         let end = content.hasSuffix("\n") ? "\n" : ""
         content.removeLast(end.count)
         let escaped =
             text == "\"" && literal.openingQuote.tokenKind == .stringQuote && literal.openingPounds == nil
             ? "\\\"" : text
-        segments[index] = .stringSegment(last.with(\.content.tokenKind, .stringSegment(content + escaped + end)))
+        segments[index] = .stringSegment(
+            last.with(\.content.tokenKind, .stringSegment(content + escaped + end)))
         return .replace(
             literal.segments, with: StringLiteralSegmentListSyntax(segments), "Add '\(text)' at the end")
     }

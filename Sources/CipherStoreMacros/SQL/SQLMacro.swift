@@ -12,7 +12,10 @@ enum SQLMacro: ExpressionMacro {
             guard SQLLint.check(literal, in: context) else {
                 // The type stays right, so that what is around it shows no errors of its own.
                 let rest = LabeledExprListSyntax(
-                    [LabeledExprSyntax(expression: ExprSyntax("\"\"")).with(\.trailingComma, text.trailingComma)]
+                    [
+                        LabeledExprSyntax(expression: ExprSyntax("\"\"")).with(
+                            \.trailingComma, text.trailingComma)
+                    ]
                         + node.arguments.dropFirst())
                 return "\(raw: Library.name).SQLQueryExpression(\(rest))"
             }

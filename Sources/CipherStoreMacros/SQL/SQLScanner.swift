@@ -120,7 +120,8 @@ struct SQLScanner {
         case "?":
             findings.append(.placeholder(place, "?" + Self.word(&rest)))
         case ":", "@", "$":
-            guard before.map({ !Self.isName($0) && $0 != character }) ?? true, next.map(Self.isName) ?? false else {
+            guard before.map({ !Self.isName($0) && $0 != character }) ?? true, next.map(Self.isName) ?? false
+            else {
                 return false
             }
             findings.append(.placeholder(place, String(character) + Self.word(&rest)))

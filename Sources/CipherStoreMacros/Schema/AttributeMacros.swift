@@ -40,7 +40,8 @@ enum Markers {
 
     /// Reports an attribute in a type that no macro reads.
     static func checkPlace(
-        of node: AttributeSyntax, on declaration: some DeclSyntaxProtocol, in context: some MacroExpansionContext
+        of node: AttributeSyntax, on declaration: some DeclSyntaxProtocol,
+        in context: some MacroExpansionContext
     ) {
         let owner = context.lexicalContext.first?.asProtocol((any DeclGroupSyntax).self)
         if let owner, readers.contains(where: { owner.attributes.named($0) != nil }) { return }

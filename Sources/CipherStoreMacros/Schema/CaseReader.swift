@@ -51,7 +51,8 @@ struct CaseReader<Context: MacroExpansionContext> {
         }
         guard clause.parameters.count == 1 else {
             let fixed = clause.with(
-                \.parameters, EnumCaseParameterListSyntax([EnumCaseParameterSyntax(type: TypeSyntax("<#Group#>"))]))
+                \.parameters,
+                EnumCaseParameterListSyntax([EnumCaseParameterSyntax(type: TypeSyntax("<#Group#>"))]))
             fail(
                 "case-several-values", at: clause,
                 "the case '\(name.text)' must have one value: group several in a '@Selection' struct",
@@ -62,13 +63,20 @@ struct CaseReader<Context: MacroExpansionContext> {
             fail(
                 "case-optional-value", at: optional,
                 "the value of '\(name.text)' can't be optional: NULL says that the row is of another case",
-                [.replace(optional, with: optional.wrappedType, "Use '\(optional.wrappedType.trimmedDescription)'")])
+                [
+                    .replace(
+                        optional, with: optional.wrappedType,
+                        "Use '\(optional.wrappedType.trimmedDescription)'")
+                ])
             return
         }
-        if let label = value.firstName, label.tokenKind != .wildcard { labels[name.text] = DeclaredName(label).text }
+        if let label = value.firstName, label.tokenKind != .wildcard {
+            labels[name.text] = DeclaredName(label).text
+        }
         cases.append(
             Column(
-                name: name, token: element.name, sqlName: arguments?.name ?? name.text, type: value.type.trimmed,
+                name: name, token: element.name, sqlName: arguments?.name ?? name.text,
+                type: value.type.trimmed,
                 isTypeWritten: true, representation: arguments?.representation,
                 defaultValue: value.defaultValue?.value.trimmed, isConstant: true, access: .public,
                 arguments: arguments, attribute: attribute))

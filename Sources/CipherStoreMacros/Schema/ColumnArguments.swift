@@ -37,7 +37,8 @@ struct ColumnArguments {
         }
     }
 
-    private static func name(_ argument: LabeledExprSyntax, in context: some MacroExpansionContext) -> String? {
+    private static func name(_ argument: LabeledExprSyntax, in context: some MacroExpansionContext) -> String?
+    {
         guard let text = SQLName.literal(argument, "a column's name", in: context) else { return nil }
         return text
     }
@@ -47,7 +48,8 @@ struct ColumnArguments {
         _ argument: LabeledExprSyntax, of macro: String, in context: some MacroExpansionContext
     ) -> TypeSyntax? {
         let value = argument.expression
-        if let member = value.as(MemberAccessExprSyntax.self), member.declName.baseName.tokenKind == .keyword(.self),
+        if let member = value.as(MemberAccessExprSyntax.self),
+            member.declName.baseName.tokenKind == .keyword(.self),
             let base = member.base
         {
             return "\(raw: base.trimmedDescription)"
@@ -79,7 +81,9 @@ struct ColumnArguments {
         return nil
     }
 
-    private static func boolean(_ argument: LabeledExprSyntax, in context: some MacroExpansionContext) -> Bool? {
+    private static func boolean(_ argument: LabeledExprSyntax, in context: some MacroExpansionContext)
+        -> Bool?
+    {
         let value = argument.expression
         if let literal = value.as(BooleanLiteralExprSyntax.self) {
             return literal.literal.tokenKind == .keyword(.true)

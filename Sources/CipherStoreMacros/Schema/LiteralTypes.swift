@@ -67,7 +67,9 @@ enum LiteralTypes {
             return "[\(key): \(value)]"
         }
         if let name = typeName(called) { return name }
-        if let member = called.as(MemberAccessExprSyntax.self), let base = member.base { return typeName(base) }
+        if let member = called.as(MemberAccessExprSyntax.self), let base = member.base {
+            return typeName(base)
+        }
         return nil
     }
 
@@ -80,7 +82,8 @@ enum LiteralTypes {
     private static func type(of sequence: SequenceExprSyntax) -> TypeSyntax? {
         let parts = Array(sequence.elements)
         if parts.count == 3, let cast = parts[1].as(UnresolvedAsExprSyntax.self) {
-            return cast.questionOrExclamationMark == nil ? parts[2].as(TypeExprSyntax.self)?.type.trimmed : nil
+            return cast.questionOrExclamationMark == nil
+                ? parts[2].as(TypeExprSyntax.self)?.type.trimmed : nil
         }
         if parts.count == 3, let choice = parts[1].as(UnresolvedTernaryExprSyntax.self) {
             return common([choice.thenExpression, parts[2]])
@@ -120,13 +123,16 @@ enum LiteralTypes {
     /// `expression` as the name of a type: each part begins with a capital.
     private static func typeName(_ expression: ExprSyntax) -> TypeSyntax? {
         if let reference = expression.as(DeclReferenceExprSyntax.self) {
-            return reference.baseName.text.first?.isUppercase == true ? "\(raw: reference.baseName.text)" : nil
+            return reference.baseName.text.first?.isUppercase == true
+                ? "\(raw: reference.baseName.text)" : nil
         }
         if let generic = expression.as(GenericSpecializationExprSyntax.self) {
             return typeName(generic.expression) == nil ? nil : "\(raw: generic.trimmedDescription)"
         }
         if let member = expression.as(MemberAccessExprSyntax.self), let base = member.base {
-            guard typeName(base) != nil, member.declName.baseName.text.first?.isUppercase == true else { return nil }
+            guard typeName(base) != nil, member.declName.baseName.text.first?.isUppercase == true else {
+                return nil
+            }
             return "\(raw: member.trimmedDescription)"
         }
         return nil

@@ -25,7 +25,8 @@ extension PropertyReader {
             let isOptional = binding.typeAnnotation?.type.is(OptionalTypeSyntax.self) == true
             if isVariable && isOptional { continue }
             let value = InitializerClauseSyntax(
-                equal: .equalToken(leadingTrivia: .space, trailingTrivia: .space), value: ExprSyntax("<#value#>"))
+                equal: .equalToken(leadingTrivia: .space, trailingTrivia: .space),
+                value: ExprSyntax("<#value#>"))
             let fixed = binding.with(\.trailingTrivia, []).with(\.initializer, value)
             fail(
                 "ephemeral-no-default", at: binding.pattern,
@@ -68,7 +69,8 @@ extension PropertyReader {
         var marked = variable
         marked.attributes = variable.with(\.leadingTrivia, []).attributes
         marked.attributes.insert(
-            .attribute(ephemeral.with(\.leadingTrivia, variable.leadingTrivia)), at: marked.attributes.startIndex)
+            .attribute(ephemeral.with(\.leadingTrivia, variable.leadingTrivia)),
+            at: marked.attributes.startIndex)
         if variable.attributes.isEmpty {
             if variable.modifiers.isEmpty {
                 marked.bindingSpecifier = marked.bindingSpecifier.with(\.leadingTrivia, [])

@@ -89,9 +89,11 @@ struct PropertyReader<Context: MacroExpansionContext> {
     ) {
         guard let pattern = binding.pattern.as(IdentifierPatternSyntax.self) else {
             fail(
-                "tuple-pattern", at: binding.pattern, "a column is a property with a name: declare each one by itself",
+                "tuple-pattern", at: binding.pattern,
+                "a column is a property with a name: declare each one by itself",
                 fixIts: [
-                    .replace(binding.pattern, with: PatternSyntax("<#name#>"), "Replace the pattern by a name")
+                    .replace(
+                        binding.pattern, with: PatternSyntax("<#name#>"), "Replace the pattern by a name")
                 ])
             return
         }
@@ -109,7 +111,8 @@ struct PropertyReader<Context: MacroExpansionContext> {
             Column(
                 name: name, token: pattern.identifier, sqlName: arguments?.name ?? name.text, type: type,
                 isTypeWritten: isWritten, representation: arguments?.representation,
-                defaultValue: value?.trimmed ?? (implicitNil ? ExprSyntax("nil") : nil), isConstant: isConstant,
+                defaultValue: value?.trimmed ?? (implicitNil ? ExprSyntax("nil") : nil),
+                isConstant: isConstant,
                 access: Access(variable.modifiers), arguments: arguments, attribute: attribute))
     }
 }
@@ -131,7 +134,8 @@ extension PropertyReader {
         let bindings = Array(variable.bindings)
         var annotation = binding.typeAnnotation
         if annotation == nil, binding.initializer == nil {
-            annotation = bindings[index...].first { $0.typeAnnotation != nil || $0.initializer != nil }?.typeAnnotation
+            annotation =
+                bindings[index...].first { $0.typeAnnotation != nil || $0.initializer != nil }?.typeAnnotation
         }
         if let type = annotation?.type {
             if let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) {
@@ -142,13 +146,16 @@ extension PropertyReader {
                     fixIts: [
                         .replace(type, with: optional, "Use '\(optional.trimmedDescription)'"),
                         .replace(
-                            type, with: unwrapped.wrappedType, "Use '\(unwrapped.wrappedType.trimmedDescription)'"),
+                            type, with: unwrapped.wrappedType,
+                            "Use '\(unwrapped.wrappedType.trimmedDescription)'"),
                     ])
                 return nil
             }
             return (type.trimmed, true)
         }
-        if let value = binding.initializer?.value, let type = LiteralTypes.type(of: value) { return (type, false) }
+        if let value = binding.initializer?.value, let type = LiteralTypes.type(of: value) {
+            return (type, false)
+        }
         let annotated = binding.with(\.pattern, binding.pattern.with(\.trailingTrivia, []))
             .with(
                 \.typeAnnotation,
@@ -156,7 +163,8 @@ extension PropertyReader {
                     colon: .colonToken(trailingTrivia: .space), type: TypeSyntax("<#Type#>"),
                     trailingTrivia: binding.initializer == nil ? [] : .space))
         fail(
-            "no-type", at: binding.pattern, "the type of '\(name.text)' can't be seen in the source: write it",
+            "no-type", at: binding.pattern,
+            "the type of '\(name.text)' can't be seen in the source: write it",
             fixIts: [.replace(binding, with: annotated, "Add a type")])
         return nil
     }

@@ -6,7 +6,8 @@ import SwiftSyntaxMacros
 enum TypeChecks {
     /// The struct that `attribute` is attached to; otherwise a diagnostic.
     static func structure(
-        _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, in context: some MacroExpansionContext
+        _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax,
+        in context: some MacroExpansionContext
     ) -> StructDeclSyntax? {
         let macro = attribute.attributeName.trimmedDescription
         guard let structure = declaration.as(StructDeclSyntax.self) else {
@@ -41,13 +42,15 @@ enum TypeChecks {
             }
         }
         context.error(
-            "generic-type", at: clause, "'@\(macro)' can't be attached to a generic type: its rows have one type",
+            "generic-type", at: clause,
+            "'@\(macro)' can't be attached to a generic type: its rows have one type",
             fixIts: changes.isEmpty ? [] : [.changes("Remove the generic parameters", changes)])
         return false
     }
 
     private static func reportKind(
-        _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax, in context: some MacroExpansionContext
+        _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax,
+        in context: some MacroExpansionContext
     ) {
         let macro = attribute.attributeName.trimmedDescription
         let keyword = keyword(of: declaration)
@@ -72,7 +75,8 @@ enum TypeChecks {
 
     /// Reports a type without a column.
     static func reportEmpty(
-        _ type: some DeclGroupSyntax & NamedDeclSyntax, _ macro: String, in context: some MacroExpansionContext
+        _ type: some DeclGroupSyntax & NamedDeclSyntax, _ macro: String,
+        in context: some MacroExpansionContext
     ) {
         let isEnum = type.is(EnumDeclSyntax.self)
         let member: DeclSyntax = isEnum ? "case <#name#>(<#Type#>)" : "var <#name#>: <#Type#>"

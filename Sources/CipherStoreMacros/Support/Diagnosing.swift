@@ -28,14 +28,16 @@ struct MacroFixIt: FixItMessage {
 
 extension FixIt {
     /// A fix that puts `new` in the place of `old` and keeps the comments and blanks around it.
-    static func replace(_ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String) -> FixIt {
+    static func replace(_ old: some SyntaxProtocol, with new: some SyntaxProtocol, _ message: String) -> FixIt
+    {
         FixIt(
             message: MacroFixIt(message),
             changes: [
                 .replace(
                     oldNode: Syntax(old),
                     newNode: Syntax(
-                        new.with(\.leadingTrivia, old.leadingTrivia).with(\.trailingTrivia, old.trailingTrivia)))
+                        new.with(\.leadingTrivia, old.leadingTrivia).with(
+                            \.trailingTrivia, old.trailingTrivia)))
             ])
     }
 
@@ -58,6 +60,7 @@ extension MacroExpansionContext {
         _ id: String, at node: some SyntaxProtocol, _ message: String, fixIts: [FixIt] = []
     ) {
         diagnose(
-            Diagnostic(node: Syntax(node), message: MacroMessage(id, message, severity: .warning), fixIts: fixIts))
+            Diagnostic(
+                node: Syntax(node), message: MacroMessage(id, message, severity: .warning), fixIts: fixIts))
     }
 }

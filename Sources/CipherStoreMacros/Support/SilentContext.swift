@@ -15,7 +15,8 @@ final class SilentContext: MacroExpansionContext {
     func diagnose(_ diagnostic: Diagnostic) {}
 
     func location(
-        of node: some SyntaxProtocol, at position: PositionInSyntaxNode, filePathMode: SourceLocationFilePathMode
+        of node: some SyntaxProtocol, at position: PositionInSyntaxNode,
+        filePathMode: SourceLocationFilePathMode
     ) -> AbstractSourceLocation? {
         base.location(of: node, at: position, filePathMode: filePathMode)
     }

@@ -12,9 +12,12 @@ struct EnumEmission {
     private let table: TableEmission
 
     /// Nil after a diagnostic.
-    init?(_ enumeration: EnumDeclSyntax, _ attribute: AttributeSyntax, in context: some MacroExpansionContext) {
+    init?(_ enumeration: EnumDeclSyntax, _ attribute: AttributeSyntax, in context: some MacroExpansionContext)
+    {
         let macro = attribute.attributeName.trimmedDescription
-        guard TypeChecks.acceptsGenerics(enumeration.genericParameterClause, macro, in: context) else { return nil }
+        guard TypeChecks.acceptsGenerics(enumeration.genericParameterClause, macro, in: context) else {
+            return nil
+        }
         var reader = CaseReader(macro: macro, context: context)
         reader.read(enumeration.memberBlock.members)
         guard !reader.failed else { return nil }
@@ -34,13 +37,51 @@ struct EnumEmission {
             root: name.source, access: access,
             columns: reader.cases.map {
                 ColumnEmission(
-                    name: $0.name, sqlName: $0.sqlName, type: Column.optional($0.queryType).trimmedDescription,
+                    name: $0.name, sqlName: $0.sqlName,
+                    type: Column.optional($0.queryType).trimmedDescription,
                     access: access)
             }, primaryKey: nil)
     }
 
     var members: [DeclSyntax] {
-        [table.tableColumns, table.columnTypes].map { "\(raw: $0)" }
+        [table.tableColumns, table.columnTypes, columns, "\(access)typealias Selection = Columns"]
+            .map { "\(raw: $0)" }
+    }
+
+    /// `Columns`, by which a query selects a case: `Attachment.Columns.note($0.text)`.
+    private var columns: String {
+        """
+        \(access)nonisolated struct Columns: \(Library.name).SelectedColumns {
+            \(access)typealias QueryValue = \(name.source)
+            let selection: \(Library.name).QueryFragment
+            \(access)var queryFragment: \(Library.name).QueryFragment { selection }
+            \(cases.map(selecting).joined(separator: "\n"))
+        }
+        """
+    }
+
+    private func selecting(_ current: Column) -> String {
+        let label = labels[current.name.text].map { DeclaredName(text: $0).label } ?? "_"
+        let type = current.queryType.trimmedDescription
+        let steps = table.columns.map { column in
+            column.name == current.name
+                ? "row.write(value, as: \(type).self, named: \(column.sqlName.literal))"
+                : """
+                row.write(
+                    \(Library.name).BindQueryExpression(nil, as: (\(column.type)).self), as: (\(column.type)).self,
+                    named: \(column.sqlName.literal)
+                )
+                """
+        }
+        return """
+            \(access)static func \(current.name.source)(
+                \(label) value: some \(Library.name).QueryExpression<\(type)>
+            ) -> Self {
+                var row = \(Library.name).SelectionWriter()
+                \(steps.joined(separator: "\n"))
+                return Self(selection: row.fragment)
+            }
+            """
     }
 
     func extensions(of type: some TypeSyntaxProtocol) throws -> [ExtensionDeclSyntax] {

@@ -83,7 +83,8 @@ extension StructDeclSyntax {
     var nestedTypeNames: Set<String> {
         var names: Set<String> = []
         for member in memberBlock.members {
-            if let type = member.decl.asProtocol((any NamedDeclSyntax).self), !member.decl.is(FunctionDeclSyntax.self),
+            if let type = member.decl.asProtocol((any NamedDeclSyntax).self),
+                !member.decl.is(FunctionDeclSyntax.self),
                 !member.decl.is(MacroDeclSyntax.self)
             {
                 names.insert(type.name.text)
