@@ -50,6 +50,45 @@ import Testing
             fixed: "@Table struct A { @Column(as: Date.UnixTimeRepresentation.self) let a: Date }")
     }
 
+    @Test func aCollectionNeedsARepresentation() {
+        expectDiagnostics(
+            "@Table struct A {\n    // Words.\n    var tags: 👉[String] = []\n}",
+            .error("SQLite has no '[String]': 'tags' needs a representation", "Store it as JSON"),
+            fix: "Store it as JSON",
+            fixed: """
+                @Table struct A {
+                    // Words.
+                    @Column(as: [String].JSONRepresentation.self) var tags: [String] = []
+                }
+                """)
+        expectDiagnostics(
+            "@Table struct A { @Column(\"t\") var tags: 👉[String: Int]? }",
+            .error("SQLite has no '[String: Int]?': 'tags' needs a representation", "Store it as JSON"),
+            fix: "Store it as JSON",
+            fixed: """
+                @Table struct A { @Column("t", as: [String: Int].JSONRepresentation?.self) var tags: [String: Int]? }
+                """)
+        expectDiagnostics(
+            "@Table struct A { let id: Int; var 👉ids = Set<Int>(), 👉more = [1] }",
+            .error("SQLite has no 'Set<Int>': 'ids' needs a representation", "Declare each property by itself"),
+            .error("SQLite has no '[Int]': 'more' needs a representation", "Declare each property by itself"))
+        expectExpansion("@Table struct A { var bytes: [UInt8] = []; var data: Data }")
+    }
+
+    @Test func tuplesAndFunctionsAreNoColumns() {
+        expectDiagnostics(
+            "@Table struct A { var pair: 👉(Int, Int); var run: 👉(() -> Void)? = nil }",
+            .error(
+                "SQLite has no tuples: make 'pair' a struct with '@Selection' to store it in several columns",
+                "Name a type"),
+            .error("SQLite has no functions: 'run' can't be a column", "Mark it '@Ephemeral'"))
+        expectDiagnostics(
+            "@Table struct A { let id: Int; var run: 👉@Sendable () -> Void = {} }",
+            .error("SQLite has no functions: 'run' can't be a column", "Mark it '@Ephemeral'"),
+            fix: "Mark it '@Ephemeral'",
+            fixed: "@Table struct A { let id: Int; @Ephemeral var run: @Sendable () -> Void = {} }")
+    }
+
     @Test func anEphemeralPropertyNeedsAValue() {
         expectDiagnostics(
             "@Table struct A { var b = 1; @Ephemeral var 👉a: Int }",

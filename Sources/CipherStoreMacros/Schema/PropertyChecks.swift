@@ -65,28 +65,50 @@ extension PropertyReader {
                 fixIts: [useVar, Removing.attribute(attribute)])
             return
         }
-        let ephemeral = AttributeSyntax(attributeName: TypeSyntax("Ephemeral"), trailingTrivia: .space)
-        var marked = variable
-        marked.attributes = variable.with(\.leadingTrivia, []).attributes
-        marked.attributes.insert(
-            .attribute(ephemeral.with(\.leadingTrivia, variable.leadingTrivia)),
-            at: marked.attributes.startIndex)
-        if variable.attributes.isEmpty {
-            if variable.modifiers.isEmpty {
-                marked.bindingSpecifier = marked.bindingSpecifier.with(\.leadingTrivia, [])
-            } else {
-                marked.modifiers = marked.modifiers.with(\.leadingTrivia, [])
-            }
-        }
         context.warning(
             "constant-ignored", at: variable.bindingSpecifier,
             "'\(name.text)' is no column: a constant with a value can't be read from a row",
             fixIts: [
                 useVar,
-                .changes(
-                    "Mark it '@Ephemeral' to silence this",
-                    [.replace(oldNode: Syntax(variable), newNode: Syntax(marked))]),
+                Self.ephemeral(variable, "Mark it '@Ephemeral' to silence this"),
             ])
+    }
+
+    /// Whether SQLite can store the type, as far as the source tells.
+    mutating func check(
+        _ type: TypeSyntax, of name: DeclaredName, _ binding: PatternBindingSyntax,
+        _ variable: VariableDeclSyntax, _ attribute: AttributeSyntax?
+    ) -> Bool {
+        let place = binding.typeAnnotation.map { Syntax($0.type) } ?? Syntax(binding.pattern)
+        switch StorableTypes.problem(of: type) {
+        case nil: return true
+        case .collection:
+            // The attribute is for one property.
+            let fixIt = variable.bindings.count == 1 ? StorableTypes.fixIt(type, variable, attribute) : nil
+            fail(
+                "collection-column", at: place,
+                "SQLite has no '\(type.trimmedDescription)': '\(name.text)' needs a representation",
+                fixIts: [fixIt ?? Splitting.fixIt(variable)])
+        case .tuple:
+            fail(
+                "tuple-column", at: place,
+                "SQLite has no tuples: make '\(name.text)' a struct with '@Selection' to store it in several columns",
+                fixIts: [.replace(place, with: TypeSyntax("<#Group#>"), "Name a type")])
+        case .function:
+            fail(
+                "function-column", at: place, "SQLite has no functions: '\(name.text)' can't be a column",
+                fixIts: [attribute.flatMap { Removing.attribute($0) } ?? Self.ephemeral(variable)])
+        }
+        return false
+    }
+
+    private static func ephemeral(
+        _ variable: VariableDeclSyntax, _ message: String = "Mark it '@Ephemeral'"
+    ) -> FixIt {
+        var marked = variable.with(\.leadingTrivia, [])
+        let attribute = AttributeSyntax(attributeName: TypeSyntax("Ephemeral"), trailingTrivia: .space)
+        marked.attributes.insert(.attribute(attribute), at: marked.attributes.startIndex)
+        return .replace(variable, with: marked, message)
     }
 
     mutating func check(

@@ -105,6 +105,7 @@ struct PropertyReader<Context: MacroExpansionContext> {
             return
         }
         guard let (type, isWritten) = type(of: binding, at: index, in: variable, name) else { return }
+        if arguments?.nodes["as"] == nil, !check(type, of: name, binding, variable, attribute) { return }
         if arguments?.generated != nil, !check(generated: variable, name, binding, attribute) { return }
         let implicitNil = !isConstant && value == nil && type.is(OptionalTypeSyntax.self)
         columns.append(
