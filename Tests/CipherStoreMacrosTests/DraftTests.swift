@@ -88,7 +88,7 @@ import Testing
             @Table struct A {
                 let id: ID
                 var kind: Kind = .plain
-                var kinds: [Kind] = []
+                @Column(as: [Kind].JSONRepresentation.self) var kinds: [Kind] = []
                 var other: Self.Kind = Self.standard
                 var last = Kind.plain
                 var far: Other.Kind
@@ -97,6 +97,7 @@ import Testing
             }
             """,
             has: "id: A.ID? = nil", "kind: A.Kind = .plain", "kinds: [A.Kind] = []",
+            "TypedQueries.TableColumn<Draft, [A.Kind].JSONRepresentation>",
             "other: A.Kind = A.standard",
             "last: A.Kind = A.Kind.plain", "far: Other.Kind )")
     }
