@@ -12,9 +12,9 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "CipherStore", targets: ["CipherStore"]),
-        .library(name: "SyncEngine", targets: ["SyncEngine"]),
-        // The query builder without macros, and with them. Only what uses the second compiles swift-syntax.
         .library(name: "TypedQueries", targets: ["TypedQueries"]),
+        .library(name: "SyncEngine", targets: ["SyncEngine"]),
+        // The query builder with its macros. Only what uses it compiles swift-syntax.
         .library(name: "TypedQueriesMacros", targets: ["TypedQueriesMacros"]),
         .library(name: "SyncHTTP", targets: ["SyncHTTP"]),
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
@@ -165,6 +165,8 @@ let package = Package(
         .testTarget(
             name: "TypedQueriesMacrosTests", dependencies: ["TypedQueriesMacros"],
             swiftSettings: settings),
+        .testTarget(
+            name: "TypedQueriesTests", dependencies: ["CipherStore", "TypedQueries"], swiftSettings: settings),
         .testTarget(
             name: "SyncWireTests", dependencies: ["SyncWire", "TestSupport"], swiftSettings: settings),
         .testTarget(

@@ -178,7 +178,7 @@ import Testing
             "@Table struct Word { let id: Int; var `class`: String; var `default` = 1; var `inout` = 0; var `Type` = 2 }",
             has: "var `class`: TypedQueries.TableColumn<Word, String> { .init(\"class\") }", "columns.class",
             "self.default = try decoder.value(ColumnTypes.default.self)",
-            "class `class`: String, default `default`: Swift.Int = 1, `inout`: Swift.Int = 0,",
+            "`class`: String, `default`: Swift.Int = 1, `inout`: Swift.Int = 0,",
             "columns.`Type`", "var `Type`:")
     }
 

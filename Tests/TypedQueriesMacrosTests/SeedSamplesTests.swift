@@ -21,7 +21,7 @@ import TypedQueriesMacros
             let counts = try RemindersList.group(by: \.id)
                 .leftJoin(Reminder.all) { $0.id.eq($1.remindersListID) }
                 .order(by: \.title)
-                .select { ($0.title, $1.count()) }
+                .select { ($0.title, #sql("count(\($1.id))", as: Int.self)) }
                 .fetchAll(db)
             #expect(counts.map(\.0) == ["Home", "Work"])
             #expect(counts.map(\.1) == [1, 0])

@@ -81,9 +81,7 @@ struct DraftEmission {
     private var memberwise: String {
         let access = (fields.map(\.column.access).min() ?? .public).word(within: model.access)
         let parameters = fields.map { field in
-            let name = field.column.name
-            let names = name.label == name.source ? name.source : "\(name.label) \(name.source)"
-            return "\(names): \(field.type)" + (field.defaultValue.map { " = \($0)" } ?? "")
+            "\(field.column.name.source): \(field.type)" + (field.defaultValue.map { " = \($0)" } ?? "")
         }
         let steps = fields.map { "self.\($0.column.name.member) = \($0.column.name.source)" }
         return """

@@ -9,9 +9,8 @@ enum SelectedColumnsEmission {
         let row = ["row", "row_", "row__"].first { !names.contains($0) } ?? "row___"
         let parameters = model.columns.map { column in
             let value = defaultValue(of: column).map { " = \($0)" } ?? ""
-            let name = column.name.source
-            return "\(column.name.label == name ? name : "\(column.name.label) \(name)"): "
-                + "some \(Library.name).QueryExpression<\(column.queryType.trimmedDescription)>\(value)"
+            return "\(column.name.source): some \(Library.name).QueryExpression<"
+                + "\(column.queryType.trimmedDescription)>\(value)"
         }
         let steps = model.columns.map { column in
             "\(row).write(\(column.name.source), as: \(column.queryType.trimmedDescription).self, "
