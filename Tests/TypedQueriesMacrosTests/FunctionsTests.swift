@@ -24,7 +24,7 @@ import TypedQueriesMacros
     @Test func aFunctionIsCalledInAQuery() throws {
         try sales().read { db in
             #expect(try Sale.where { $folded($0.name).eq("ann lee") }.fetchAll(db).map(\.id) == [1])
-            #expect(try Sale.select { $firstWord($0.name) }.fetchAll(db) == ["Ann", "BOB", "BOB"])
+            #expect(try Sale.select { $firstWord(#sql("\($0.name)")) }.fetchAll(db) == ["Ann", "BOB", "BOB"])
             #expect(try Sale.select { $seconds(of: $0.date) }.fetchAll(db) == [60, 120, 180])
             #expect(try Sale.select { Switches.$twice($0.amount) }.fetchAll(db) == [2, 4, 6])
             #expect(try Sale.where { _ in Switches.$isOn }.fetchCount(db) == 3)
@@ -50,7 +50,7 @@ import TypedQueriesMacros
     @Test func anErrorOfAFunctionIsThatOfTheStatement() throws {
         try sales().read { db in
             let error = #expect(throws: DatabaseError.self) {
-                try Sale.select { $failing($0.name) }.fetchAll(db)
+                _ = try Sale.select { $failing($0.name) }.fetchAll(db)
             }
             #expect(error?.message?.contains("it failed") == true)
         }
@@ -58,8 +58,9 @@ import TypedQueriesMacros
 
     @Test func aFunctionOfAnotherArgumentTypeIsAnError() throws {
         try sales().read { db in
+            let number = #sql("1", as: String.self)
             #expect(throws: DatabaseError.self) {
-                try #sql("SELECT \($folded(#sql("1", as: String.self)))", as: String.self).fetchAll(db)
+                try #sql("SELECT \($folded(number))", as: String.self).fetchAll(db)
             }
         }
     }
