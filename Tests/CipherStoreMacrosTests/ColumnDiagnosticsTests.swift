@@ -70,7 +70,8 @@ import Testing
                 """)
         expectDiagnostics(
             "@Table struct A { let id: Int; var 👉ids = Set<Int>(), 👉more = [1] }",
-            .error("SQLite has no 'Set<Int>': 'ids' needs a representation", "Declare each property by itself"),
+            .error(
+                "SQLite has no 'Set<Int>': 'ids' needs a representation", "Declare each property by itself"),
             .error("SQLite has no '[Int]': 'more' needs a representation", "Declare each property by itself"))
         expectExpansion("@Table struct A { var bytes: [UInt8] = []; var data: Data }")
     }

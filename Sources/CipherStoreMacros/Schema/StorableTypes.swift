@@ -28,7 +28,9 @@ enum StorableTypes {
             return problem(of: only.type)
         }
         if let name = type.as(IdentifierTypeSyntax.self), name.genericArgumentClause != nil {
-            if ["Array", "Set", "Dictionary", "ContiguousArray"].contains(name.name.text) { return .collection }
+            if ["Array", "Set", "Dictionary", "ContiguousArray"].contains(name.name.text) {
+                return .collection
+            }
         }
         return nil
     }
