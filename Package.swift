@@ -1,4 +1,5 @@
 // swift-tools-version:6.1
+import CompilerPluginSupport
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -16,6 +17,8 @@ let package = Package(
         // Typed tables, observed properties, and synchronization under the names of SQLiteData.
         .library(name: "CipherData", targets: ["CipherData"]),
         .library(name: "CipherDataTesting", targets: ["CipherDataTesting"]),
+        // The query builder with its macros. Only what uses it compiles swift-syntax.
+        .library(name: "TypedQueriesMacros", targets: ["TypedQueriesMacros"]),
         .library(name: "SyncHTTP", targets: ["SyncHTTP"]),
         .library(name: "SyncBucket", targets: ["SyncBucket"]),
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
@@ -41,6 +44,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/OpenCombine/OpenCombine.git", from: "0.14.0"),
+        // Any version that goes with an app's other macros.
+        .package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"605.0.0"),
     ],
     targets: [
         .systemLibrary(
@@ -62,6 +67,18 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "TypedQueries", dependencies: ["CipherStore"], swiftSettings: settings),
+        // What the compiler runs for the macros: the only user of swift-syntax.
+        .macro(
+            name: "CipherStoreMacros",
+            dependencies: [
+                .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+                .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "TypedQueriesMacros", dependencies: ["CipherStoreMacros", "TypedQueries"],
+            swiftSettings: settings),
         .target(
             name: "SyncWire",
             dependencies: ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
@@ -153,6 +170,18 @@ let package = Package(
                     condition: .when(traits: ["OpenCombine"])),
             ],
             exclude: ["Fixtures"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CipherStoreMacrosTests",
+            dependencies: [
+                "CipherStoreMacros",
+                .product(name: "SwiftParser", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
+                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TypedQueriesMacrosTests", dependencies: ["TypedQueriesMacros"],
             swiftSettings: settings),
         .testTarget(
             name: "TypedQueriesTests", dependencies: ["CipherStore", "TypedQueries"], swiftSettings: settings),

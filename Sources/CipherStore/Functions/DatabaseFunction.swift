@@ -74,6 +74,15 @@ public struct DatabaseFunction: Sendable {
             makeAggregate: { make() })
     }
 
+    /// Makes an aggregate whose instances, one for each group, a function makes.
+    package init<Aggregate: DatabaseAggregate>(
+        _ name: String, argumentCount: Int?, pure: Bool, makeAggregate: @escaping @Sendable () -> Aggregate
+    ) {
+        self.init(
+            name, argumentCount: argumentCount, traits: Self.traits(pure, nil),
+            makeAggregate: { ValueAggregate(makeAggregate()) })
+    }
+
     /// Makes a function that decodes its arguments itself.
     init(
         _ name: String, argumentCount: Int?, traits: FunctionRegistration.Traits,

@@ -1,0 +1,80 @@
+import SwiftDiagnostics
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// What SQLite can't call.
+extension DatabaseFunctionReader {
+    /// SQLite has no `self`: a member must belong to the type.
+    mutating func checkOwner(_ modifiers: DeclModifierListSyntax, keyword: TokenSyntax) {
+        let isMember =
+            context.lexicalContext.first.map { $0.asProtocol((any DeclGroupSyntax).self) != nil } ?? false
+        let isStatic = modifiers.contains { ["static", "class"].contains($0.name.text) }
+        guard isMember, !isStatic else { return }
+        let fixed = keyword.with(\.tokenKind, .identifier("static \(keyword.text)"))
+        fail(
+            "function-instance", at: keyword,
+            "SQLite calls the function without an instance: it must be static",
+            [.replace(keyword, with: fixed, "Add 'static'")])
+    }
+
+    mutating func check(_ function: FunctionDeclSyntax) {
+        let effects = function.signature.effectSpecifiers
+        if let effects, let async = effects.asyncSpecifier {
+            var fixed = function.signature
+            if effects.throwsClause == nil {
+                fixed.effectSpecifiers = nil
+            } else {
+                fixed.effectSpecifiers?.asyncSpecifier = nil
+            }
+            fail(
+                "function-async", at: async, "SQLite can't wait: the function must not be 'async'",
+                [.replace(function.signature, with: fixed, "Remove 'async'")])
+        }
+        if let clause = function.genericParameterClause {
+            let fixed = function.with(\.genericParameterClause, nil)
+            fail(
+                "function-generic", at: clause,
+                "SQLite passes values of fixed types: the function can't be generic",
+                [.replace(function, with: fixed, "Remove the generic parameters")])
+        }
+    }
+
+    mutating func check(_ parameter: FunctionParameterSyntax) {
+        if let ellipsis = parameter.ellipsis {
+            let fixed = parameter.with(\.ellipsis, nil)
+            fail(
+                "function-variadic", at: ellipsis, "a database function takes a fixed number of values",
+                [.replace(parameter, with: fixed, "Take one value")])
+        }
+        if let attributed = parameter.type.as(AttributedTypeSyntax.self), !attributed.specifiers.isEmpty {
+            fail(
+                "function-specifier", at: attributed.specifiers,
+                "'\(attributed.specifiers.trimmedDescription)' has no meaning for a value from SQLite",
+                [
+                    .replace(
+                        parameter.type, with: attributed.baseType,
+                        "Remove '\(attributed.specifiers.trimmedDescription)'")
+                ])
+        }
+        if let opaque = parameter.type.as(SomeOrAnyTypeSyntax.self) {
+            let fixed: TypeSyntax = "<#Type#>"
+            fail(
+                "function-opaque", at: opaque,
+                "SQLite passes values of fixed types: only an aggregate's 'some Sequence<Element>' is open",
+                [.replace(parameter.type, with: fixed, "Name a type")])
+        }
+    }
+
+    mutating func reportCount(_ type: FunctionTypeSyntax, _ function: FunctionDeclSyntax) {
+        let names = function.signature.parameterClause.parameters.map(\.type.trimmedDescription)
+        let output = function.signature.returnClause?.type.trimmedDescription ?? "Void"
+        let fixed: ExprSyntax = "((\(raw: names.joined(separator: ", "))) -> \(raw: output)).self"
+        guard case .argumentList(let arguments) = attribute.arguments,
+            let argument = arguments.first(where: { $0.label?.text == "as" })
+        else { return }
+        fail(
+            "function-count", at: argument.expression,
+            "'as:' names \(type.parameters.count) and the function takes \(names.count)",
+            [.replace(argument.expression, with: fixed, "Use the function's own types")])
+    }
+}

@@ -1,0 +1,59 @@
+import SwiftSyntax
+
+/// A stored property that is a column, or several of them if its type is a column group.
+struct Column {
+    /// The property's name.
+    let name: DeclaredName
+    /// The token of the name, for diagnostics.
+    let token: TokenSyntax
+    /// The column's name in SQL.
+    let sqlName: String
+    /// The property's type, as written or as its default value shows.
+    let type: TypeSyntax
+    /// Whether the source names the type.
+    let isTypeWritten: Bool
+    /// The representation of `as:`.
+    let representation: TypeSyntax?
+    /// What the property is when nothing else is said; for an optional `var`, Swift's `nil`.
+    let defaultValue: ExprSyntax?
+    /// Whether it is a `let`.
+    let isConstant: Bool
+    /// Who may use the property.
+    let access: Access
+    let arguments: ColumnArguments?
+    let attribute: AttributeSyntax?
+    /// Whether it is the primary key.
+    var isPrimaryKey = false
+
+    /// The type that queries know: the representation where there is one.
+    var queryType: TypeSyntax { representation ?? propertyType }
+
+    /// The property's type. Where a literal shows it, Swift's own is named in full: a type of the user's may have its name.
+    var propertyType: TypeSyntax {
+        let plain = ["String", "Int", "Double", "Bool"].contains(type.trimmedDescription)
+        return !isTypeWritten && plain ? "Swift.\(type)" : type
+    }
+
+    var isGenerated: Bool { arguments?.generated != nil }
+
+    /// Whether the type is written as an optional one.
+    var isOptional: Bool { Self.isOptional(type) }
+
+    /// `type` as an optional one; what is optional already stays as it is.
+    static func optional(_ type: TypeSyntax) -> TypeSyntax {
+        if isOptional(type) { return type }
+        switch type.kind {
+        case .identifierType, .memberType, .arrayType, .dictionaryType, .tupleType: return "\(type)?"
+        default: return "(\(type))?"
+        }
+    }
+
+    static func isOptional(_ type: TypeSyntax) -> Bool {
+        if type.is(OptionalTypeSyntax.self) { return true }
+        if let name = type.as(IdentifierTypeSyntax.self) { return name.name.text == "Optional" }
+        if let member = type.as(MemberTypeSyntax.self) {
+            return member.name.text == "Optional" && member.baseType.trimmedDescription == "Swift"
+        }
+        return false
+    }
+}

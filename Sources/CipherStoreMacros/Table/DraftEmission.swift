@@ -1,0 +1,129 @@
+import SwiftSyntax
+
+/// Writes `Draft`: a row whose key the database may give it.
+struct DraftEmission {
+    private struct Field {
+        let column: Column
+        let emission: ColumnEmission
+        /// The property's type.
+        let type: String
+        let defaultValue: String?
+        /// Whether the draft's property is optional and the row's isn't.
+        let isWidened: Bool
+        let specifier: String
+    }
+
+    private let model: RowModel
+    private let fields: [Field]
+
+    init(_ model: RowModel, nested: Set<String>) {
+        self.model = model
+        let names = DraftNames(owner: model.name.source, nested: nested)
+        fields = model.columns.filter { !$0.isGenerated }.map { column in
+            let isLazy = column.arguments?.lazyInitializable ?? column.isPrimaryKey
+            let isWidened = isLazy && !column.isOptional
+            let type = names.rewrite(column.propertyType)
+            let queryType = names.rewrite(column.queryType)
+            let value = column.defaultValue.map { names.rewrite($0).trimmedDescription }
+            return Field(
+                column: column,
+                emission: ColumnEmission(
+                    name: column.name, sqlName: column.sqlName,
+                    type: (isLazy ? Column.optional(queryType) : queryType).trimmedDescription,
+                    access: column.access.word(within: model.access)),
+                type: (isWidened ? Column.optional(type) : type).trimmedDescription,
+                // A key's default value belongs to rows: a draft without a key leaves it to the database.
+                defaultValue: isLazy ? "nil" : value, isWidened: isWidened,
+                specifier: column.isConstant && !isLazy ? "let" : "var")
+        }
+    }
+
+    /// The declaration of the draft.
+    var declaration: String {
+        let access = model.access.word
+        let table = TableEmission(
+            root: "Draft", access: access, columns: fields.map(\.emission), primaryKey: nil)
+        let properties = fields.map { field in
+            "\(field.emission.access)\(field.specifier) \(field.column.name.source): \(field.type)"
+        }
+        return """
+            \(access)nonisolated struct Draft: \(Library.name).TableDraft {
+                \(access)typealias PrimaryTable = \(model.name.source)
+                \(access)typealias QueryValue = Self
+                \(access)typealias QueryOutput = Self
+                \(properties.joined(separator: "\n"))
+                \(table.tableColumns)
+                \(access)static var tableName: String { \(model.name.source).tableName }
+                \(schemaName)
+                \(table.columnWidth(type: \.type))
+                \(table.decoding(type: \.type))
+                \(table.writing(type: \.type))
+                \(copying)
+                \(memberwise)
+            }
+            """
+    }
+
+    private var schemaName: String {
+        model.schema == nil
+            ? "" : "\(model.access.word)static var schemaName: String? { \(model.name.source).schemaName }"
+    }
+
+    private var copying: String {
+        let steps = fields.map { "self.\($0.column.name.member) = other.\($0.column.name.member)" }
+        return """
+            \(model.access.word)init(_ other: \(model.name.source)) {
+                \(steps.joined(separator: "\n"))
+            }
+            """
+    }
+
+    private var memberwise: String {
+        let access = (fields.map(\.column.access).min() ?? .public).word(within: model.access)
+        let parameters = fields.map { field in
+            "\(field.column.name.source): \(field.type)" + (field.defaultValue.map { " = \($0)" } ?? "")
+        }
+        let steps = fields.map { "self.\($0.column.name.member) = \($0.column.name.source)" }
+        return """
+            \(access)init(
+                \(parameters.joined(separator: ",\n        "))
+            ) {
+                \(steps.joined(separator: "\n"))
+            }
+            """
+    }
+}
+
+/// Names that mean something else inside of a draft: `Self`, and the types nested in its table.
+private final class DraftNames: SyntaxRewriter {
+    private let owner: String
+    private let nested: Set<String>
+
+    init(owner: String, nested: Set<String>) {
+        self.owner = owner
+        self.nested = nested
+        super.init(viewMode: .sourceAccurate)
+    }
+
+    func rewrite(_ type: TypeSyntax) -> TypeSyntax {
+        super.rewrite(Syntax(type)).as(TypeSyntax.self) ?? type
+    }
+
+    func rewrite(_ expression: ExprSyntax) -> ExprSyntax {
+        super.rewrite(Syntax(expression)).as(ExprSyntax.self) ?? expression
+    }
+
+    override func visit(_ node: IdentifierTypeSyntax) -> TypeSyntax {
+        let inner = super.visit(node)
+        if node.name.text == "Self" { return "\(raw: owner)" }
+        if nested.contains(node.name.text) { return "\(raw: owner).\(inner.trimmed)" }
+        return inner
+    }
+
+    override func visit(_ node: DeclReferenceExprSyntax) -> ExprSyntax {
+        if node.parent?.as(MemberAccessExprSyntax.self)?.declName.id == node.id { return ExprSyntax(node) }
+        if node.baseName.text == "Self" { return "\(raw: owner)" }
+        if nested.contains(node.baseName.text) { return "\(raw: owner).\(raw: node.baseName.text)" }
+        return ExprSyntax(node)
+    }
+}

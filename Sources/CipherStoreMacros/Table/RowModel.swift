@@ -1,0 +1,74 @@
+import SwiftSyntax
+import SwiftSyntaxMacros
+
+/// A struct as `@Table` and `@Selection` see it: what the expansions are written from.
+struct RowModel {
+    /// The type's name.
+    let name: DeclaredName
+    /// The table's or the selection's name in SQL.
+    let sqlName: String
+    let schema: String?
+    let access: Access
+    let columns: [Column]
+
+    var primaryKey: Column? { columns.first(where: \.isPrimaryKey) }
+}
+
+/// The arguments of `@Table(_:schema:)` and `@Selection(_:)`.
+struct RowArguments {
+    var name: String?
+    var schema: String?
+
+    init(_ attribute: AttributeSyntax, in context: some MacroExpansionContext) {
+        guard case .argumentList(let arguments) = attribute.arguments else { return }
+        for argument in arguments {
+            switch argument.label?.text {
+            case nil: name = SQLName.literal(argument, "a table's name", in: context)
+            case "schema": schema = SQLName.literal(argument, "a schema's name", in: context)
+            default: continue
+            }
+        }
+    }
+}
+
+extension RowModel {
+    /// The model of a struct with `@Table`, or nil after a diagnostic.
+    static func table(
+        _ structure: StructDeclSyntax, _ attribute: AttributeSyntax, in context: some MacroExpansionContext
+    ) -> RowModel? {
+        let arguments = RowArguments(attribute, in: context)
+        var reader = PropertyReader(macro: "Table", context: context)
+        reader.read(structure.memberBlock.members)
+        let columns = reader.columnsWithPrimaryKey()
+        guard !reader.failed else { return nil }
+        guard !columns.isEmpty else {
+            TypeChecks.reportEmpty(structure, "Table", in: context)
+            return nil
+        }
+        return RowModel(structure, arguments, columns)
+    }
+
+    /// The model of a struct with `@Selection`, or nil after a diagnostic.
+    static func selection(
+        _ structure: StructDeclSyntax, _ attribute: AttributeSyntax, in context: some MacroExpansionContext
+    ) -> RowModel? {
+        let arguments = RowArguments(attribute, in: context)
+        var reader = PropertyReader(macro: "Selection", context: context)
+        reader.read(structure.memberBlock.members)
+        reader.reportTableOnlyArguments()
+        guard !reader.failed else { return nil }
+        guard !reader.columns.isEmpty else {
+            TypeChecks.reportEmpty(structure, "Selection", in: context)
+            return nil
+        }
+        return RowModel(structure, arguments, reader.columns)
+    }
+
+    private init(_ structure: StructDeclSyntax, _ arguments: RowArguments, _ columns: [Column]) {
+        name = DeclaredName(structure.name)
+        sqlName = arguments.name ?? Pluraliser.tableName(forType: name.text)
+        schema = arguments.schema
+        access = Access(structure.modifiers)
+        self.columns = columns
+    }
+}

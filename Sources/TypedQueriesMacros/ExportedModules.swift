@@ -1,0 +1,2 @@
+// What the expansions speak of.
+@_exported import TypedQueries

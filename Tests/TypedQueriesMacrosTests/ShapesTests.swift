@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+import TypedQueriesMacros
+
+@Suite struct ShapesTests {
+    @Test func groupsComputedAndLazyColumnsAreReadAndWritten() throws {
+        let database = try encryptedDatabase(
+            """
+            CREATE TABLE articles (
+                id INTEGER PRIMARY KEY, title TEXT NOT NULL, createdAt INTEGER NOT NULL, updatedAt INTEGER,
+                position INTEGER);
+            CREATE VIEW shouting AS
+                SELECT id, title, createdAt, updatedAt, upper(title) AS shout, position FROM articles;
+            """)
+        try database.write { db in
+            let draft = Article.Draft(title: "a", stamps: Stamps(createdAt: 5, updatedAt: nil))
+            #expect(draft.position == nil)
+            try Article.insert { draft }.execute(db)
+            #expect(try Row.fetchOne(db, sql: "SELECT createdAt, position FROM articles")?["createdAt"] == 5)
+            try db.execute(sql: "UPDATE articles SET position = 7")
+            let rows = try #sql(
+                "SELECT id, title, createdAt, updatedAt, shout, position FROM shouting", as: Article.self
+            ).fetchAll(db)
+            #expect(
+                rows == [
+                    Article(
+                        id: 1, title: "a", stamps: Stamps(createdAt: 5, updatedAt: nil), shout: "A",
+                        position: 7)
+                ])
+            try Article.where { $0.stamps.createdAt.eq(5) }.update { $0.stamps.updatedAt = 6 }.execute(db)
+            #expect(try Int.fetchOne(db, sql: "SELECT updatedAt FROM articles") == 6)
+        }
+        #expect(Article.TableColumns.columnList.names.contains("updatedAt"))
+        #expect(
+            Article.TableColumns.columnList.writableNames == [
+                "id", "title", "createdAt", "updatedAt", "position",
+            ])
+    }
+
+    @Test func aKeyOfTwoColumnsFindsARow() throws {
+        let database = try encryptedDatabase(
+            "CREATE TABLE enrollments (courseID INTEGER, studentID INTEGER, grade INTEGER, PRIMARY KEY (courseID, studentID))"
+        )
+        let id = Enrollment.ID(courseID: 1, studentID: 2)
+        try database.write { db in
+            try Enrollment.insert {
+                Enrollment(id: id, grade: 3)
+                Enrollment(id: .init(courseID: 1, studentID: 3), grade: nil)
+            }.execute(db)
+            #expect(try Enrollment.find(id).fetchOne(db) == Enrollment(id: id, grade: 3))
+            #expect(try Enrollment.where { $0.id.studentID.eq(3) }.fetchCount(db) == 1)
+        }
+        #expect(Enrollment.Draft(grade: 1).id == nil)
+    }
+
+    @Test func anEnumIsAColumnForEachCase() throws {
+        let database = try encryptedDatabase(
+            "CREATE TABLE items (id INTEGER PRIMARY KEY, link TEXT, width INTEGER, height INTEGER, note_text TEXT)"
+        )
+        let items = [
+            Item(id: 1, attachment: .link("a.example")),
+            Item(id: 2, attachment: .picture(Picture(width: 3, height: 4))),
+            Item(id: 3, attachment: .note(text: "n")),
+        ]
+        try database.write { db in
+            try Item.insert { items }.execute(db)
+            #expect(try Item.all.fetchAll(db) == items)
+            #expect(try Item.where { $0.attachment.link.isNot(nil) }.fetchAll(db).map(\.id) == [1])
+            #expect(try Row.fetchOne(db, sql: "SELECT * FROM items WHERE id = 2")?["height"] == 4)
+            let selected = try Item.where { $0.id.eq(1) }
+                .select { _ in Attachment.Columns.note(text: #sql("'x'")) }.fetchAll(db)
+            #expect(selected == [.note(text: "x")])
+            try db.execute(sql: "UPDATE items SET link = NULL WHERE id = 1")
+            #expect(throws: (any Error).self) { try Item.all.fetchAll(db) }
+        }
+    }
+
+    @Test func aDefaultScopeIsWhatQueriesBeginWith() throws {
+        let database = try encryptedDatabase("CREATE TABLE posts (id INTEGER PRIMARY KEY, isDeleted INTEGER)")
+        try database.write { db in
+            try Post.insert {
+                Post(id: 1)
+                Post(id: 2, isDeleted: true)
+            }.execute(db)
+            #expect(try Post.all.fetchAll(db).map(\.id) == [1])
+            #expect(try Post.unscoped.fetchCount(db) == 2)
+        }
+    }
+
+    @Test func aSelectionIsMadeOfExpressions() throws {
+        let database = try encryptedDatabase(
+            "CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+        try database.write { db in
+            try Note.insert { Note(id: 1, title: "abc") }.execute(db)
+            let rows = try Note.select {
+                TitleAndLength.Columns(title: $0.title, length: #sql("length(\($0.title))"))
+            }.fetchAll(db)
+            #expect(rows == [TitleAndLength(title: "abc", length: 3, mark: "none")])
+        }
+    }
+
+    @Test func keywordsAreColumns() throws {
+        let database = try encryptedDatabase(
+            #"CREATE TABLE words (id INTEGER PRIMARY KEY, "class" TEXT, "default" INTEGER, "inout" REAL)"#)
+        try database.write { db in
+            try Word.insert { Word.Draft(class: "noun") }.execute(db)
+            #expect(try Word.where { $0.class.eq("noun") }.fetchOne(db) == Word(id: 1, class: "noun"))
+            #expect(try Word.select { ($0.default, $0.inout) }.fetchOne(db).map { $0 == (1, 2.5) } == true)
+        }
+    }
+
+    @Test func aNestedTableKnowsItsNeighbours() throws {
+        let database = try encryptedDatabase(
+            "CREATE TABLE nested_things (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, kinds INTEGER)")
+        try database.write { db in
+            try Nested.Thing.insert { Nested.Thing.Draft(kind: .high) }.execute(db)
+            #expect(try Nested.Thing.all.fetchAll(db) == [Nested.Thing(id: 1, kind: .high, kinds: nil)])
+        }
+        #expect(sql(Nested.Thing.all).contains(#""main"."nested_things""#))
+    }
+
+    @Test func aTypeWithItsOwnInitializerIsATable() throws {
+        let database = try encryptedDatabase(
+            "CREATE TABLE publisheds (id INTEGER PRIMARY KEY, title TEXT NOT NULL, note TEXT)")
+        try database.write { db in
+            try Published.insert { Published(id: 1, title: "a") }.execute(db)
+            #expect(try Published.find(1).fetchOne(db) == Published(id: 1, title: "a"))
+        }
+    }
+
+    @Test func nullForARequiredColumnIsAnErrorThatNamesIt() throws {
+        let database = try encryptedDatabase("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT)")
+        try database.write { db in
+            try db.execute(sql: "INSERT INTO notes (title) VALUES (NULL)")
+            let error = #expect(throws: QueryDecodingFailure.self) { try Note.all.fetchAll(db) }
+            #expect(error?.column == "title" && error?.reason == .missingRequiredColumn)
+        }
+    }
+}
