@@ -88,7 +88,8 @@ public struct TriggerOperation<On: Table>: Sendable {
     ) -> Self {
         var event = QueryFragment("UPDATE OF ")
         var isFirst = true
-        for column in repeat each columns(On.columns) {
+        let chosen = columns(On.columns)
+        for column in repeat each chosen {
             for name in column.names {
                 if !isFirst { event.append(sql: ", ") }
                 isFirst = false
@@ -109,6 +110,7 @@ extension TriggerOperation {
     /// - parameters:
     ///     - updates: What is assigned.
     ///     - condition: For which rows.
+    @_disfavoredOverload
     public static func insert(
         touch updates: (inout Updates<On>) -> Void,
         @QueryFragmentBuilder<Bool> when condition: (_ new: New) -> FragmentList = { _ in FragmentList() }
@@ -134,6 +136,7 @@ extension TriggerOperation {
     /// - parameters:
     ///     - updates: What is assigned.
     ///     - condition: For which rows.
+    @_disfavoredOverload
     public static func update(
         touch updates: (inout Updates<On>) -> Void,
         @QueryFragmentBuilder<Bool> when condition: (_ old: Old, _ new: New) -> FragmentList = { _, _ in FragmentList() }

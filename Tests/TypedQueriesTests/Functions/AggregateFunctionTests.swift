@@ -7,21 +7,21 @@ import Testing
     let item = Item.columns
 
     @Test func valuesAreCountedAndSummed() throws {
-        expectSQL(item.count.count(), #"count("items"."count")"#)
-        expectSQL(item.count.count(distinct: true), #"count(DISTINCT "items"."count")"#)
+        expectSQL(item.amount.count(), #"count("items"."amount")"#)
+        expectSQL(item.amount.count(distinct: true), #"count(DISTINCT "items"."amount")"#)
         expectSQL(
             item.price.sum(filter: item.isDone), #"sum("items"."price") FILTER (WHERE "items"."isDone")"#)
         try withTables { db in
-            #expect(try Item.select { $0.count.count() }.fetchOne(db) == 3)
-            #expect(try Item.select { $0.count.count(distinct: true) }.fetchOne(db) == 2)
-            #expect(try Item.select { $0.count.count(filter: $0.isDone) }.fetchOne(db) == 1)
-            #expect(try Item.select { $0.count.count(distinct: true, filter: $0.price > 0) }.fetchOne(db) == 1)
+            #expect(try Item.select { $0.amount.count() }.fetchOne(db) == 3)
+            #expect(try Item.select { $0.amount.count(distinct: true) }.fetchOne(db) == 2)
+            #expect(try Item.select { $0.amount.count(filter: $0.isDone) }.fetchOne(db) == 1)
+            #expect(try Item.select { $0.amount.count(distinct: true, filter: $0.price > 0) }.fetchOne(db) == 1)
             #expect(try Item.select { $0.price.sum() }.fetchOne(db) == .some(5.25))
-            #expect(try Item.select { $0.count.sum(distinct: true) }.fetchOne(db) == .some(13))
+            #expect(try Item.select { $0.amount.sum(distinct: true) }.fetchOne(db) == .some(13))
             #expect(try Item.select { $0.price.sum(filter: $0.isDone) }.fetchOne(db) == .some(2.75))
             #expect(try Item.select { $0.price.total(filter: $0.price > 100) }.fetchOne(db) == 0)
             #expect(try Item.select { $0.price.sum(filter: $0.price > 100) }.fetchOne(db) == .some(nil))
-            #expect(try Item.select { $0.count.avg() }.fetchOne(db) == .some(16.0 / 3))
+            #expect(try Item.select { $0.amount.avg() }.fetchOne(db) == .some(16.0 / 3))
             #expect(try Item.select { $0.price.min() }.fetchOne(db) == .some(-1.25))
             #expect(try Item.select { $0.title.max(filter: $0.isDone) }.fetchOne(db) == .some("Äpfel"))
         }
@@ -100,7 +100,7 @@ import Testing
             #expect(try Item.select { $0.title.jsonbGroupArray(order: $0.id.desc()) }.fetchOne(db)?.last == "Milk")
             #expect(try Item.select { $0.title.jsonbGroupArray(filter: $0.isDone) }.fetchOne(db) == ["Bread", "Äpfel"])
             #expect(
-                try Item.where { $0.id < 4 }.select { $0.title.jsonGroupObject($0.count) }.fetchOne(db)
+                try Item.where { $0.id < 4 }.select { $0.title.jsonGroupObject($0.amount) }.fetchOne(db)
                     == ["Milk": 3, "Bread": nil, "Äpfel": 3])
             #expect(
                 try Item.select { $0.title.jsonbGroupObject($0.price, filter: $0.isDone) }.fetchOne(db)
@@ -132,9 +132,9 @@ import Testing
     }
 
     @Test func rowsAreNumberedAndRanked() throws {
-        let byTitle = Window().order(by: item.title)
+        let byTitle = QueryWindow().order(by: item.title)
         try expect(
-            rowNumber().over(Window().order(by: item.price.desc())),
+            rowNumber().over(QueryWindow().order(by: item.price.desc())),
             #"row_number() OVER (ORDER BY "items"."price" DESC)"#, [2, 4, 1, 3])
         try expect(rank().over(byTitle), #"rank() OVER (ORDER BY "items"."title")"#, [2, 1, 4, 2])
         try expect(denseRank().over(byTitle), #"dense_rank() OVER (ORDER BY "items"."title")"#, [2, 1, 3, 2])
@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test func valuesOfOtherRowsAreSeen() throws {
-        let byID = Window().order(by: item.id)
+        let byID = QueryWindow().order(by: item.id)
         try expect(item.id.lag().over(byID), #"lag("items"."id", 1) OVER (ORDER BY "items"."id")"#, [nil, 1, 2, 3])
         try expect(
             item.id.lag(2, default: 0).over(byID), #"lag("items"."id", 2, 0) OVER (ORDER BY "items"."id")"#, [0, 0, 1, 2])
@@ -169,10 +169,10 @@ import Testing
             item.id.sum().over { $0.partition(by: item.title) },
             #"sum("items"."id") OVER (PARTITION BY "items"."title")"#, [5, 2, 3, 5])
         try expect(
-            item.id.sum(filter: item.isDone).over(Window().order(by: item.id)),
+            item.id.sum(filter: item.isDone).over(QueryWindow().order(by: item.id)),
             #"sum("items"."id") FILTER (WHERE "items"."isDone") OVER (ORDER BY "items"."id")"#, [nil, 2, 5, 5])
         try expect(
-            item.id.sum().over(Window().order(by: item.id).rows(.preceding(1), .following(1), exclude: .currentRow)),
+            item.id.sum().over(QueryWindow().order(by: item.id).rows(.preceding(1), .following(1), exclude: .currentRow)),
             #"sum("items"."id") OVER (ORDER BY "items"."id" "#
                 + "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW)", [2, 4, 6, 3])
         try expect(item.id.count().over(), #"count("items"."id") OVER ()"#, [4, 4, 4, 4])

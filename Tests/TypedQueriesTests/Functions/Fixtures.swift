@@ -9,7 +9,7 @@ struct Item: PrimaryKeyedTable, Codable, Equatable {
     var title = ""
     var note: String?
     var price = 0.0
-    var count: Int?
+    var amount: Int?
     var isDone = false
 
     typealias QueryValue = Self
@@ -22,24 +22,24 @@ struct Item: PrimaryKeyedTable, Codable, Equatable {
         var title: TableColumn<Item, String> { .init("title") }
         var note: TableColumn<Item, String?> { .init("note") }
         var price: TableColumn<Item, Double> { .init("price") }
-        var count: TableColumn<Item, Int?> { .init("count") }
+        var amount: TableColumn<Item, Int?> { .init("amount") }
         var isDone: TableColumn<Item, Bool> { .init("isDone") }
         static var columnList: ColumnList {
             let columns = Self()
-            return .init(columns.id, columns.title, columns.note, columns.price, columns.count, columns.isDone)
+            return .init(columns.id, columns.title, columns.note, columns.price, columns.amount, columns.isDone)
         }
     }
     static var tableName: String { "items" }
     static var columnWidth: Int { 6 }
-    init(id: Int, title: String = "", note: String? = nil, price: Double = 0, count: Int? = nil, isDone: Bool = false) {
-        (self.id, self.title, self.note, self.price, self.count, self.isDone) = (id, title, note, price, count, isDone)
+    init(id: Int, title: String = "", note: String? = nil, price: Double = 0, amount: Int? = nil, isDone: Bool = false) {
+        (self.id, self.title, self.note, self.price, self.amount, self.isDone) = (id, title, note, price, amount, isDone)
     }
     init(decoder: inout some QueryDecoder) throws {
         id = try decoder.value(Int.self)
         title = try decoder.value(String.self)
         note = try decoder.value(String?.self)
         price = try decoder.value(Double.self)
-        count = try decoder.value(Int?.self)
+        amount = try decoder.value(Int?.self)
         isDone = try decoder.value(Bool.self)
     }
     func writeValues(to row: inout RowWriter) {
@@ -47,7 +47,7 @@ struct Item: PrimaryKeyedTable, Codable, Equatable {
         row.write(title, as: String.self)
         row.write(note, as: String?.self)
         row.write(price, as: Double.self)
-        row.write(count, as: Int?.self)
+        row.write(amount, as: Int?.self)
         row.write(isDone, as: Bool.self)
     }
 
@@ -139,14 +139,14 @@ func withTables(_ body: (Database) throws -> Void) throws {
             sql: """
                 CREATE TABLE items (
                     id INTEGER PRIMARY KEY, title TEXT NOT NULL, note TEXT, price REAL NOT NULL DEFAULT 0,
-                    count INTEGER, isDone INTEGER NOT NULL DEFAULT 0);
+                    amount INTEGER, isDone INTEGER NOT NULL DEFAULT 0);
                 CREATE TABLE events (day TEXT, unix INTEGER, julian REAL, end TEXT, profile TEXT, tags BLOB);
                 """)
         for item in [
-            Item(id: 1, title: "Milk", note: " of oats ", price: 2.5, count: 3),
-            Item(id: 2, title: "Bread", price: -1.25, count: nil, isDone: true),
-            Item(id: 3, title: "Äpfel", note: "red", price: 4, count: 3, isDone: true),
-            Item(id: 4, title: "Milk", note: "", price: 0, count: 10),
+            Item(id: 1, title: "Milk", note: " of oats ", price: 2.5, amount: 3),
+            Item(id: 2, title: "Bread", price: -1.25, amount: nil, isDone: true),
+            Item(id: 3, title: "Äpfel", note: "red", price: 4, amount: 3, isDone: true),
+            Item(id: 4, title: "Milk", note: "", price: 0, amount: 10),
         ] {
             try Item.insert { item }.execute(db)
         }
@@ -168,4 +168,9 @@ extension Item {
     ) throws -> [Value.QueryOutput] {
         try Item.all.order { $0.id }.select(expression).fetchAll(db)
     }
+}
+
+/// Checks the SQL of a piece, with values as literals.
+func expectSQL(_ fragment: QueryFragment, _ sql: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(fragment.debugDescription == sql, sourceLocation: sourceLocation)
 }

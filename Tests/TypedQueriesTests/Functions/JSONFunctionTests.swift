@@ -23,7 +23,7 @@ import Testing
         expectSQL(event.tags.jsonArrayLength(), #"json_array_length("events"."tags")"#)
         expectSQL(event.profile.jsonSet(\.name, "x"), #"json_set("events"."profile", '$.name', 'x')"#)
         expectSQL(event.tags.jsonbAppend(\.self, "x"), #"jsonb_insert("events"."tags", '$[#]', 'x')"#)
-        #expect(JSONPath<[String: Int]>()[key: "a \"b"].text == #"$."a \"b""#)
+        #expect(JSONPath<[String: Int]>()[key: "a \"b"].pathText == #"$."a \"b""#)
     }
 
     @Test func valuesAreRead() throws {

@@ -49,7 +49,7 @@ import Testing
             #expect(try Values(72.char()).fetchOne(db) == "H")
             #expect(try Values(3.zeroblob()).fetchOne(db) == [0, 0, 0])
             #expect(try Values(16.randomblob().length()).fetchOne(db) == 16)
-            #expect(try Values(random()).fetchOne(db) != nil)
+            #expect(try Values(Int.random()).fetchOne(db) != nil)
         }
     }
 
@@ -61,7 +61,7 @@ import Testing
             #expect(try Item.values(db) { $0.price.round() } == [3, -1, 4, 0])
             #expect(try Item.values(db) { $0.price.round(1) } == [2.5, -1.3, 4, 0])
             #expect(try Item.values(db) { $0.price.sign() } == [1, -1, 1, 0])
-            #expect(try Item.values(db) { $0.count.sign() } == [1, nil, 1, 1])
+            #expect(try Item.values(db) { $0.amount.sign() } == [1, nil, 1, 1])
             #expect(try Item.values(db) { printf("%s:%.1f", $0.title, $0.price) }.first == "Milk:2.5")
         }
     }
@@ -71,12 +71,12 @@ import Testing
         expectSQL(item.note.coalesce(default: "-"), #"coalesce("items"."note", '-')"#)
         try withTables { db in
             #expect(try Item.values(db) { $0.note.ifnull("-") } == [" of oats ", "-", "red", ""])
-            #expect(try Item.values(db) { $0.count.ifnull($0.count) } == [3, nil, 3, 10])
+            #expect(try Item.values(db) { $0.amount.ifnull($0.amount) } == [3, nil, 3, 10])
             #expect(try Item.values(db) { $0.note.coalesce($0.note, default: "-") } == [" of oats ", "-", "red", ""])
             #expect(try Item.values(db) { $0.note.coalesce($0.note) } == [" of oats ", nil, "red", ""])
             #expect(try Item.values(db) { $0.title.nullif("Milk") } == [nil, "Bread", "Äpfel", nil])
-            #expect(try Item.values(db) { $0.count.nullif(3) } == [nil, nil, nil, 10])
-            #expect(try Item.values(db) { $0.count.typeof() } == ["integer", "null", "integer", "integer"])
+            #expect(try Item.values(db) { $0.amount.nullif(3) } == [nil, nil, nil, 10])
+            #expect(try Item.values(db) { $0.amount.typeof() } == ["integer", "null", "integer", "integer"])
         }
     }
 
@@ -85,7 +85,7 @@ import Testing
         expectSQL(item.price.cast(as: String?.self), #"CAST("items"."price" AS TEXT)"#)
         try withTables { db in
             #expect(try Item.values(db) { $0.price.cast(as: Int.self) } == [2, -1, 4, 0])
-            #expect(try Item.values(db) { $0.count.cast(as: String?.self) } == ["3", nil, "3", "10"])
+            #expect(try Item.values(db) { $0.amount.cast(as: String?.self) } == ["3", nil, "3", "10"])
         }
     }
 
@@ -94,8 +94,8 @@ import Testing
         expectSQL(
             Case().when(item.isDone, then: "done").else("open"), #"CASE WHEN "items"."isDone" THEN 'done' ELSE 'open' END"#)
         expectSQL(
-            Case(item.count).when(3, then: "few").when(10, then: "many"),
-            #"CASE "items"."count" WHEN 3 THEN 'few' WHEN 10 THEN 'many' END"#)
+            Case(item.amount).when(3, then: "few").when(10, then: "many"),
+            #"CASE "items"."amount" WHEN 3 THEN 'few' WHEN 10 THEN 'many' END"#)
         expectSQL(item.isDone.likelihood(0.25), #"likelihood("items"."isDone", 0.250000)"#)
         try withTables { db in
             #expect(try Item.values(db) { iif($0.isDone, "a", "b") } == ["b", "a", "a", "b"])
@@ -103,7 +103,7 @@ import Testing
                 try Item.values(db) { Case().when($0.isDone, then: "done").else("open") }
                     == ["open", "done", "done", "open"])
             #expect(
-                try Item.values(db) { Case($0.count).when(3, then: "few").when(10, then: "many") }
+                try Item.values(db) { Case($0.amount).when(3, then: "few").when(10, then: "many") }
                     == ["few", nil, "few", "many"])
             #expect(try Item.where { $0.isDone.likely() }.fetchCount(db) == 2)
             #expect(try Item.where { $0.isDone.unlikely() }.fetchCount(db) == 2)

@@ -39,7 +39,7 @@ private struct Summary: Table {
                 new.title.eq("Tea")
             })
         expectSQL(
-            SQLQueryExpression<()>(trigger.query),
+            trigger.query,
             """
             CREATE TEMPORARY TRIGGER
               "t"
@@ -124,7 +124,7 @@ private struct Summary: Table {
         let select = Item.where { $0.title.neq("it's") }.group(by: \.title).select { ($0.title, $0.count()) }
         let view = Summary.createTemporaryView(as: select)
         expectSQL(
-            SQLQueryExpression<()>(view.query),
+            view.query,
             """
             CREATE TEMPORARY VIEW
             "summaries"

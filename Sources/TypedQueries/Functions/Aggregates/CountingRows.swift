@@ -7,9 +7,11 @@ extension TableDefinition {
     /// Reminder.group(by: \.listID).select { ($0.listID, $0.count()) }
     /// // SELECT "reminders"."listID", count(*) FROM "reminders" GROUP BY "reminders"."listID"
     /// ```
-    public func count<Filter: QueryExpression>(filter: Filter? = Bool?.none) -> AggregateExpression<Int>
+    public func count<Filter: QueryExpression>(
+        distinct isDistinct: Bool = false, filter: Filter? = Bool?.none
+    ) -> AggregateExpression<Int>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
-        RowCount.of(QueryValue.self, key: [], false, filter)
+        RowCount.of(QueryValue.self, key: isDistinct ? QueryValue.allColumnNames : [], isDistinct, filter)
     }
 }
 
@@ -30,9 +32,11 @@ extension PrimaryKeyedTableDefinition {
 
 extension Optional.TableColumns {
     /// The number of rows, without those that an outer join makes up.
-    public func count<Filter: QueryExpression>(filter: Filter? = Bool?.none) -> AggregateExpression<Int>
+    public func count<Filter: QueryExpression>(
+        distinct isDistinct: Bool = false, filter: Filter? = Bool?.none
+    ) -> AggregateExpression<Int>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
-        RowCount.ofThoseThere(QueryValue.self, filter)
+        RowCount.ofThoseThere(QueryValue.self, isDistinct, filter)
     }
 }
 
@@ -62,13 +66,7 @@ private enum RowCount {
     static func of<Root: Table>(
         _ type: Root.Type, key: [String], _ isDistinct: Bool, _ filter: (any QueryExpression)?
     ) -> AggregateExpression<Int> {
-        var columns = key.map { name in
-            var column = QueryFragment()
-            column.append(tableOf: type)
-            column.append(sql: ".")
-            column.append(identifier: name)
-            return column
-        }
+        var columns = key.map { columnNamed($0, of: type) }
         // One column tells whether there is a row; together they tell which one.
         if isDistinct, columns.count > 1 { columns = [joined(columns.map { "quote(\($0))" }, " || ',' || ")] }
         var call = AggregateExpression<Int>("count", columns.first ?? "*")
@@ -80,20 +78,28 @@ private enum RowCount {
 
     /// Counts the rows that have a value in any column.
     static func ofThoseThere<Root: Table>(
-        _ type: Root.Type, _ filter: (any QueryExpression)?
+        _ type: Root.Type, _ isDistinct: Bool, _ filter: (any QueryExpression)?
     ) -> AggregateExpression<Int> {
         let tests = type.allColumnNames.map { name in
-            var test = QueryFragment()
-            test.append(tableOf: type)
-            test.append(sql: ".")
-            test.append(identifier: name)
+            var test = columnNamed(name, of: type)
             test.append(sql: " IS NOT NULL")
             return test
         }
-        var call = AggregateExpression<Int>("count", "CASE WHEN \(joined(tests, " OR ")) THEN 1 END")
+        let names = type.allColumnNames.map { columnNamed($0, of: type) }
+        let value = isDistinct ? joined(names.map { "quote(\($0))" }, " || ',' || ") : "1"
+        var call = AggregateExpression<Int>("count", "CASE WHEN \(joined(tests, " OR ")) THEN \(value) END")
+        call.isDistinct = isDistinct
         call.filter = filter?.queryFragment
         call.ordering = .ignored
         return call
+    }
+
+    private static func columnNamed<Root: Table>(_ name: String, of type: Root.Type) -> QueryFragment {
+        var column = QueryFragment()
+        column.append(tableOf: type)
+        column.append(sql: ".")
+        column.append(identifier: name)
+        return column
     }
 
     private static func joined(_ fragments: [QueryFragment], _ separator: StaticString) -> QueryFragment {

@@ -63,7 +63,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     public func jsonbAppend<Element>(
         _ path: JSONKeyPath<QueryValue.JSONValue, [Element]>, _ element: some QueryExpression<Element>
     ) -> SQLQueryExpression<QueryValue.JSONBinary> {
-        edited("insert", true, JSONPath<QueryValue.JSONValue>()[keyPath: path].end, element)
+        edited("insert", true, JSONPath<QueryValue.JSONValue>()[keyPath: path].appended(), element)
     }
 
     /// Adds an element before another one of an array of the JSON. The result is in binary form.

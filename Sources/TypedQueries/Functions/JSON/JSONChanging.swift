@@ -63,7 +63,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     public func jsonAppend<Element>(
         _ path: JSONKeyPath<QueryValue.JSONValue, [Element]>, _ element: some QueryExpression<Element>
     ) -> SQLQueryExpression<QueryValue.JSONText> {
-        edited("insert", false, JSONPath<QueryValue.JSONValue>()[keyPath: path].end, element)
+        edited("insert", false, JSONPath<QueryValue.JSONValue>()[keyPath: path].appended(), element)
     }
 
     /// Adds an element before another one of an array of the JSON.

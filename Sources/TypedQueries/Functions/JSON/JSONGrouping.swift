@@ -59,7 +59,7 @@ extension QueryExpression where QueryValue == String {
     }
 }
 
-extension TableDefinition where QueryValue: Codable {
+extension TableDefinition where QueryValue: Codable, QueryValue.QueryOutput == QueryValue {
     /// The row as a JSON object, whose names are those of the columns.
     ///
     /// ```swift
@@ -77,13 +77,14 @@ extension TableDefinition where QueryValue: Codable {
     /// ```
     ///
     /// - parameters:
+    ///     - isDistinct: Whether equal rows are taken once.
     ///     - order: The order of the rows; without one, it is not defined.
     ///     - filter: Which rows count.
     public func jsonGroupArray<Order: QueryExpression, Filter: QueryExpression>(
-        order: Order? = Bool?.none, filter: Filter? = Bool?.none
+        distinct isDistinct: Bool = false, order: Order? = Bool?.none, filter: Filter? = Bool?.none
     ) -> AggregateExpression<JSONTextRepresentation<[QueryValue]>>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
-        JSONGroup.rows(of: QueryValue.self, order: order.map { OrderingTerms($0) }, filter?.queryFragment)
+        JSONGroup.rows(of: QueryValue.self, isDistinct, order: order.map { OrderingTerms($0) }, filter?.queryFragment)
     }
 }
 
@@ -91,14 +92,16 @@ extension Optional.TableColumns where Wrapped: Codable {
     /// The rows as a JSON array of objects, without those that an outer join makes up.
     ///
     /// - parameters:
+    ///     - isDistinct: Whether equal rows are taken once.
     ///     - order: The order of the rows; without one, it is not defined.
     ///     - filter: Which rows count.
     public func jsonGroupArray<Order: QueryExpression, Filter: QueryExpression>(
-        order: Order? = Bool?.none, filter: Filter? = Bool?.none
+        distinct isDistinct: Bool = false, order: Order? = Bool?.none, filter: Filter? = Bool?.none
     ) -> AggregateExpression<JSONTextRepresentation<[Wrapped]>>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
         JSONGroup.rows(
-            of: QueryValue.self, skipsMissing: true, order: order.map { OrderingTerms($0) }, filter?.queryFragment)
+            of: QueryValue.self, isDistinct, skipsMissing: true, order: order.map { OrderingTerms($0) },
+            filter?.queryFragment)
     }
 }
 
@@ -165,7 +168,8 @@ private enum JSONGroup {
     }
 
     static func rows<Root: Table, Value>(
-        of type: Root.Type, skipsMissing: Bool = false, order: OrderingTerms?, _ filter: QueryFragment?
+        of type: Root.Type, _ isDistinct: Bool, skipsMissing: Bool = false, order: OrderingTerms?,
+        _ filter: QueryFragment?
     ) -> AggregateExpression<Value> {
         var condition = filter
         if skipsMissing {
@@ -179,6 +183,6 @@ private enum JSONGroup {
             }
             condition = filter.map { "(\(isThere)) AND (\($0))" } ?? isThere
         }
-        return call(row(of: type), false, false, order, condition)
+        return call(row(of: type), false, isDistinct, order, condition)
     }
 }

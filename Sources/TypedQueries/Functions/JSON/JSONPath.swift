@@ -12,11 +12,13 @@
 /// with a name that can't be found out, such as that of a computed property, makes the statement fail.
 @dynamicMemberLookup
 public struct JSONPath<Value>: Hashable, Sendable {
+    // Names that the properties of other types hardly have, for they would hide them.
+
     /// The path as SQLite reads it.
-    public let text: String
+    let pathText: String
 
     /// Why there is none.
-    let error: QueryBindingError?
+    let pathError: QueryBindingError?
 
     /// The place of the whole value: `$`.
     public init() { self.init(text: "$", error: nil) }
@@ -27,17 +29,17 @@ public struct JSONPath<Value>: Hashable, Sendable {
     public init(_ text: String) { self.init(text: text, error: nil) }
 
     private init(text: String, error: QueryBindingError?) {
-        self.text = text
-        self.error = error
+        pathText = text
+        pathError = error
     }
 
     private func member<Root, Other>(_ keyPath: KeyPath<Root, some Any>) -> JSONPath<Other> {
         guard let name = JSONPropertyName.of(keyPath) else {
             let reason = QueryBindingError(
                 "the name of a property of \(Root.self) is not known; let the type conform to JSONNamed")
-            return JSONPath<Other>(text: text, error: error ?? reason)
+            return JSONPath<Other>(text: pathText, error: pathError ?? reason)
         }
-        return JSONPath<Other>(text: text + "." + JSONPropertyName.quoted(name), error: error)
+        return JSONPath<Other>(text: pathText + "." + JSONPropertyName.quoted(name), error: pathError)
     }
 
     /// The place of a property.
@@ -51,27 +53,27 @@ public struct JSONPath<Value>: Hashable, Sendable {
     ///
     /// - parameter index: Its position, from 0; from the end when it is negative: -1 is the last.
     public subscript<Element>(index: Int) -> JSONPath<Element> where Value == [Element] {
-        JSONPath<Element>(text: text + (index < 0 ? "[#\(index)]" : "[\(index)]"), error: error)
+        JSONPath<Element>(text: pathText + (index < 0 ? "[#\(index)]" : "[\(index)]"), error: pathError)
     }
 
     /// The place of an element of an array that is optional.
     public subscript<Element>(index: Int) -> JSONPath<Element?> where Value == [Element]? {
-        JSONPath<Element?>(text: text + (index < 0 ? "[#\(index)]" : "[\(index)]"), error: error)
+        JSONPath<Element?>(text: pathText + (index < 0 ? "[#\(index)]" : "[\(index)]"), error: pathError)
     }
 
     /// The place of a value of a dictionary.
     public subscript<Element>(key: String) -> JSONPath<Element> where Value == [String: Element] {
-        JSONPath<Element>(text: text + "." + JSONPropertyName.quoted(key), error: error)
+        JSONPath<Element>(text: pathText + "." + JSONPropertyName.quoted(key), error: pathError)
     }
 
     /// The place behind the last element of an array.
-    public var end: JSONPath<Value.Element> where Value: Sequence {
-        JSONPath<Value.Element>(text: text + "[#]", error: error)
+    func appended<Element>() -> JSONPath<Element> where Value == [Element] {
+        JSONPath<Element>(text: pathText + "[#]", error: pathError)
     }
 
     /// Adds the path as a parameter.
     func write(to fragment: inout QueryFragment) {
-        fragment.append(binding: error.map { .invalid($0) } ?? .text(text))
+        fragment.append(binding: pathError.map { .invalid($0) } ?? .text(pathText))
     }
 }
 

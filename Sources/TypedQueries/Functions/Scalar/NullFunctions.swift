@@ -20,10 +20,10 @@ extension QueryExpression {
     }
 
     /// The first of several values that is not NULL; NULL when all are.
-    public func coalesce<Wrapped: QueryRepresentable, each Other: QueryExpression>(
-        _ others: repeat each Other
-    ) -> FunctionExpression<Wrapped?> where QueryValue == Wrapped?, repeat (each Other).QueryValue == Wrapped? {
-        FunctionExpression("coalesce", self, repeat each others)
+    public func coalesce<Wrapped: QueryRepresentable>(
+        _ other: some QueryExpression<Wrapped?>, _ others: any QueryExpression<Wrapped?>...
+    ) -> SQLQueryExpression<Wrapped?> where QueryValue == Wrapped? {
+        SQLQueryExpression(.call("coalesce", [queryFragment, other.queryFragment] + others.map(\.queryFragment)))
     }
 
     /// The first of several values that is not NULL, or else one that never is.
@@ -31,10 +31,10 @@ extension QueryExpression {
     /// ```swift
     /// $0.nickname.coalesce($0.name, default: "?")    // coalesce("nickname", "name", '?')
     /// ```
-    public func coalesce<Wrapped: QueryRepresentable, each Other: QueryExpression>(
-        _ others: repeat each Other, default value: some QueryExpression<Wrapped>
-    ) -> FunctionExpression<Wrapped> where QueryValue == Wrapped?, repeat (each Other).QueryValue == Wrapped? {
-        FunctionExpression("coalesce", self, repeat each others, value)
+    public func coalesce<Wrapped: QueryRepresentable>(
+        _ others: any QueryExpression<Wrapped?>..., default value: some QueryExpression<Wrapped>
+    ) -> SQLQueryExpression<Wrapped> where QueryValue == Wrapped? {
+        SQLQueryExpression(.call("coalesce", [queryFragment] + others.map(\.queryFragment) + [value.queryFragment]))
     }
 }
 
@@ -66,6 +66,21 @@ extension QueryExpression where QueryValue: QueryRepresentable {
         fragment.append(sql: Other.castTypeName)
         fragment.append(sql: ")")
         return SQLQueryExpression(fragment)
+    }
+}
+
+extension QueryFragment {
+    /// A call of a function with any number of arguments.
+    static func call(_ name: StaticString, _ arguments: [QueryFragment]) -> QueryFragment {
+        var fragment = QueryFragment()
+        fragment.append(sql: name)
+        fragment.append(sql: "(")
+        for (index, argument) in arguments.enumerated() {
+            if index > 0 { fragment.append(sql: ", ") }
+            fragment.append(argument)
+        }
+        fragment.append(sql: ")")
+        return fragment
     }
 }
 

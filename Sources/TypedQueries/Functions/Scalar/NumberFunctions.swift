@@ -44,17 +44,18 @@ extension QueryExpression where QueryValue: BinaryInteger {
 /// ```swift
 /// Values(char(72, 105))    // SELECT char(72, 105), which is "Hi"
 /// ```
-public func char<each Number: QueryExpression>(_ numbers: repeat each Number) -> FunctionExpression<String>
-where repeat (each Number).QueryValue == Int {
-    FunctionExpression("char", repeat each numbers)
+public func char(_ numbers: any QueryExpression<Int>...) -> SQLQueryExpression<String> {
+    SQLQueryExpression(.call("char", numbers.map(\.queryFragment)))
 }
 
-/// A random integer, another one for each row.
-///
-/// ```swift
-/// Reminder.order { _ in random() }    // ORDER BY random()
-/// ```
-public func random() -> FunctionExpression<Int> { FunctionExpression("random") }
+extension Int {
+    /// A random integer, another one for each row.
+    ///
+    /// ```swift
+    /// Reminder.order { _ in Int.random() }    // ORDER BY random()
+    /// ```
+    public static func random() -> FunctionExpression<Int> { FunctionExpression("random") }
+}
 
 /// A text with values in it, by a form with `%d`, `%s`, `%.2f` and so on.
 ///
@@ -83,7 +84,7 @@ extension QueryExpression where QueryValue == Bool {
     /// - parameter probability: From 0 to 1.
     public func likelihood(_ probability: Double) -> SQLQueryExpression<Bool> {
         // SQLite wants a literal here.
-        let known = min(max(probability.isNaN ? 0.5 : probability, 0), 1)
+        let known = Swift.min(Swift.max(probability.isNaN ? 0.5 : probability, 0), 1)
         // Few digits: a number with an exponent is refused.
         let digits = String(Int((known * 1_000_000).rounded()) + 10_000_000).dropFirst(2)
         let literal = known >= 1 ? "1.0" : "0.\(digits)"

@@ -1,4 +1,4 @@
-// Window functions, which need SQLite 3.25. On older engines preparing the statement fails and says so.
+// QueryWindow functions, which need SQLite 3.25. On older engines preparing the statement fails and says so.
 
 /// A function that has a value for each row, made of this row and others. It is not an expression without
 /// ``over(_:)``.
@@ -10,13 +10,13 @@ public struct WindowFunction<Value>: Sendable {
     /// The value of the function over a window.
     ///
     /// ```swift
-    /// Player.select { ($0.name, rowNumber().over(Window().order(by: $0.score.desc()))) }
+    /// Player.select { ($0.name, rowNumber().over(QueryWindow().order(by: $0.score.desc()))) }
     /// // SELECT "players"."name", row_number() OVER (ORDER BY "players"."score" DESC) FROM "players"
     /// ```
-    public func over(_ window: Window = Window()) -> SQLQueryExpression<Value> { .over(call, window) }
+    public func over(_ window: QueryWindow = QueryWindow()) -> SQLQueryExpression<Value> { .over(call, window) }
 
     /// The value of the function over a window: `rank().over { $0.order(by: score) }`.
-    public func over(_ define: (Window) -> Window) -> SQLQueryExpression<Value> { .over(call, define(Window())) }
+    public func over(_ define: (QueryWindow) -> QueryWindow) -> SQLQueryExpression<Value> { .over(call, define(QueryWindow())) }
 }
 
 extension AggregateExpression {
@@ -26,16 +26,16 @@ extension AggregateExpression {
     /// $0.score.sum().over { window in window.partition(by: $0.team) }
     /// // sum("players"."score") OVER (PARTITION BY "players"."team")
     /// ```
-    public func over(_ window: Window = Window()) -> SQLQueryExpression<QueryValue> { .over(queryFragment, window) }
+    public func over(_ window: QueryWindow = QueryWindow()) -> SQLQueryExpression<QueryValue> { .over(queryFragment, window) }
 
     /// The value of the aggregate over the rows of a window, for each row.
-    public func over(_ define: (Window) -> Window) -> SQLQueryExpression<QueryValue> {
-        .over(queryFragment, define(Window()))
+    public func over(_ define: (QueryWindow) -> QueryWindow) -> SQLQueryExpression<QueryValue> {
+        .over(queryFragment, define(QueryWindow()))
     }
 }
 
 extension SQLQueryExpression {
-    fileprivate static func over(_ call: QueryFragment, _ window: Window) -> Self {
+    fileprivate static func over(_ call: QueryFragment, _ window: QueryWindow) -> Self {
         var fragment = QueryFragment()
         fragment.require(.windowFunctions)
         fragment.append(call)

@@ -2,13 +2,13 @@
 ///
 /// ```swift
 /// Player.select {
-///     ($0.name, $0.score.sum().over(Window().partition(by: $0.team).order(by: $0.score.desc())))
+///     ($0.name, $0.score.sum().over(QueryWindow().partition(by: $0.team).order(by: $0.score.desc())))
 /// }
 /// // SELECT "players"."name", sum("players"."score") OVER (
 /// //     PARTITION BY "players"."team" ORDER BY "players"."score" DESC
 /// // ) FROM "players"
 /// ```
-public struct Window: Sendable {
+public struct QueryWindow: Sendable {
     private var partitions = QueryFragment()
     private var ordering = QueryFragment()
     private var frame = QueryFragment()
@@ -17,7 +17,7 @@ public struct Window: Sendable {
     public init() {}
 
     /// Only rows that have the same values of expressions.
-    public func partition<each Term: QueryExpression>(by terms: repeat each Term) -> Window {
+    public func partition<each Term: QueryExpression>(by terms: repeat each Term) -> QueryWindow {
         var result = self
         for term in repeat each terms { SelectClauses.join(&result.partitions, term.queryFragment) }
         return result
@@ -25,7 +25,7 @@ public struct Window: Sendable {
 
     /// The order of the rows. With one, functions see the rows up to the current one and its equals, unless a frame
     /// says which.
-    public func order<each Term: QueryExpression>(by terms: repeat each Term) -> Window {
+    public func order<each Term: QueryExpression>(by terms: repeat each Term) -> QueryWindow {
         var result = self
         for term in repeat each terms { SelectClauses.join(&result.ordering, term.queryFragment) }
         return result
@@ -37,23 +37,23 @@ public struct Window: Sendable {
     ///     - start: The first row.
     ///     - end: The last row.
     ///     - exclusion: Which rows are left out. Other than nothing needs SQLite 3.28.
-    public func rows(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil) -> Window {
+    public func rows(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil) -> QueryWindow {
         framed("ROWS", start, end, exclusion)
     }
 
     /// Takes rows whose value in the order is so far from that of the current one: `RANGE BETWEEN … AND …`.
     ///
     /// Numbers as bounds need SQLite 3.28, and one term in the order.
-    public func range(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil) -> Window {
+    public func range(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil) -> QueryWindow {
         framed("RANGE", start, end, exclusion)
     }
 
     /// Counts groups of rows that are equal in the order: `GROUPS BETWEEN … AND …`. It needs SQLite 3.28.
-    public func groups(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil) -> Window {
+    public func groups(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil) -> QueryWindow {
         framed("GROUPS", start, end, exclusion)
     }
 
-    private func framed(_ unit: StaticString, _ start: Bound, _ end: Bound, _ exclusion: Exclusion?) -> Window {
+    private func framed(_ unit: StaticString, _ start: Bound, _ end: Bound, _ exclusion: Exclusion?) -> QueryWindow {
         var result = self
         var frame = QueryFragment()
         frame.append(sql: unit)
@@ -115,7 +115,7 @@ public struct Window: Sendable {
     func write(to fragment: inout QueryFragment) {
         fragment.append(sql: "(")
         var isFirst = true
-        for (word, part) in [("PARTITION BY ", partitions), ("ORDER BY ", ordering), ("", frame)] as [(StaticString, _)]
+        for (word, part) in [("PARTITION BY ", partitions), ("ORDER BY ", ordering), ("", frame)] as [(StaticString, QueryFragment)]
         where !part.isEmpty {
             if !isFirst { fragment.append(sql: " ") }
             isFirst = false

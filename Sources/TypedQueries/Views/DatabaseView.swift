@@ -1,7 +1,7 @@
 /// A statement that creates a view: a query that is read like a table.
 ///
 /// Values in it are written as literals, because SQLite takes no parameters in a schema.
-public struct View<Rows: Table>: WritableStatement {
+public struct DatabaseView<Rows: Table>: WritableStatement {
     /// It gives no rows.
     public typealias QueryValue = ()
     /// The view.
@@ -62,16 +62,16 @@ extension Table {
     ///     - select: The rows. Its columns are those of the type, in order.
     public static func createTemporaryView<Selected: QueryRepresentable>(
         ifNotExists: Bool = false, as select: some PartialSelectStatement<Selected>
-    ) -> View<Self> where Selected.QueryOutput == QueryOutput {
-        View(isTemporary: true, ifNotExists: ifNotExists, select: select.query)
+    ) -> DatabaseView<Self> where Selected.QueryOutput == QueryOutput {
+        DatabaseView(isTemporary: true, ifNotExists: ifNotExists, select: select.query)
     }
 
     /// A view of this connection whose columns a tuple has.
     @_disfavoredOverload
     public static func createTemporaryView(
         ifNotExists: Bool = false, as select: some PartialSelectStatement
-    ) -> View<Self> {
-        View(isTemporary: true, ifNotExists: ifNotExists, select: select.query)
+    ) -> DatabaseView<Self> {
+        DatabaseView(isTemporary: true, ifNotExists: ifNotExists, select: select.query)
     }
 
     /// A view that stays in the database, for all connections and processes.
@@ -83,15 +83,15 @@ extension Table {
     ///     - select: The rows. Its columns are those of the type, in order.
     public static func createView<Selected: QueryRepresentable>(
         ifNotExists: Bool = false, as select: some PartialSelectStatement<Selected>
-    ) -> View<Self> where Selected.QueryOutput == QueryOutput {
-        View(isTemporary: false, ifNotExists: ifNotExists, select: select.query)
+    ) -> DatabaseView<Self> where Selected.QueryOutput == QueryOutput {
+        DatabaseView(isTemporary: false, ifNotExists: ifNotExists, select: select.query)
     }
 
     /// A view that stays in the database, whose columns a tuple has.
     @_disfavoredOverload
     public static func createView(
         ifNotExists: Bool = false, as select: some PartialSelectStatement
-    ) -> View<Self> {
-        View(isTemporary: false, ifNotExists: ifNotExists, select: select.query)
+    ) -> DatabaseView<Self> {
+        DatabaseView(isTemporary: false, ifNotExists: ifNotExists, select: select.query)
     }
 }
