@@ -22,7 +22,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     public func jsonbSet<Value: Codable>(
         _ path: JSONKeyPath<QueryValue.JSONValue, Value>, _ value: Value
     ) -> SQLQueryExpression<QueryValue.JSONBinary> {
-        edited("set", true, path, BindQueryExpression(value, as: JSONTextRepresentation<Value>.self))
+        edited("set", true, path, JSONTextRepresentation(queryOutput: value))
     }
 
     /// Adds a value to the JSON, unless it is there. The result is in binary form.
@@ -37,7 +37,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     public func jsonbInsert<Value: Codable>(
         _ path: JSONKeyPath<QueryValue.JSONValue, Value>, _ value: Value
     ) -> SQLQueryExpression<QueryValue.JSONBinary> {
-        edited("insert", true, path, BindQueryExpression(value, as: JSONTextRepresentation<Value>.self))
+        edited("insert", true, path, JSONTextRepresentation(queryOutput: value))
     }
 
     /// Replaces a value of the JSON, if it is there. The result is in binary form.
@@ -52,7 +52,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     public func jsonbReplace<Value: Codable>(
         _ path: JSONKeyPath<QueryValue.JSONValue, Value>, _ value: Value
     ) -> SQLQueryExpression<QueryValue.JSONBinary> {
-        edited("replace", true, path, BindQueryExpression(value, as: JSONTextRepresentation<Value>.self))
+        edited("replace", true, path, JSONTextRepresentation(queryOutput: value))
     }
 
     /// Adds an element to the end of an array of the JSON. The result is in binary form.

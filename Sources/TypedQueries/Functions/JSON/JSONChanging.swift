@@ -22,7 +22,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     public func jsonSet<Value: Codable>(
         _ path: JSONKeyPath<QueryValue.JSONValue, Value>, _ value: Value
     ) -> SQLQueryExpression<QueryValue.JSONText> {
-        edited("set", false, path, BindQueryExpression(value, as: JSONTextRepresentation<Value>.self))
+        edited("set", false, path, JSONTextRepresentation(queryOutput: value))
     }
 
     /// Adds a value to the JSON, unless it is there.
@@ -37,7 +37,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     public func jsonInsert<Value: Codable>(
         _ path: JSONKeyPath<QueryValue.JSONValue, Value>, _ value: Value
     ) -> SQLQueryExpression<QueryValue.JSONText> {
-        edited("insert", false, path, BindQueryExpression(value, as: JSONTextRepresentation<Value>.self))
+        edited("insert", false, path, JSONTextRepresentation(queryOutput: value))
     }
 
     /// Replaces a value of the JSON, if it is there.
@@ -52,7 +52,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     public func jsonReplace<Value: Codable>(
         _ path: JSONKeyPath<QueryValue.JSONValue, Value>, _ value: Value
     ) -> SQLQueryExpression<QueryValue.JSONText> {
-        edited("replace", false, path, BindQueryExpression(value, as: JSONTextRepresentation<Value>.self))
+        edited("replace", false, path, JSONTextRepresentation(queryOutput: value))
     }
 
     /// Adds an element to the end of an array of the JSON.

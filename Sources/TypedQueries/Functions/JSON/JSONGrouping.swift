@@ -163,7 +163,8 @@ private enum JSONGroup {
             value.append(tableOf: type)
             value.append(sql: ".")
             value.append(identifier: name)
-            fragment.append(json: value, of: names.count == 1 ? Column.Value.self : Never.self)
+            // The types of the columns of a group are not known here.
+            if names.count == 1 { fragment.append(json: value, of: Column.Value.self) } else { fragment.append(value) }
         }
     }
 

@@ -115,8 +115,10 @@ public struct QueryWindow: Sendable {
     func write(to fragment: inout QueryFragment) {
         fragment.append(sql: "(")
         var isFirst = true
-        for (word, part) in [("PARTITION BY ", partitions), ("ORDER BY ", ordering), ("", frame)] as [(StaticString, QueryFragment)]
-        where !part.isEmpty {
+        let parts: [(StaticString, QueryFragment)] = [
+            ("PARTITION BY ", partitions), ("ORDER BY ", ordering), ("", frame),
+        ]
+        for (word, part) in parts where !part.isEmpty {
             if !isFirst { fragment.append(sql: " ") }
             isFirst = false
             fragment.append(sql: word)
