@@ -50,6 +50,17 @@ extension Database {
         }
     }
 
+    /// Adds the functions of newer versions of SQLite that the engine lacks.
+    private func addMissingFunctions() {
+        let features = EngineFeatures.current
+        if !features.supportsJSON { addJSONFunctions() }
+        if !features.supportsJSONB { for function in JSONFunctions.binary { add(function: function, nil) } }
+        if features.sqliteVersionNumber < 3_053_000 {
+            for function in JSONFunctions.arrayInsertion { add(function: function, nil) }
+        }
+        for function in NewerFunctions.missing(in: features.sqliteVersionNumber) { add(function: function, nil) }
+    }
+
     /// Adds the functions and collations that every connection has.
     func addBuiltInFunctions() {
         let functions: [DatabaseFunction] = [
@@ -58,7 +69,7 @@ extension Database {
         ]
         for function in functions { add(function: function, nil) }
         addRefusedFunctions()
-        if !EngineFeatures.current.supportsJSON { addJSONFunctions() }
+        addMissingFunctions()
         for collation in DatabaseCollation.builtIns { add(collation: collation, nil) }
     }
 }

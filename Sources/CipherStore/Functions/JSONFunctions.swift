@@ -1,7 +1,7 @@
 /// SQLite's JSON functions, for a library that was built without them.
 ///
-/// They do what those of SQLite 3.46 do, except that they know neither JSON5
-/// nor JSONB. The operators `->` and `->>` are part of SQLite's grammar and
+/// They do what those of SQLite 3.46 do, except that they don't know JSON5. The
+/// operators `->` and `->>` are part of SQLite's grammar and
 /// can't be added; `json_each` and `json_tree` are tables and are missing too.
 ///
 /// Source: <https://www.sqlite.org/json1.html>
@@ -10,11 +10,17 @@ enum JSONFunctions {
     static let subtype = CUnsignedInt(UInt8(ascii: "J"))
 
     /// Returns the functions, under names that start with `prefix`.
-    static func all(prefix: String) -> [DatabaseFunction] {
+    ///
+    /// - parameter isBinary: Whether they return JSON in its binary form.
+    static func all(prefix: String, isBinary: Bool = false) -> [DatabaseFunction] {
         func function(
             _ name: String, _ argumentCount: Int?, _ body: @escaping FunctionRegistration.Function
         ) -> DatabaseFunction {
-            DatabaseFunction(prefix + name, argumentCount: argumentCount, traits: traits, body: body)
+            DatabaseFunction(prefix + name, argumentCount: argumentCount, traits: traits) { call in
+                var call = call
+                call.returnsJSONB = isBinary
+                try body(call)
+            }
         }
         return [
             function("", 1, minify), function("_array", nil, array), function("_object", nil, object),
@@ -25,14 +31,14 @@ enum JSONFunctions {
             function("_insert", nil) { try edit($0, .insert, "\(prefix)_insert") },
             function("_replace", nil) { try edit($0, .replace, "\(prefix)_replace") },
             function("_set", nil) { try edit($0, .set, "\(prefix)_set") },
-            DatabaseFunction(prefix + "_group_array", argumentCount: 1, traits: traits) { JSONGroupArray() },
+            DatabaseFunction(prefix + "_group_array", argumentCount: 1, traits: traits) { JSONGroupArray(isBinary) },
             DatabaseFunction(prefix + "_group_object", argumentCount: 2, traits: traits) {
-                JSONGroupObject()
+                JSONGroupObject(isBinary)
             },
         ]
     }
 
-    private static let traits: FunctionRegistration.Traits = [
+    static let traits: FunctionRegistration.Traits = [
         .deterministic, .innocuous, .readsSubtypes, .marksResult,
     ]
 
@@ -40,7 +46,7 @@ enum JSONFunctions {
 
     private static func minify(_ call: FunctionCall) throws {
         guard let json = try parse(call, 0) else { return }
-        returnJSON(json.bytes[...], call)
+        try returnJSON(json.bytes[...], call)
     }
 
     private static func array(_ call: FunctionCall) throws {
@@ -50,7 +56,7 @@ enum JSONFunctions {
             try appendValue(call, index, to: &output)
         }
         output.append(UInt8(ascii: "]"))
-        returnJSON(output[...], call)
+        try returnJSON(output[...], call)
     }
 
     private static func object(_ call: FunctionCall) throws {
@@ -68,13 +74,13 @@ enum JSONFunctions {
             try appendValue(call, index + 1, to: &output)
         }
         output.append(UInt8(ascii: "}"))
-        returnJSON(output[...], call)
+        try returnJSON(output[...], call)
     }
 
     private static func quote(_ call: FunctionCall) throws {
         var output: [UInt8] = []
         try appendValue(call, 0, to: &output)
-        returnJSON(output[...], call)
+        try returnJSON(output[...], call)
     }
 
     // MARK: Reading JSON
@@ -99,7 +105,7 @@ enum JSONFunctions {
         guard call.argumentCount > 1, let json = try parse(call, 0) else { return }
         if call.argumentCount == 2 {
             guard let node = try find(json, call) else { return }
-            return returnSQLValue(json, node, call)
+            return try returnSQLValue(json, node, call)
         }
         var output = [UInt8(ascii: "[")]
         for index in 1..<call.argumentCount {
@@ -112,7 +118,7 @@ enum JSONFunctions {
             }
         }
         output.append(UInt8(ascii: "]"))
-        returnJSON(output[...], call)
+        try returnJSON(output[...], call)
     }
 
     private static func valid(_ call: FunctionCall) {
@@ -151,7 +157,7 @@ enum JSONFunctions {
             // Of the text that was put together, the depth may be too much.
             json = try parseText(bytes)
         }
-        returnJSON(json.bytes[...], call)
+        try returnJSON(json.bytes[...], call)
     }
 
     private static func remove(_ call: FunctionCall) throws {
@@ -162,26 +168,30 @@ enum JSONFunctions {
             else { return }
             if bytes.count != json.bytes.count { json = try parseText(bytes) }
         }
-        returnJSON(json.bytes[...], call)
+        try returnJSON(json.bytes[...], call)
     }
 
     private static func patch(_ call: FunctionCall) throws {
         guard let target = try parse(call, 0), let patch = try parse(call, 1) else { return }
-        returnJSON(JSONMergePatch.apply(patch, to: target)[...], call)
+        try returnJSON(JSONMergePatch.apply(patch, to: target)[...], call)
     }
 
     // MARK: Values
 
     /// Parses an argument, or returns nil when it is NULL.
-    private static func parse(_ call: FunctionCall, _ index: Int) throws -> JSONText? {
+    static func parse(_ call: FunctionCall, _ index: Int) throws -> JSONText? {
         switch call[index].storageClass {
         case RawColumn.nullClass: return nil
-        case RawColumn.blobClass: return try parseText(call[index].blob)
+        case RawColumn.blobClass:
+            guard let text = JSONBReader.text(of: call[index].blob), let json = try? JSONText(parsing: text) else {
+                return try parseText(call[index].blob)
+            }
+            return json
         default: return try parseText(call[index].text)
         }
     }
 
-    private static func parseText(_ bytes: [UInt8]) throws -> JSONText {
+    static func parseText(_ bytes: [UInt8]) throws -> JSONText {
         try bytes.withUnsafeBytes { try parseText($0) }
     }
 
@@ -194,17 +204,21 @@ enum JSONFunctions {
     }
 
     /// A path, or nil when it is NULL.
-    private static func path(_ call: FunctionCall, _ index: Int) -> JSONPath? {
+    static func path(_ call: FunctionCall, _ index: Int) -> JSONPath? {
         call[index].storageClass == RawColumn.nullClass ? nil : JSONPath(call[index].text)
     }
 
-    static func returnJSON(_ bytes: ArraySlice<UInt8>, _ call: FunctionCall) {
+    /// Returns JSON, marked for other functions, or in its binary form.
+    static func returnJSON(_ bytes: ArraySlice<UInt8>, _ call: FunctionCall) throws {
+        guard !call.returnsJSONB else {
+            return try JSONBWriter.blob(of: parseText(Array(bytes))).withUnsafeBytes { call.returnBlob($0) }
+        }
         bytes.withUnsafeBytes { call.returnText($0) }
         call.markResult(subtype: subtype)
     }
 
     /// Returns a JSON value as the value of SQL that it stands for.
-    private static func returnSQLValue(_ json: JSONText, _ node: Int, _ call: FunctionCall) {
+    private static func returnSQLValue(_ json: JSONText, _ node: Int, _ call: FunctionCall) throws {
         let bytes = json.text(of: node)
         switch json.nodes[node].kind {
         case .null: call.returnNull()
@@ -220,7 +234,7 @@ enum JSONFunctions {
             }
         case .text:
             JSONString.unescaped(bytes.dropFirst().dropLast()).withUnsafeBytes { call.returnText($0) }
-        case .array, .object: returnJSON(bytes, call)
+        case .array, .object: try returnJSON(bytes, call)
         }
     }
 
@@ -235,44 +249,15 @@ enum JSONFunctions {
         case RawColumn.textClass where call.subtype(index) == subtype:
             output.append(contentsOf: call[index].text)
         case RawColumn.textClass: JSONString.append(call[index].text, to: &output)
-        case RawColumn.blobClass: throw DatabaseError(message: "JSON cannot hold BLOB values")
+        case RawColumn.blobClass:
+            guard let text = JSONBReader.text(of: call[index].blob), (try? JSONText(parsing: text)) != nil else {
+                throw DatabaseError(message: "JSON cannot hold BLOB values")
+            }
+            output += text
         case RawColumn.realClass where call[index].double.isInfinite:
             output += ((call[index].double < 0 ? "-" : "") + infinity).utf8
         default: output.append(contentsOf: call[index].text)
         }
-    }
-}
-
-/// `json_group_array`.
-private final class JSONGroupArray: AggregateState {
-    private var output = [UInt8(ascii: "[")]
-
-    func step(_ call: FunctionCall) throws {
-        if output.count > 1 { output.append(UInt8(ascii: ",")) }
-        try JSONFunctions.appendValue(call, 0, to: &output)
-    }
-
-    func finalize(_ call: FunctionCall) {
-        output.append(UInt8(ascii: "]"))
-        JSONFunctions.returnJSON(output[...], call)
-    }
-}
-
-/// `json_group_object`. A row whose name is NULL is left out.
-private final class JSONGroupObject: AggregateState {
-    private var output = [UInt8(ascii: "{")]
-
-    func step(_ call: FunctionCall) throws {
-        guard call[0].storageClass != RawColumn.nullClass else { return }
-        if output.count > 1 { output.append(UInt8(ascii: ",")) }
-        JSONString.append(call[0].text, to: &output)
-        output.append(UInt8(ascii: ":"))
-        try JSONFunctions.appendValue(call, 1, to: &output)
-    }
-
-    func finalize(_ call: FunctionCall) {
-        output.append(UInt8(ascii: "}"))
-        JSONFunctions.returnJSON(output[...], call)
     }
 }
 

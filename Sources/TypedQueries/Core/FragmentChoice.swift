@@ -8,6 +8,10 @@ public enum EngineChoice: UInt8, Sendable {
     case iif = 3
     /// A choice by the name of a function that the functions of this library register where it is missing.
     case jsonb = 4
+    /// `ORDER BY` in aggregates.
+    case aggregateOrdering = 5
+    /// `json_each`.
+    case jsonTables = 6
 
     /// Whether the engine has it.
     public var isSupported: Bool {
@@ -17,6 +21,8 @@ public enum EngineChoice: UInt8, Sendable {
         case .aggregateFilter: features.supportsAggregateFilter
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .jsonb: features.supportsJSONB
+        case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
+        case .jsonTables: features.supportsJSON
         }
     }
 
@@ -37,6 +43,8 @@ public enum EngineNeed: UInt8, Sendable {
     case aggregateOrdering = 5
     /// A table of rows in a place that only newer engines take.
     case deferredFeature = 6
+    /// Full-text search, which a library is built with or without.
+    case fullTextSearch = 7
 
     /// The version of SQLite that has it.
     public var version: Int {
@@ -47,6 +55,7 @@ public enum EngineNeed: UInt8, Sendable {
         case .generalUpsert: 3_035_000
         case .aggregateOrdering: 3_044_000
         case .deferredFeature: 3_035_000
+        case .fullTextSearch: 3_009_000
         }
     }
 
@@ -58,6 +67,7 @@ public enum EngineNeed: UInt8, Sendable {
         case .generalUpsert: "ON CONFLICT DO UPDATE without columns"
         case .aggregateOrdering: "ORDER BY in an aggregate function"
         case .deferredFeature: "this statement"
+        case .fullTextSearch: "FTS5"
         }
     }
 
@@ -65,6 +75,11 @@ public enum EngineNeed: UInt8, Sendable {
     ///
     /// - throws: A `DatabaseError` that names the version.
     func check(sql: @autoclosure () -> String) throws {
+        if self == .fullTextSearch, !EngineFeatures.current.supportsFTS5 {
+            throw DatabaseError(
+                resultCode: .SQLITE_ERROR, message: "FTS5 is missing: the SQLCipher library was built without it",
+                sql: sql())
+        }
         guard EngineFeatures.current.sqliteVersionNumber < version else { return }
         throw Self.error(name, version, sql: sql())
     }

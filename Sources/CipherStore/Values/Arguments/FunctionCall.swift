@@ -7,6 +7,9 @@ struct FunctionCall {
     private let context: OpaquePointer?
     private let arguments: UnsafeMutableBufferPointer<OpaquePointer?>
 
+    /// Whether a function of JSON returns it in its binary form.
+    var returnsJSONB = false
+
     init(_ context: OpaquePointer?, _ count: CInt, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
         self.context = context
         self.arguments = UnsafeMutableBufferPointer(start: arguments, count: Int(count))

@@ -1,0 +1,64 @@
+/// The order of the rows that an aggregate function sees.
+struct OrderingTerms: Sendable {
+    /// The terms with commas between them.
+    let fragment: QueryFragment
+    /// The expressions of the terms.
+    let terms: [QueryFragment]
+    /// A letter for each term: `a` and `d` for the directions; in upper case, NULL is the greatest value.
+    let form: String
+    /// Whether the library can compare as SQLite does.
+    let canBeEmulated: Bool
+
+    /// Makes an order of a term, of which `asc()` and `desc()` are known.
+    init(_ expression: some QueryExpression) {
+        fragment = expression.queryFragment
+        guard let term = expression as? OrderingTerm, let parts = term.parts else {
+            terms = [fragment]
+            form = "a"
+            canBeEmulated = !fragment.mentionsCollation
+            return
+        }
+        terms = [parts.expression]
+        form = parts.form
+        canBeEmulated = !parts.expression.mentionsCollation
+    }
+}
+
+extension QueryFragment {
+    /// Whether a collation is named, which functions don't get to know.
+    fileprivate var mentionsCollation: Bool {
+        let word = Array(" COLLATE ".utf8)
+        guard code.count >= word.count else { return false }
+        return (0...(code.count - word.count)).contains { code[$0..<($0 + word.count)].elementsEqual(word) }
+    }
+}
+
+extension OrderingTerm {
+    /// The expression, and the letter for how it is ordered.
+    fileprivate var parts: (expression: QueryFragment, form: String)? {
+        var native = queryFragment
+        if native.code.first == QueryFragment.Code.choice {
+            // The first of the two forms is the one of new engines.
+            let code = native.code
+            let (count, values) = code.withUnsafeBytes {
+                (
+                    Int($0.loadUnaligned(fromByteOffset: 2, as: UInt32.self)),
+                    Int($0.loadUnaligned(fromByteOffset: 10, as: UInt16.self))
+                )
+            }
+            native.code = Array(code[14..<(14 + count)])
+            native.bindings = Array(native.bindings.prefix(values))
+        }
+        let suffixes: [(StaticString, String)] = [
+            (" ASC", "a"), (" DESC", "d"), (" ASC NULLS FIRST", "a"), (" ASC NULLS LAST", "A"),
+            (" DESC NULLS FIRST", "D"), (" DESC NULLS LAST", "d"),
+        ]
+        for (suffix, form) in suffixes {
+            let bytes = UnsafeBufferPointer(start: suffix.utf8Start, count: suffix.utf8CodeUnitCount)
+            guard native.code.suffix(bytes.count).elementsEqual(bytes) else { continue }
+            native.code.removeLast(bytes.count)
+            return (native, form)
+        }
+        return nil
+    }
+}

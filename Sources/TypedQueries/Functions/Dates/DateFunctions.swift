@@ -1,0 +1,116 @@
+// Functions of dates, whatever they are stored as. All are in UTC unless a modifier says otherwise.
+
+extension QueryExpression where QueryValue: DateStorage {
+    /// The date, changed.
+    ///
+    /// ```swift
+    /// Reminder.select { $0.dueDate(.startOfMonth.months(1)) }
+    /// // SELECT strftime('%Y-%m-%d %H:%M:%f', "reminders"."dueDate", 'start of month', '+1 months') FROM "reminders"
+    /// ```
+    ///
+    /// - parameter modifiers: The changes, in order.
+    public func callAsFunction(_ modifiers: DateModifiers) -> SQLQueryExpression<QueryValue> {
+        var fragment = QueryFragment()
+        QueryValue.writeStored(dateArguments(modifiers), to: &fragment)
+        return SQLQueryExpression(fragment)
+    }
+
+    /// A text that is made of the date by a form with `%Y`, `%m`, `%d` and so on.
+    ///
+    /// ```swift
+    /// Reminder.select { $0.createdAt.strftime("%Y-%m") }    // strftime('%Y-%m', "reminders"."createdAt")
+    /// ```
+    ///
+    /// - parameters:
+    ///     - format: The form: <https://sqlite.org/lang_datefunc.html>.
+    ///     - modifiers: Changes of the date that come first.
+    public func strftime(
+        _ format: some QueryExpression<String>, _ modifiers: DateModifiers = DateModifiers()
+    ) -> SQLQueryExpression<QueryValue.DateText> {
+        SQLQueryExpression("strftime(\(format.queryFragment), \(dateArguments(modifiers)))")
+    }
+
+    /// The date without the time, as a text: `2026-11-25`.
+    public func date(_ modifiers: DateModifiers = DateModifiers()) -> SQLQueryExpression<QueryValue.DateText> {
+        SQLQueryExpression("date(\(dateArguments(modifiers)))")
+    }
+
+    /// The time without the date, as a text: `20:15:00`.
+    public func time(_ modifiers: DateModifiers = DateModifiers()) -> SQLQueryExpression<QueryValue.DateText> {
+        SQLQueryExpression("time(\(dateArguments(modifiers)))")
+    }
+
+    /// The year.
+    public var year: SQLQueryExpression<QueryValue.DatePart> { part("%Y") }
+    /// The month, 1 to 12.
+    public var month: SQLQueryExpression<QueryValue.DatePart> { part("%m") }
+    /// The day of the month, 1 to 31.
+    public var day: SQLQueryExpression<QueryValue.DatePart> { part("%d") }
+    /// The hour, 0 to 23.
+    public var hour: SQLQueryExpression<QueryValue.DatePart> { part("%H") }
+    /// The minute, 0 to 59.
+    public var minute: SQLQueryExpression<QueryValue.DatePart> { part("%M") }
+    /// The second, 0 to 59.
+    public var second: SQLQueryExpression<QueryValue.DatePart> { part("%S") }
+    /// The day of the week, 0 to 6: 0 is Sunday.
+    public var weekday: SQLQueryExpression<QueryValue.DatePart> { part("%w") }
+    /// The day of the year, 1 to 366.
+    public var dayOfYear: SQLQueryExpression<QueryValue.DatePart> { part("%j") }
+    /// The week of the year, 0 to 53; the first begins on the first Monday.
+    public var week: SQLQueryExpression<QueryValue.DatePart> { part("%W") }
+
+    private func part(_ format: StaticString) -> SQLQueryExpression<QueryValue.DatePart> {
+        var fragment = QueryFragment("CAST(strftime('")
+        fragment.append(sql: format)
+        fragment.append(sql: "', ")
+        fragment.append(dateArguments(DateModifiers()))
+        fragment.append(sql: ") AS INTEGER)")
+        return SQLQueryExpression(fragment)
+    }
+
+    /// What a date function is given for the date.
+    private func dateArguments(_ modifiers: DateModifiers) -> QueryFragment {
+        var fragment = queryFragment
+        if let modifier = QueryValue.storedDateModifier {
+            fragment.append(sql: ", '")
+            fragment.append(sql: modifier)
+            fragment.append(sql: "'")
+        }
+        modifiers.write(to: &fragment)
+        return fragment
+    }
+}
+
+extension QueryExpression {
+    /// The time when the statement runs, stored as what it is compared with.
+    ///
+    /// ```swift
+    /// Reminder.where { $0.createdAt > .now(.days(-7)) }
+    /// // text:    WHERE ("createdAt") > (strftime('%Y-%m-%d %H:%M:%f', 'now', '-7 days'))
+    /// // seconds: WHERE ("createdAt") > (CAST(strftime('%s', 'now', '-7 days') AS INTEGER))
+    /// ```
+    ///
+    /// - parameter modifiers: Changes of the time, in order.
+    public static func now<Storage: DateStorage>(
+        _ modifiers: DateModifiers = DateModifiers()
+    ) -> Self where Self == CurrentDateExpression<Storage> {
+        CurrentDateExpression(modifiers)
+    }
+}
+
+/// The time when a statement runs: `.now()`. It is the same for all rows.
+public struct CurrentDateExpression<QueryValue: DateStorage>: WritableExpression, Sendable {
+    private let modifiers: DateModifiers
+
+    /// Makes the expression.
+    ///
+    /// - parameter modifiers: Changes of the time, in order.
+    public init(_ modifiers: DateModifiers = DateModifiers()) { self.modifiers = modifiers }
+
+    /// Adds the expression.
+    public func write(to fragment: inout QueryFragment) {
+        var arguments = QueryFragment("'now'")
+        modifiers.write(to: &arguments)
+        QueryValue.writeStored(arguments, to: &fragment)
+    }
+}

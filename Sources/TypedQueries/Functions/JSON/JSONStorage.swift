@@ -1,0 +1,121 @@
+import Foundation
+
+/// A type that is stored as JSON: `X.JSONRepresentation`, `X.JSONBRepresentation`, and optionals of them.
+public protocol JSONStorage: QueryRepresentable {
+    /// The type of the value that the JSON is of.
+    associatedtype JSONValue: Codable
+
+    /// The same as JSON text.
+    associatedtype JSONText: QueryRepresentable
+
+    /// The same as binary JSON.
+    associatedtype JSONBinary: QueryRepresentable
+}
+
+extension JSONTextRepresentation: JSONStorage {
+    /// The value.
+    public typealias JSONValue = Value
+    /// The type itself.
+    public typealias JSONText = Self
+    /// The same value in binary form.
+    public typealias JSONBinary = JSONBinaryRepresentation<Value>
+}
+
+extension JSONBinaryRepresentation: JSONStorage {
+    /// The value.
+    public typealias JSONValue = Value
+    /// The same value as text.
+    public typealias JSONText = JSONTextRepresentation<Value>
+    /// The type itself.
+    public typealias JSONBinary = Self
+}
+
+extension Optional: JSONStorage where Wrapped: JSONStorage {
+    /// The value.
+    public typealias JSONValue = Wrapped.JSONValue
+    /// The same as text, or NULL.
+    public typealias JSONText = Wrapped.JSONText?
+    /// The same in binary form, or NULL.
+    public typealias JSONBinary = Wrapped.JSONBinary?
+}
+
+/// A type whose stored form is not what its values are in JSON.
+protocol JSONConvertedRepresentation {
+    /// Adds the JSON of an expression of the type.
+    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment)
+}
+
+extension QueryFragment {
+    /// Adds what an expression is in JSON, such as `true` for 1 of a `Bool`.
+    mutating func append<Value>(json expression: QueryFragment, of type: Value.Type) {
+        if let converted = type as? any JSONConvertedRepresentation.Type {
+            converted.writeJSON(expression, to: &self)
+        } else {
+            append(expression)
+        }
+    }
+
+    /// Adds a call of one of the functions of JSON.
+    mutating func append(jsonCall name: String, isBinary: Bool, _ arguments: QueryFragment) {
+        append(sql: (isBinary ? "jsonb_" : "json_") + name + "(")
+        append(arguments)
+        append(sql: ")")
+    }
+}
+
+extension Bool: JSONConvertedRepresentation {
+    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+        fragment.append(sql: "json(CASE WHEN ")
+        fragment.append(expression)
+        fragment.append(sql: " THEN 'true' WHEN NOT ")
+        fragment.append(expression)
+        fragment.append(sql: " THEN 'false' ELSE 'null' END)")
+    }
+}
+
+extension JSONTextRepresentation: JSONConvertedRepresentation {
+    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+        fragment.append(sql: "json(")
+        fragment.append(expression)
+        fragment.append(sql: ")")
+    }
+}
+
+extension JSONBinaryRepresentation: JSONConvertedRepresentation {
+    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+        fragment.append(sql: "json(")
+        fragment.append(expression)
+        fragment.append(sql: ")")
+    }
+}
+
+extension Date.UnixTimeRepresentation: JSONConvertedRepresentation {
+    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+        Date.writeStored("\(expression), 'unixepoch'", to: &fragment)
+    }
+}
+
+extension Date.JulianDayRepresentation: JSONConvertedRepresentation {
+    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+        Date.writeStored(expression, to: &fragment)
+    }
+}
+
+extension UUID.BytesRepresentation: JSONConvertedRepresentation {
+    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+        for (index, (start, count)) in [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].enumerated() {
+            if index > 0 { fragment.append(sql: " || '-' || ") }
+            fragment.append(sql: "substr(CASE WHEN ")
+            fragment.append(expression)
+            fragment.append(sql: " IS NOT NULL THEN hex(")
+            fragment.append(expression)
+            fragment.append(sql: ") END, \(start), \(count))" as String)
+        }
+    }
+}
+
+extension Optional: JSONConvertedRepresentation {
+    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+        fragment.append(json: expression, of: Wrapped.self)
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// A type that values can be cast to, by ``QueryExpression/cast(as:)``.
+public protocol CastableRepresentation: QueryRepresentable {
+    /// The name of the type in SQL: `INTEGER`, `REAL`, `TEXT`, `NUMERIC` or `BLOB`.
+    static var castTypeName: StaticString { get }
+}
+
+extension CastableRepresentation where Self: FixedWidthInteger {
+    /// `INTEGER`
+    public static var castTypeName: StaticString { "INTEGER" }
+}
+
+extension Int: CastableRepresentation {}
+extension Int8: CastableRepresentation {}
+extension Int16: CastableRepresentation {}
+extension Int32: CastableRepresentation {}
+extension Int64: CastableRepresentation {}
+extension UInt: CastableRepresentation {}
+extension UInt8: CastableRepresentation {}
+extension UInt16: CastableRepresentation {}
+extension UInt32: CastableRepresentation {}
+extension UInt64: CastableRepresentation {}
+
+extension Bool: CastableRepresentation {
+    /// `INTEGER`
+    public static var castTypeName: StaticString { "INTEGER" }
+}
+
+extension Double: CastableRepresentation {
+    /// `REAL`
+    public static var castTypeName: StaticString { "REAL" }
+}
+
+extension Float: CastableRepresentation {
+    /// `REAL`
+    public static var castTypeName: StaticString { "REAL" }
+}
+
+extension String: CastableRepresentation {
+    /// `TEXT`
+    public static var castTypeName: StaticString { "TEXT" }
+}
+
+extension [UInt8]: CastableRepresentation {
+    /// `BLOB`
+    public static var castTypeName: StaticString { "BLOB" }
+}
+
+extension Data: CastableRepresentation {
+    /// `BLOB`
+    public static var castTypeName: StaticString { "BLOB" }
+}
+
+extension Optional: CastableRepresentation where Wrapped: CastableRepresentation {
+    /// That of the type without the optional.
+    public static var castTypeName: StaticString { Wrapped.castTypeName }
+}

@@ -1,0 +1,161 @@
+/// A statement that creates a trigger.
+///
+/// Values in it are written as literals, because SQLite takes no parameters in a schema.
+public struct Trigger<On: Table>: WritableStatement {
+    /// It gives no rows.
+    public typealias QueryValue = ()
+    /// The table.
+    public typealias From = On
+    /// It gives no rows.
+    public typealias Joins = NoRows
+
+    /// The name.
+    public let name: String
+    let isTemporary: Bool
+    let ifNotExists: Bool
+    let moment: Moment
+    let operation: TriggerOperation<On>
+
+    /// When the statements run.
+    enum Moment: Sendable {
+        case before
+        case after
+        case insteadOf
+    }
+
+    /// Adds the statement.
+    public func writeStatement(to fragment: inout QueryFragment) {
+        fragment.append(sql: isTemporary ? "CREATE TEMPORARY TRIGGER" : "CREATE TRIGGER")
+        fragment.append(sql: ifNotExists ? " IF NOT EXISTS\n  " : "\n  ")
+        writeName(to: &fragment)
+        switch moment {
+        case .before: fragment.append(sql: "\nBEFORE ")
+        case .after: fragment.append(sql: "\nAFTER ")
+        case .insteadOf: fragment.append(sql: "\nINSTEAD OF ")
+        }
+        fragment.append(operation.event)
+        fragment.append(sql: " ON ")
+        fragment.append(identifier: On.tableName)
+        fragment.append(sql: "\nFOR EACH ROW")
+        if !operation.condition.isEmpty {
+            var condition = QueryFragment()
+            operation.condition.writeConjunction(to: &condition)
+            fragment.append(sql: " WHEN ")
+            fragment.append(schemaText: condition)
+        }
+        fragment.append(sql: " BEGIN\n  ")
+        for statement in [operation.body.first] + operation.body.rest {
+            fragment.append(schemaText: statement)
+            fragment.append(sql: ";\n")
+        }
+        fragment.append(sql: "END")
+    }
+
+    private func writeName(to fragment: inout QueryFragment) {
+        // A trigger is where its table is, unless it is temporary.
+        if !isTemporary, let schema = On.schemaName {
+            fragment.append(identifier: schema)
+            fragment.append(sql: ".")
+        }
+        fragment.append(identifier: name)
+    }
+
+    /// A statement that removes the trigger.
+    ///
+    /// - parameter ifExists: Whether a trigger that is not there is no error.
+    public func drop(ifExists: Bool = false) -> SQLQueryExpression<()> {
+        var fragment = QueryFragment()
+        fragment.append(sql: ifExists ? "DROP TRIGGER IF EXISTS " : "DROP TRIGGER ")
+        writeName(to: &fragment)
+        return SQLQueryExpression(fragment)
+    }
+
+    /// Whether the two have the same SQL.
+    public static func == (left: Self, right: Self) -> Bool { left.query == right.query }
+
+    /// Feeds the SQL to a hasher.
+    public func hash(into hasher: inout Hasher) { hasher.combine(query) }
+}
+
+extension Table {
+    /// A trigger of this connection, which ends with it.
+    ///
+    /// ```swift
+    /// try Reminder.createTemporaryTrigger(after: .insert { new in
+    ///     Reminder.where { $0.id.eq(new.id) }.update { $0.position = 1 }
+    /// }).execute(db)
+    /// ```
+    ///
+    /// - parameters:
+    ///     - name: The name; by default it is made of the change, the table, and the place of the call.
+    ///     - ifNotExists: Whether a trigger of the name that is there stays.
+    ///     - operation: The change, and what the trigger does after it.
+    public static func createTemporaryTrigger(
+        _ name: String? = nil, ifNotExists: Bool = false, after operation: TriggerOperation<Self>,
+        fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+    ) -> Trigger<Self> {
+        trigger(name, true, ifNotExists, .after, operation, (fileID, line, column))
+    }
+
+    /// A trigger of this connection that runs before a change.
+    public static func createTemporaryTrigger(
+        _ name: String? = nil, ifNotExists: Bool = false, before operation: TriggerOperation<Self>,
+        fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+    ) -> Trigger<Self> {
+        trigger(name, true, ifNotExists, .before, operation, (fileID, line, column))
+    }
+
+    /// A trigger of this connection that runs instead of a change of a view.
+    public static func createTemporaryTrigger(
+        _ name: String? = nil, ifNotExists: Bool = false, insteadOf operation: TriggerOperation<Self>,
+        fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column
+    ) -> Trigger<Self> {
+        trigger(name, true, ifNotExists, .insteadOf, operation, (fileID, line, column))
+    }
+
+    /// A trigger that stays in the database, for all connections and processes.
+    ///
+    /// Give it a name that stays, and create it in a migration: the statement is frozen there. It may call functions
+    /// that every connection to the file has, and that are innocuous.
+    ///
+    /// - parameters:
+    ///     - name: The name.
+    ///     - ifNotExists: Whether a trigger of the name that is there stays.
+    ///     - operation: The change, and what the trigger does after it.
+    public static func createTrigger(
+        _ name: String, ifNotExists: Bool = false, after operation: TriggerOperation<Self>
+    ) -> Trigger<Self> {
+        trigger(name, false, ifNotExists, .after, operation)
+    }
+
+    /// A trigger that stays in the database and runs before a change.
+    public static func createTrigger(
+        _ name: String, ifNotExists: Bool = false, before operation: TriggerOperation<Self>
+    ) -> Trigger<Self> {
+        trigger(name, false, ifNotExists, .before, operation)
+    }
+
+    /// A trigger that stays in the database and runs instead of a change of a view.
+    public static func createTrigger(
+        _ name: String, ifNotExists: Bool = false, insteadOf operation: TriggerOperation<Self>
+    ) -> Trigger<Self> {
+        trigger(name, false, ifNotExists, .insteadOf, operation)
+    }
+
+    private static func trigger(
+        _ name: String?, _ isTemporary: Bool, _ ifNotExists: Bool, _ moment: Trigger<Self>.Moment,
+        _ operation: TriggerOperation<Self>,
+        _ place: (fileID: StaticString, line: UInt, column: UInt) = ("", 0, 0)
+    ) -> Trigger<Self> {
+        let word =
+            switch moment {
+            case .before: "before"
+            case .after: "after"
+            case .insteadOf: "instead_of"
+            }
+        let standard = "\(word)_\(operation.kind)_on_\(tableName)@\(place.fileID):\(place.line):\(place.column)"
+        return Trigger(
+            name: name ?? standard, isTemporary: isTemporary, ifNotExists: ifNotExists, moment: moment,
+            operation: operation)
+    }
+}
