@@ -96,10 +96,15 @@ extension Statement {
     /// ```
     ///
     /// - parameters:
-    ///     - name: The name of the index, or nil for any.
+    ///     - name: The name of the index.
     ///     - db: The connection.
     /// - throws: A `DatabaseError` with the plan.
-    public func assertUsesIndex(_ name: String? = nil, _ db: Database) throws {
+    public func assertUsesIndex(_ name: String, _ db: Database) throws {
         try queryPlan(db).requireIndex(name)
     }
+
+    /// Throws unless the statement uses an index, whichever it is.
+    ///
+    /// - throws: A `DatabaseError` with the plan.
+    public func assertUsesIndex(_ db: Database) throws { try queryPlan(db).requireIndex() }
 }

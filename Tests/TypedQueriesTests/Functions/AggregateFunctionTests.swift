@@ -11,7 +11,7 @@ import Testing
         expectSQL(item.amount.count(distinct: true), #"count(DISTINCT "items"."amount")"#)
         expectSQL(
             item.price.sum(filter: item.isDone), #"sum("items"."price") FILTER (WHERE "items"."isDone")"#)
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.select { $0.amount.count() }.fetchOne(db) == 3)
             #expect(try Item.select { $0.amount.count(distinct: true) }.fetchOne(db) == 2)
             #expect(try Item.select { $0.amount.count(filter: $0.isDone) }.fetchOne(db) == 1)
@@ -31,7 +31,7 @@ import Testing
         expectSQL(item.count(), #"count("items"."id")"#)
         expectSQL(Item?.columns.count(), #"count("items"."id")"#)
         expectSQL(Event.columns.count(), "count(*)")
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.select { $0.count() }.fetchOne(db) == 4)
             #expect(try Item.select { $0.count(filter: $0.isDone) }.fetchOne(db) == 2)
             #expect(try Item.group(by: \.title).order { $0.title }.select { ($0.title, $0.count()) }
@@ -49,7 +49,7 @@ import Testing
         expectSQL(
             item.title.groupConcat("-", order: item.id.desc(), filter: item.isDone),
             #"group_concat("items"."title", '-' ORDER BY "items"."id" DESC) FILTER (WHERE "items"."isDone")"#)
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.select { $0.title.groupConcat("-") }.fetchOne(db)??.count == 20)
             #expect(try Item.select { $0.title.groupConcat(distinct: true) }.fetchOne(db)??.count == 16)
             #expect(
@@ -68,7 +68,7 @@ import Testing
         func ids(_ db: Database, _ term: (Item.TableColumns) -> OrderingTerm) throws -> String?? {
             try Item.select { $0.id.cast(as: String.self).groupConcat("", order: term($0)) }.fetchOne(db)
         }
-        try withTables { db in
+        try withTables { db throws in
             #expect(try ids(db) { $0.note.asc() } == "2413")
             #expect(try ids(db) { $0.note.asc(nulls: .last) } == "4132")
             #expect(try ids(db) { $0.note.desc() } == "3142")
@@ -79,7 +79,7 @@ import Testing
 
     @Test func anOrderThatCanNotBeEmulatedIsAnError() throws {
         let statement = Item.select { $0.title.groupConcat("-", order: $0.title.collate(.nocase).asc()) }
-        try withTables { db in
+        try withTables { db throws in
             if EngineFeatures.current.sqliteVersionNumber >= 3_044_000 {
                 #expect(try statement.fetchOne(db) == .some("Bread-Milk-Milk-Äpfel"))
             } else {
@@ -93,7 +93,7 @@ import Testing
         expectSQL(
             item.title.jsonGroupArray(order: item.id, filter: item.isDone),
             #"json_group_array("items"."title" ORDER BY "items"."id") FILTER (WHERE "items"."isDone")"#)
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.select { $0.note.jsonGroupArray(order: $0.id) }.fetchOne(db) == [" of oats ", nil, "red", ""])
             #expect(try Item.select { $0.note.jsonGroupArray(filter: $0.isDone) }.fetchOne(db) == [nil, "red"])
             #expect(try Item.select { $0.isDone.jsonGroupArray(order: $0.id) }.fetchOne(db) == [false, true, true, false])
@@ -120,7 +120,7 @@ import Testing
         _ expression: SQLQueryExpression<Value>, _ sql: String, _ values: [Value.QueryOutput]
     ) throws where Value.QueryOutput: Equatable {
         expectSQL(expression, sql)
-        try withTables { db in
+        try withTables { db throws in
             let statement = Item.all.order { $0.id }.select { _ in expression }
             if EngineFeatures.current.sqliteVersionNumber >= 3_025_000 {
                 #expect(try statement.fetchAll(db) == values)

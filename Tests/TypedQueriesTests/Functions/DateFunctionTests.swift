@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func datesAreChanged() throws {
-        try withTables { db in
+        try withTables { db throws in
             try Event.insert { Event(date) }.execute(db)
             #expect(try Event.select { $0.day(.startOfDay.days(-1)) }.fetchOne(db) == before)
             #expect(try Event.select { $0.unix(.startOfDay.days(-1)) }.fetchOne(db) == before)
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func partsOfDatesAreNumbers() throws {
-        try withTables { db in
+        try withTables { db throws in
             try Event.insert { Event(date) }.execute(db)
             let row = try #require(
                 try Event.select { ($0.day.year, $0.unix.month, $0.julian.day, $0.end.hour) }.fetchOne(db))
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func datesAreComparedWithTheCurrentTime() throws {
-        try withTables { db in
+        try withTables { db throws in
             let now = Date()
             try Event.insert { Event(now, end: now) }.execute(db)
             for past in [DateModifiers.days(-1), .hours(-1), .minutes(-10)] {

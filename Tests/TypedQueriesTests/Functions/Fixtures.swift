@@ -134,7 +134,7 @@ func withTables(_ body: (Database) throws -> Void) throws {
     var configuration = Configuration()
     configuration.prepareDatabase { try $0.usePassphrase("secret") }
     let queue = try DatabaseQueue(path: path, configuration: configuration)
-    try queue.write { db in
+    try queue.write { db throws in
         try db.execute(
             sql: """
                 CREATE TABLE items (

@@ -43,7 +43,7 @@ private struct Article: FTS5 {
     }
 
     @Test func anEngineWithoutFTS5SaysSo() throws {
-        try withTables { db in
+        try withTables { db throws in
             let query = Article.where { $0.match("oat") }.order { $0.rank }
             guard EngineFeatures.current.supportsFTS5 else {
                 let error = #expect(throws: DatabaseError.self) { try query.fetchAll(db) }

@@ -8,7 +8,7 @@ import Testing
     let profile = Event.Profile(name: "Blob", links: [.init(url: "a.org"), .init(url: "b.org", isSafe: false)], scores: [3])
 
     private func withEvent(_ body: (Database) throws -> Void) throws {
-        try withTables { db in
+        try withTables { db throws in
             let date = Date(timeIntervalSince1970: 0)
             try Event.insert { Event(date, profile: profile, tags: ["red", "it's", "red"]) }.execute(db)
             try body(db)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func valuesAreRead() throws {
-        try withEvent { db in
+        try withEvent { db throws in
             #expect(try Event.select { $0.profile.jsonExtract(\.name) }.fetchOne(db) == .some("Blob"))
             #expect(try Event.select { $0.profile.jsonExtract(\.links[0].isSafe) }.fetchOne(db) == .some(true))
             #expect(try Event.select { $0.profile.jsonExtract(\.links[-1].url) }.fetchOne(db) == .some("b.org"))
@@ -53,7 +53,7 @@ import Testing
         ) throws -> Event.Profile? {
             try Event.select(change).fetchOne(db)
         }
-        try withEvent { db in
+        try withEvent { db throws in
             #expect(try changed(db) { $0.profile.jsonSet(\.name, "x") }?.name == "x")
             #expect(try changed(db) { $0.profile.jsonSet(\.links[0].isSafe, false) }?.links[0].isSafe == false)
             #expect(try changed(db) { $0.profile.jsonSet(\.links, []) }?.links == [])
@@ -75,7 +75,7 @@ import Testing
 
     @Test func elementsAreRows() throws {
         expectSQL(event.tags.jsonEach().query, #"SELECT "value" FROM json_each("events"."tags")"#)
-        try withEvent { db in
+        try withEvent { db throws in
             #expect(try Event.where { $0.tags.jsonEach().contains("it's") }.fetchCount(db) == 1)
             #expect(try Event.where { $0.tags.jsonEach().contains("blue") }.fetchCount(db) == 0)
             #expect(try Event.where { $0.profile.jsonEach(\.scores).contains(3) }.fetchCount(db) == 1)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func aPathWithoutANameIsAnError() throws {
-        try withEvent { db in
+        try withEvent { db throws in
             #expect(throws: QueryBindingError.self) {
                 try Event.select { $0.profile.jsonExtract(\.name.count) }.fetchOne(db)
             }
@@ -100,7 +100,7 @@ import Testing
             (#""abc""#, "37616263"), (#""a\n""#, "38615C6E"), ("[]", "0B"), ("{}", "0C"), ("[1,[2]]", "5B13311B1332"),
             (#"{"a":1}"#, "4C17611331"), (#""abcdefghijkl""#, "C70C6162636465666768696A6B6C"),
         ]
-        try withTables { db in
+        try withTables { db throws in
             for (json, blob) in cases {
                 #expect(try String.fetchOne(db, sql: "SELECT hex(jsonb(?))", arguments: [json]) == blob, "\(json)")
                 #expect(try String.fetchOne(db, sql: "SELECT json(jsonb(?))", arguments: [json]) == json)

@@ -14,7 +14,7 @@ import Testing
         expectSQL(item.title.substr(2, 2), #"substr("items"."title", 2, 2)"#)
         expectSQL(item.title.replace("i", "o"), #"replace("items"."title", 'i', 'o')"#)
         expectSQL(item.title.instr("l"), #"instr("items"."title", 'l')"#)
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.values(db) { $0.title.length() } == [4, 5, 5, 4])
             #expect(try Item.values(db) { $0.title.octetLength() } == [4, 5, 6, 4])
             #expect(try Item.values(db) { $0.note.length() } == [9, nil, 3, 0])
@@ -38,7 +38,7 @@ import Testing
 
     @Test func bytesAreWrittenAsDigits() throws {
         expectSQL(item.title.hex(), #"hex("items"."title")"#)
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.values(db) { $0.title.hex() }.first == "4D696C6B")
             #expect(try Item.values(db) { $0.title.hex().unhex() }.first == [0x4D, 0x69, 0x6C, 0x6B])
             #expect(try Values("4D-69".unhex("-")).fetchOne(db) == .some([0x4D, 0x69]))
@@ -56,7 +56,7 @@ import Testing
     @Test func numbersAreRounded() throws {
         expectSQL(item.price.round(1), #"round("items"."price", 1)"#)
         expectSQL(item.price.sign(), #"sign("items"."price")"#)
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.values(db) { $0.price.abs() } == [2.5, 1.25, 4, 0])
             #expect(try Item.values(db) { $0.price.round() } == [3, -1, 4, 0])
             #expect(try Item.values(db) { $0.price.round(1) } == [2.5, -1.3, 4, 0])
@@ -69,7 +69,7 @@ import Testing
     @Test func valuesStandInForNULL() throws {
         expectSQL(item.note.ifnull("-"), #"ifnull("items"."note", '-')"#)
         expectSQL(item.note.coalesce(default: "-"), #"coalesce("items"."note", '-')"#)
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.values(db) { $0.note.ifnull("-") } == [" of oats ", "-", "red", ""])
             #expect(try Item.values(db) { $0.amount.ifnull($0.amount) } == [3, nil, 3, 10])
             #expect(try Item.values(db) { $0.note.coalesce($0.note, default: "-") } == [" of oats ", "-", "red", ""])
@@ -83,7 +83,7 @@ import Testing
     @Test func valuesAreCast() throws {
         expectSQL(item.price.cast(as: Int.self), #"CAST("items"."price" AS INTEGER)"#)
         expectSQL(item.price.cast(as: String?.self), #"CAST("items"."price" AS TEXT)"#)
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.values(db) { $0.price.cast(as: Int.self) } == [2, -1, 4, 0])
             #expect(try Item.values(db) { $0.amount.cast(as: String?.self) } == ["3", nil, "3", "10"])
         }
@@ -97,7 +97,7 @@ import Testing
             Case(item.amount).when(3, then: "few").when(10, then: "many"),
             #"CASE "items"."amount" WHEN 3 THEN 'few' WHEN 10 THEN 'many' END"#)
         expectSQL(item.isDone.likelihood(0.25), #"likelihood("items"."isDone", 0.250000)"#)
-        try withTables { db in
+        try withTables { db throws in
             #expect(try Item.values(db) { iif($0.isDone, "a", "b") } == ["b", "a", "a", "b"])
             #expect(
                 try Item.values(db) { Case().when($0.isDone, then: "done").else("open") }

@@ -50,7 +50,7 @@ private struct Summary: Table {
             WHERE ("items"."id") = ("new"."id");
             END
             """)
-        try withTables { db in
+        try withTables { db throws in
             try trigger.execute(db)
             try Item.insert { Item(id: 10, title: "Tea") }.execute(db)
             try Item.insert { Item(id: 11, title: "Rum") }.execute(db)
@@ -65,7 +65,7 @@ private struct Summary: Table {
     }
 
     @Test func aTriggerKnowsTheOldRow() throws {
-        try withTables { db in
+        try withTables { db throws in
             try Item.createTrigger(
                 "renamed",
                 before: .update(of: { ($0.title, $0.note) }) { old, new in
@@ -92,7 +92,7 @@ private struct Summary: Table {
         #expect(
             trigger.query.debugDescription.contains(
                 #"SET "unix" = CAST(strftime('%s', 'now') AS INTEGER)"#))
-        try withTables { db in
+        try withTables { db throws in
             let past = Date(timeIntervalSince1970: 0)
             try Event.insert { Event(past) }.execute(db)
             try Event.createTemporaryTrigger(after: .insert(touch: { $0.end = past })).execute(db)
@@ -111,7 +111,7 @@ private struct Summary: Table {
     }
 
     @Test func whatHasNoLiteralIsRefused() throws {
-        try withTables { db in
+        try withTables { db throws in
             let trigger = Item.createTrigger(
                 "bad", after: .delete { _ in Item.where { $0.price > Double.infinity }.delete() })
             #expect(throws: (any Error).self) { try trigger.execute(db) }
@@ -135,7 +135,7 @@ private struct Summary: Table {
             WHERE ("items"."title") <> ('it''s')
             GROUP BY "items"."title"
             """)
-        try withTables { db in
+        try withTables { db throws in
             try view.execute(db)
             #expect(try Summary.where { $0.number > 1 }.select(\.title).fetchAll(db) == ["Milk"])
             try view.drop().execute(db)
@@ -144,7 +144,7 @@ private struct Summary: Table {
     }
 
     @Test func aViewTakesChangesByTriggers() throws {
-        try withTables { db in
+        try withTables { db throws in
             try Summary.createView(as: Item.select { ($0.title, $0.id) }).execute(db)
             try Summary.createTrigger(
                 "insertSummary",
@@ -162,7 +162,7 @@ private struct Summary: Table {
 
 @Suite struct QueryPlanTests {
     @Test func aPlanNamesIndexesAndScans() throws {
-        try withTables { db in
+        try withTables { db throws in
             let statement = Item.where { $0.title.eq("Milk") }
             #expect(try statement.queryPlan(db).scannedTables == ["items"])
             #expect(try !statement.queryPlan(db).usesIndex())

@@ -1,3 +1,5 @@
+import Foundation
+
 // Functions of dates, whatever they are stored as. All are in UTC unless a modifier says otherwise.
 
 extension QueryExpression where QueryValue: DateStorage {
@@ -81,7 +83,7 @@ extension QueryExpression where QueryValue: DateStorage {
     }
 }
 
-extension QueryExpression {
+extension QueryExpression where Self == CurrentDateExpression<Date> {
     /// The time when the statement runs, stored as what it is compared with.
     ///
     /// ```swift
@@ -91,11 +93,17 @@ extension QueryExpression {
     /// ```
     ///
     /// - parameter modifiers: Changes of the time, in order.
-    public static func now<Storage: DateStorage>(
-        _ modifiers: DateModifiers = DateModifiers()
-    ) -> Self where Self == CurrentDateExpression<Storage> {
-        CurrentDateExpression(modifiers)
-    }
+    public static func now(_ modifiers: DateModifiers = DateModifiers()) -> Self { Self(modifiers) }
+}
+
+extension QueryExpression where Self == CurrentDateExpression<Date.UnixTimeRepresentation> {
+    /// The time when the statement runs, in seconds since 1970.
+    public static func now(_ modifiers: DateModifiers = DateModifiers()) -> Self { Self(modifiers) }
+}
+
+extension QueryExpression where Self == CurrentDateExpression<Date.JulianDayRepresentation> {
+    /// The time when the statement runs, as a Julian day.
+    public static func now(_ modifiers: DateModifiers = DateModifiers()) -> Self { Self(modifiers) }
 }
 
 /// The time when a statement runs: `.now()`. It is the same for all rows.

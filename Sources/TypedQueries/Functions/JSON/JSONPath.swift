@@ -62,7 +62,7 @@ public struct JSONPath<Value>: Hashable, Sendable {
     }
 
     /// The place of a value of a dictionary.
-    public subscript<Element>(key: String) -> JSONPath<Element> where Value == [String: Element] {
+    public subscript<Element>(key key: String) -> JSONPath<Element> where Value == [String: Element] {
         JSONPath<Element>(text: pathText + "." + JSONPropertyName.quoted(key), error: pathError)
     }
 
