@@ -53,7 +53,7 @@ extension ErrorAnswer {
         var text = "\(bucket): the clock here and the provider's are too far apart (\(code))"
         if let serverMilliseconds {
             let seconds = (now - serverMilliseconds) / 1000
-            let minutes = max(1, abs(seconds) / 60)
+            let minutes = max(1, (abs(seconds) + 30) / 60)
             text =
                 "\(bucket): the clock here is \(minutes) min \(seconds < 0 ? "behind" : "ahead of") the provider's"
         }

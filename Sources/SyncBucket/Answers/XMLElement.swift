@@ -125,7 +125,7 @@ private struct XMLReader {
         while index < bytes.count, Self.isNameByte(bytes[index]) { index += 1 }
         guard index > start, index - start <= Self.nameByteCountMax else { return nil }
         let parts = bytes[start..<index].split(separator: 0x3A, omittingEmptySubsequences: false)
-        guard parts.count <= 2, let last = parts.last, !last.isEmpty else { return nil }
+        guard parts.count <= 2, let last = parts.last, parts.allSatisfy({ !$0.isEmpty }) else { return nil }
         return String(decoding: last, as: UTF8.self)
     }
 

@@ -6,7 +6,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Sends requests over HTTP, and keeps connections open between them.
+/// Sends requests over HTTP, each over a connection of its own: they are few, and no answer is taken for another one's.
 final class HTTPCarrier: BucketCarrier {
     /// How often it is looked whether a request is still wanted.
     private static let checkMilliseconds = 100
@@ -28,6 +28,8 @@ final class HTTPCarrier: BucketCarrier {
             decompression: .disabled)
         configuration.httpVersion = .http1Only
         configuration.connectionPool.retryConnectionEstablishment = false
+        // What comes after an answer would be taken for that of the next request, such as a write that never was.
+        configuration.maximumUsesPerConnection = 1
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -68,7 +70,10 @@ final class HTTPCarrier: BucketCarrier {
             throw CarrierFailure(
                 reason: "the answer has over \(request.answerByteCountMax) bytes", mayPass: false)
         } catch {
-            throw CarrierFailure(reason: Self.words(error), mayPass: !(error is NIOSSLExtraError))
+            let host = request.headers.first { $0.name == "host" }?.value ?? "the server"
+            throw CarrierFailure(
+                reason: "the connection to \(host) failed: \(Self.words(error))",
+                mayPass: !(error is NIOSSLExtraError))
         }
     }
 
@@ -86,10 +91,11 @@ final class HTTPCarrier: BucketCarrier {
     /// What is wrong, without the address, which may have a long query.
     private static func words(_ error: any Error) -> String {
         switch error {
-        case let error as HTTPClientError: "the connection failed: \(error.shortDescription)"
-        case let error as NIOConnectionError: "cannot connect to \(error.host):\(error.port)"
-        case is NIOSSLError, is NIOSSLExtraError: "no secure connection: \(error)"
-        default: "the connection failed: \(error)"
+        case let error as HTTPClientError: error.shortDescription
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        case let error as NIOConnectionError:
+            error.dnsAError == nil ? "nobody answers" : "there is no such host"
+        default: "\(error)"
         }
     }
 }
