@@ -43,7 +43,9 @@ import Testing
         let queue = try open(path)
         #expect(try queue.read { try Int64.fetchOne($0, sql: "SELECT format FROM _sync_state") } == format)
         // As it is. A store of the days in which version 3 grew is upgraded first.
-        if format == MetadataSchema.version { _ = try Synchronizer(queue, environment: stores.clock.environment) }
+        if format == MetadataSchema.version {
+            _ = try Synchronizer(queue, environment: stores.clock.environment)
+        }
         let before = try Synchronizer(existing: queue, environment: stores.clock.environment).status()
         #expect(before.tables.map(\.rowCount) == [3])
         #expect(before.conflictCount == 1)
