@@ -26,12 +26,8 @@ import Testing
         configuration.prepareDatabase { db in try db.usePassphrase("correct horse") }
         let players = try DatabaseQueue(path: storePath, configuration: configuration)
 
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("UUID keys") { db in
-            try UUIDKeyMigration(tables: ["player"]).convert(db)
-        }
-        try migrator.migrate(players)
-        let synchronizer = try Synchronizer(players, tables: ["player"])
+        let synchronizer = try Synchronizer(players)
+        try synchronizer.convertKeys(UUIDKeyMigration(tables: ["player"]))  // and tracks the table
         // end
         #expect(try synchronizer.status().tables.map(\.rowCount) == [2])
     }
