@@ -215,7 +215,8 @@ func withStore<Value>(_ body: (Database) throws -> Value) throws -> Value {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: folder) }
     var configuration = Configuration()
-    configuration.prepareDatabase { try $0.usePassphrase("a test's passphrase") }
+    // A raw key, so that no test waits for a derivation.
+    configuration.prepareDatabase { try $0.useRawKey(RawKey(hex: String(repeating: "5A", count: 32))) }
     let queue = try DatabaseQueue(
         path: folder.appendingPathComponent("typed.db").path, configuration: configuration)
     return try queue.write { db in

@@ -167,28 +167,6 @@ extension QueryFragment {
             )
         }
     }
-
-    /// The same fragment, where the names of one table's columns are qualified by another's name.
-    func replacing(_ type: (some Table).Type, by other: (some Table).Type) -> QueryFragment {
-        let old = UInt(bitPattern: ObjectIdentifier(type))
-        let new = UInt(bitPattern: ObjectIdentifier(other))
-        var result = self
-        var index = 0
-        while index < code.count {
-            switch code[index] {
-            case Code.tableName, Code.columns, Code.tableSource, Code.writableNames, Code.names:
-                let found = code[(index + 1)..<(index + 9)].withUnsafeBytes { $0.loadUnaligned(as: UInt.self) }
-                if found == old {
-                    withUnsafeBytes(of: new) { result.code.replaceSubrange((index + 1)..<(index + 9), with: $0) }
-                }
-                index += 9
-            case Code.choice: index += 14
-            case Code.part, Code.literal, Code.need: index += 2
-            default: index += 1
-            }
-        }
-        return result
-    }
 }
 
 extension QueryFragment: CustomDebugStringConvertible {

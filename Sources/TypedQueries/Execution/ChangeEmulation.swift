@@ -29,10 +29,38 @@ struct ChangeEmulation {
             try read(selection(where: parts.condition))
             try execute(parts.head, parts.condition)
         } else {
-            let keys = try Int64.fetchAll(db, parts.commonTables, "SELECT rowid FROM ", parts.head.source, parts.condition)
-            try execute(parts.head, parts.condition)
-            try read(selection(keys))
+            try read(selection(update()))
         }
+    }
+
+    /// Updates the rows.
+    ///
+    /// - returns: The numbers of the rows.
+    /// - throws: An error that names the version needed, when they are not the same rows afterwards.
+    private func update() throws -> [Int64] {
+        let source = parts.head.source
+        let keys = try Int64.fetchAll(
+            db, parts.commonTables, "SELECT rowid FROM ", source, parts.condition)
+        try execute(parts.head, parts.condition)
+        guard Int64(db.changesCount) == Int64(keys.count) else { throw returningError }
+        // Who changes the keys of rows changes their numbers.
+        let left = try SQLQueryExpression(
+            "SELECT count(*) FROM \(source) WHERE \(Self.condition(keys))", as: Int.self
+        ).fetchOne(db)
+        guard left == keys.count else { throw returningError }
+        return keys
+    }
+
+    private var returningError: DatabaseError {
+        EngineNeed.error("RETURNING of an update that changes keys or leaves rows out", 3_035_000,
+            sql: parts.head.debugDescription)
+    }
+
+    private static func condition(_ keys: [Int64]) -> QueryFragment {
+        var condition = QueryFragment("rowid IN (")
+        condition.append(sql: keys.map(String.init).joined(separator: ","))
+        condition.append(sql: ")")
+        return condition
     }
 
     private func execute(_ head: QueryFragment, _ condition: QueryFragment) throws {
@@ -88,14 +116,13 @@ struct ChangeEmulation {
         } else {
             fragment.append(sql: " DEFAULT VALUES")
         }
-        let before = db.totalChangesCount
         do {
             try db.executeFragment(fragment)
         } catch let error as DatabaseError where parts.doesNothing && error.isUniquenessError {
             return nil
         }
         // A policy may have left it out.
-        return db.totalChangesCount > before ? db.lastInsertedRowID : nil
+        return db.changesCount > 0 ? db.lastInsertedRowID : nil
     }
 
     /// `WITH "excluded" AS (…)`, with the row that is inserted.
@@ -136,9 +163,8 @@ struct ChangeEmulation {
             fragment.append(parts.updateCondition.withExcludedSubqueries)
             fragment.append(sql: ")")
         }
-        let before = db.totalChangesCount
         try db.executeFragment(fragment)
-        return db.totalChangesCount > before
+        return db.changesCount > 0
     }
 
     // MARK: What is returned
@@ -158,10 +184,7 @@ struct ChangeEmulation {
 
     /// What is returned of rows, in their order.
     private func selection(_ keys: [Int64]) -> QueryFragment {
-        var condition = QueryFragment("rowid IN (")
-        condition.append(sql: keys.map(String.init).joined(separator: ","))
-        condition.append(sql: ")")
-        var fragment = selection(where: condition)
+        var fragment = selection(where: Self.condition(keys))
         guard keys.count > 1, keys != keys.sorted() else { return fragment }
         fragment.append(sql: " ORDER BY CASE rowid")
         for (position, key) in keys.enumerated() { fragment.append(sql: " WHEN \(key) THEN \(position)" as String) }

@@ -141,13 +141,18 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
             " LIKE ", QueryFragment(binding: .text(prefix + escaped + suffix)), escape: needsEscape ? "\\" : nil)
     }
 
+    // Texts are expressions too, and have functions of these names that are to go first.
+
     /// Whether the text begins with another, without regard to the case of ASCII letters.
+    @_disfavoredOverload
     public func hasPrefix(_ text: String) -> SQLQueryExpression<Bool> { pattern("", text, "%") }
 
     /// Whether the text ends with another, without regard to the case of ASCII letters.
+    @_disfavoredOverload
     public func hasSuffix(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "") }
 
     /// Whether the text has another in it, without regard to the case of ASCII letters.
+    @_disfavoredOverload
     public func contains(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "%") }
 
     /// The text, compared by a collation: `COLLATE`.

@@ -117,40 +117,4 @@ extension QueryFragment {
 
     /// Whether the engine lacks what the parts are for.
     @usableFromInline static let marksParts = !EngineFeatures.current.supportsReturning
-
-    /// The piece without the qualifiers of a table's columns.
-    func unqualified<T: Table>(_ type: T.Type) -> QueryFragment {
-        var result = QueryFragment()
-        result.bindings = bindings
-        var index = 0
-        while index < code.count {
-            let byte = code[index]
-            let length = Code.length(byte)
-            let isOwn = length == 9 && code[(index + 1)..<(index + 9)].withUnsafeBytes {
-                $0.loadUnaligned(as: UInt.self) == UInt(bitPattern: ObjectIdentifier(type))
-            }
-            if isOwn, byte == Code.tableName {
-                index += 10
-            } else if isOwn, byte == Code.columns {
-                result.append(Code.names, type)
-                index += 9
-            } else {
-                result.code.append(contentsOf: code[index..<(index + length)])
-                index += length
-            }
-        }
-        return result
-    }
-}
-
-extension QueryFragment.Code {
-    /// How many bytes an item has that begins with a byte, without the forms of a choice.
-    static func length(_ byte: UInt8) -> Int {
-        switch byte {
-        case tableName, columns, tableSource, writableNames, names: 9
-        case part, literal, need: 2
-        case choice: 14
-        default: 1
-        }
-    }
 }
