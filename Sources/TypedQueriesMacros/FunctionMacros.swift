@@ -6,7 +6,7 @@
 ///
 /// configuration.prepareDatabase { db in db.add(function: $folded) }
 /// Book.where { $folded($0.title).eq("dune") }
-/// // SELECT … FROM "books" WHERE ("folded"("books"."title") = ?)
+/// // SELECT … FROM "books" WHERE ("folded"("books"."title")) = (?)
 /// ```
 ///
 /// A function with one parameter `some Sequence<Element>` is an aggregate: it gets what each row of a group has. With

@@ -1,19 +1,27 @@
 import Foundation
 import TypedQueriesMacros
 
-/// A database in memory with a passphrase, as an app's file has one.
+/// The folder of the databases of this run.
+private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+    "TypedQueriesMacrosTests-\(UUID().uuidString)")
+
+/// Removes the folder when the tests have ended.
+private let removal: Int32 = atexit { try? FileManager.default.removeItem(at: folder) }
+
+/// An encrypted file with a schema.
 func encryptedDatabase(
     _ schema: String, prepare: @escaping @Sendable (Database) throws -> Void = { _ in }
 ) throws -> DatabaseQueue {
-    let file = FileManager.default.temporaryDirectory.appendingPathComponent("macros-\(UUID()).db")
+    _ = removal
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     var configuration = Configuration()
     configuration.prepareDatabase { db in
-        try db.usePassphrase("typed macros")
+        // A raw key, so that no test waits for a derivation.
+        try db.useRawKey(RawKey(hex: String(repeating: "5A", count: 32)))
         try prepare(db)
     }
-    let queue = try DatabaseQueue(path: file.path, configuration: configuration)
-    // SQLite keeps the open file; its name is not needed any more.
-    try? FileManager.default.removeItem(at: file)
+    let path = folder.appendingPathComponent("\(UUID().uuidString).db").path
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.write { db in try db.execute(sql: schema) }
     return queue
 }

@@ -31,7 +31,7 @@ import TypedQueriesMacros
         }
         #expect(
             sql(Sale.where { $folded($0.name).eq("x") }.select(\.id)).squeezed
-                == #"SELECT "sales"."id" FROM "sales" WHERE ("folded"("sales"."name") = 'x')"#)
+                == #"SELECT "sales"."id" FROM "sales" WHERE ("folded"("sales"."name")) = ('x')"#)
     }
 
     @Test func anAggregateSeesTheRowsOfAGroup() throws {

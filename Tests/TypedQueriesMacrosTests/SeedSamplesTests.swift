@@ -32,7 +32,7 @@ import TypedQueriesMacros
         #expect(
             sql(Reminder.where { $0.title.eq("Milk") }.select(\.remindersListID))
                 .squeezed
-                == #"SELECT "reminders"."list_id" FROM "reminders" WHERE ("reminders"."title" = 'Milk')"#)
+                == #"SELECT "reminders"."list_id" FROM "reminders" WHERE ("reminders"."title") = ('Milk')"#)
     }
 
     @Test func aDraftGetsItsKeyFromTheDatabase() throws {

@@ -5,8 +5,8 @@
 /// func folded(_ text: String) -> String { text.lowercased() }
 ///
 /// configuration.prepareDatabase { db in db.add(function: $folded) }
-/// Book.where { $folded($0.title).contains("dune") }
-/// // SELECT … FROM "books" WHERE (instr("folded"("books"."title"), ?) > 0)
+/// Book.where { $folded($0.title).eq("dune") }
+/// // SELECT … FROM "books" WHERE ("folded"("books"."title")) = (?)
 /// ```
 public protocol ScalarDatabaseFunction<Output>: Sendable {
     /// The type of its result: how it is stored.
@@ -118,7 +118,7 @@ extension AggregateDatabaseFunction {
     var registrations: [DatabaseFunction] {
         [argumentCount, argumentCount + 1].map { count in
             DatabaseFunction(name, argumentCount: count, pure: isDeterministic) {
-                CollectedRows(function: self, argumentCount: argumentCount)
+                CollectedRows(function: self, argumentCount: self.argumentCount)
             }
         }
     }
