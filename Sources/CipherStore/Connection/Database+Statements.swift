@@ -98,9 +98,13 @@ extension Database {
     }
 
     /// Drops the cached statements, which a change of the schema makes stale.
-    func clearStatementCache() {
+    func clearStatementCache() { forgetStatements() }
+
+    /// Drops all that keeps statements for later runs.
+    func forgetStatements() {
         statementCache.removeAll()
         recordPlans.removeAll()
+        attachment?.connectionForgetsStatements()
     }
 
     /// How many parameters a statement may have.

@@ -79,6 +79,9 @@ public final class Database {
     /// What ``trace(options:_:)`` set.
     let tracer = StatementTracer()
 
+    /// What a library above this one keeps with the connection, such as an index of its statements.
+    package var attachment: (any ConnectionAttachment)?
+
     /// What emulated changes leave to be read.
     var changedRowsTables = ChangedRowsTables()
 
@@ -230,8 +233,7 @@ public final class Database {
     /// Throws when a statement or cursor still lives, which keeps a connection from closing.
     func requireNoStatement() throws {
         guard !isClosed else { return }
-        statementCache.removeAll()
-        recordPlans.removeAll()
+        forgetStatements()
         if let sql = SQLiteHandle.firstStatement(handle) {
             Self.logUnfinalizedStatement(sql)
             throw DatabaseError(
@@ -249,8 +251,7 @@ public final class Database {
         watch.close()
         isClosed = true
         // Their statements would keep the handle, and its locks.
-        statementCache.removeAll()
-        recordPlans.removeAll()
+        forgetStatements()
         interruption.close()
         SQLiteHandle.close(handle)
     }
@@ -263,6 +264,7 @@ public final class Database {
         guard !isClosed else { return }
         SQLiteHandle.releaseMemory(handle)
         statementCache.removeAll()
+        attachment?.connectionForgetsStatements()
     }
 
     // MARK: Facts

@@ -4,16 +4,16 @@ import CSQLCipher
 
 extension EngineFeatures {
     /// Whether aggregate functions can have a `FILTER` clause.
-    var supportsAggregateFilter: Bool { sqliteVersionNumber >= 3_030_000 }
+    package var supportsAggregateFilter: Bool { sqliteVersionNumber >= 3_030_000 }
 
     /// Whether ordering terms can have `NULLS FIRST` and `NULLS LAST`.
-    var supportsNullsOrdering: Bool { sqliteVersionNumber >= 3_030_000 }
+    package var supportsNullsOrdering: Bool { sqliteVersionNumber >= 3_030_000 }
 
     /// Whether there is a binary form of JSON, with its functions.
-    var supportsJSONB: Bool { supportsJSON && sqliteVersionNumber >= 3_045_000 }
+    package var supportsJSONB: Bool { supportsJSON && sqliteVersionNumber >= 3_045_000 }
 
     /// Whether the operators `->` and `->>` are available.
-    var supportsJSONOperators: Bool { supportsJSON && sqliteVersionNumber >= 3_038_000 }
+    package var supportsJSONOperators: Bool { supportsJSON && sqliteVersionNumber >= 3_038_000 }
 
     /// Whether `UPDATE` and `DELETE` can have `ORDER BY` and `LIMIT` clauses.
     static let supportsLimitedChanges = sqlite3_compileoption_used("ENABLE_UPDATE_DELETE_LIMIT") != 0

@@ -82,26 +82,26 @@ public enum RawColumn {
 /// difference here: connections are opened with `SQLITE_OPEN_NOMUTEX`, and one
 /// thread at a time uses them.
 /// Related SQLite documentation: <https://www.sqlite.org/c3ref/value.html>
-@usableFromInline struct RawValue {
+@usableFromInline package struct RawValue {
     @usableFromInline let value: OpaquePointer?
 
     @inlinable @inline(__always)
-    init(_ statement: SQLiteStatement, _ index: CInt) {
+    package init(_ statement: SQLiteStatement, _ index: CInt) {
         value = sqlite3_column_value(statement, index)
     }
 
     @inlinable @inline(__always)
-    var storageClass: RawColumn.StorageClass { sqlite3_value_type(value) }
+    package var storageClass: RawColumn.StorageClass { sqlite3_value_type(value) }
 
     @inlinable @inline(__always)
-    var int64: Int64 { sqlite3_value_int64(value) }
+    package var int64: Int64 { sqlite3_value_int64(value) }
 
     @inlinable @inline(__always)
-    var double: Double { sqlite3_value_double(value) }
+    package var double: Double { sqlite3_value_double(value) }
 
     /// The UTF-8 bytes of a text.
     @inlinable @inline(__always)
-    var text: UnsafeRawBufferPointer {
+    package var text: UnsafeRawBufferPointer {
         guard let pointer = sqlite3_value_text(value) else {
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
@@ -110,7 +110,7 @@ public enum RawColumn {
 
     /// The bytes of a blob.
     @inlinable @inline(__always)
-    var blob: UnsafeRawBufferPointer {
+    package var blob: UnsafeRawBufferPointer {
         guard let pointer = sqlite3_value_blob(value) else {
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
@@ -119,7 +119,7 @@ public enum RawColumn {
 
     /// A text; invalid UTF-8 is repaired.
     @inlinable @inline(__always)
-    var string: String {
+    package var string: String {
         let bytes = text
         // Unlike String(decoding:as:), this puts up to 15 ASCII bytes in place without a call.
         return String(unsafeUninitializedCapacity: bytes.count) { buffer in

@@ -5,8 +5,8 @@ import CSQLCipher
 /// A statement has one run at a time. A run that ends, or that nobody needs any
 /// longer, resets the statement, so that no lock is held for it.
 public final class StatementRun {
-    let statement: Statement
-    @usableFromInline let sqliteStatement: SQLiteStatement
+    package let statement: Statement
+    @usableFromInline package let sqliteStatement: SQLiteStatement
 
     /// Whether the statement has a current row.
     @exclusivity(unchecked) @usableFromInline var hasRow = false
@@ -22,7 +22,7 @@ public final class StatementRun {
     /// Why the run is over, unless it came to its end.
     private var failure: (any Error)?
 
-    @usableFromInline init(_ statement: Statement, arguments: StatementArguments?) throws {
+    @usableFromInline package init(_ statement: Statement, arguments: StatementArguments?) throws {
         self.statement = statement
         sqliteStatement = statement.sqliteStatement
         runs = statement.watch.runs
@@ -42,7 +42,7 @@ public final class StatementRun {
     /// - throws: A ``DatabaseError``, or what a transaction observer throws, and
     ///   the same error each time after.
     @inlinable
-    func step() throws -> Bool {
+    package func step() throws -> Bool {
         guard hasRow else { return try stepWithoutRow() }
         let result = RawStep.next(sqliteStatement)
         if result == true { return true }

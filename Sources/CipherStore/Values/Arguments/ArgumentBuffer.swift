@@ -6,7 +6,7 @@ import Foundation
 /// Short texts and blobs are copied into memory that the statement keeps,
 /// because SQLite would allocate and free a copy of each at every run.
 struct ArgumentBuffer: ~Copyable {
-    private let memory: UnsafeMutableRawBufferPointer
+    fileprivate let memory: UnsafeMutableRawBufferPointer
 
     /// Makes a buffer of so many bytes. What does not fit is left to SQLite.
     init(capacity: Int) {
@@ -47,7 +47,7 @@ struct ArgumentBuffer: ~Copyable {
     }
 
     @inline(never)
-    private static func bind(
+    fileprivate static func bind(
         _ value: String, to statement: SQLiteStatement, at parameter: CInt,
         _ room: inout UnsafeMutableRawBufferPointer
     ) -> CInt {
@@ -78,7 +78,7 @@ struct ArgumentBuffer: ~Copyable {
 
     /// Copies bytes, or returns nil when there is none or too little room.
     @inline(__always)
-    private static func copy(
+    fileprivate static func copy(
         _ source: UnsafeRawBufferPointer, to room: inout UnsafeMutableRawBufferPointer
     ) -> UnsafeRawPointer? {
         guard let start = source.baseAddress, !source.isEmpty, source.count <= room.count,
@@ -89,4 +89,69 @@ struct ArgumentBuffer: ~Copyable {
             start: target + source.count, count: room.count &- source.count)
         return UnsafeRawPointer(target)
     }
+}
+
+/// Binds the parameters of a rewound statement one after the other.
+///
+/// Short texts and blobs are copied into the memory that the statement keeps for its arguments.
+package struct ParameterBinder {
+    /// The result code of the first value that was not bound, or `SQLITE_OK`.
+    package private(set) var code: CInt = SQLITE_OK
+    private let statement: SQLiteStatement
+    private var room: UnsafeMutableRawBufferPointer
+    private var parameter: CInt = 0
+
+    fileprivate init(_ statement: SQLiteStatement, _ room: UnsafeMutableRawBufferPointer) {
+        self.statement = statement
+        self.room = room
+    }
+
+    /// Binds NULL to the next parameter.
+    package mutating func bindNull() { note(RawBinding.null(statement, next())) }
+
+    /// Binds an integer to the next parameter.
+    package mutating func bind(_ value: Int64) { note(RawBinding.int64(statement, next(), value)) }
+
+    /// Binds a floating-point number to the next parameter.
+    package mutating func bind(_ value: Double) { note(RawBinding.double(statement, next(), value)) }
+
+    /// Binds a text to the next parameter.
+    package mutating func bind(_ value: String) {
+        note(ArgumentBuffer.bind(value, to: statement, at: next(), &room))
+    }
+
+    /// Binds the UTF-8 bytes of a text to the next parameter.
+    package mutating func bind(text: UnsafeRawBufferPointer) {
+        let parameter = next()
+        guard let copy = ArgumentBuffer.copy(text, to: &room) else {
+            return note(RawBinding.text(statement, parameter, text))
+        }
+        note(csqlcipher_bind_static_text(statement, parameter, copy, CInt(truncatingIfNeeded: text.count)))
+    }
+
+    /// Binds a blob to the next parameter.
+    package mutating func bind(blob: UnsafeRawBufferPointer) {
+        let parameter = next()
+        guard !blob.isEmpty else { return note(sqlite3_bind_zeroblob(statement, parameter, 0)) }
+        guard let copy = ArgumentBuffer.copy(blob, to: &room) else {
+            return note(RawBinding.blob(statement, parameter, blob))
+        }
+        note(csqlcipher_bind_static_blob(statement, parameter, copy, CInt(truncatingIfNeeded: blob.count)))
+    }
+
+    @inline(__always)
+    private mutating func next() -> CInt {
+        parameter &+= 1
+        return parameter
+    }
+
+    @inline(__always)
+    private mutating func note(_ result: CInt) {
+        if result != SQLITE_OK && code == SQLITE_OK { code = result }
+    }
+}
+
+extension Statement {
+    /// A binder of the parameters, for a statement that is rewound. What they held is no longer valid.
+    package var parameterBinder: ParameterBinder { ParameterBinder(sqliteStatement, argumentBuffer.memory) }
 }

@@ -1,0 +1,117 @@
+/// A part of the SQL language that an old engine lacks, and that is written in another way there.
+public enum EngineChoice: UInt8, Sendable {
+    /// `NULLS FIRST` and `NULLS LAST`.
+    case nullsOrdering = 1
+    /// `FILTER` of aggregates.
+    case aggregateFilter = 2
+    /// `iif`.
+    case iif = 3
+    /// A choice by the name of a function that the functions of this library register where it is missing.
+    case jsonb = 4
+
+    /// Whether the engine has it.
+    public var isSupported: Bool {
+        let features = EngineFeatures.current
+        return switch self {
+        case .nullsOrdering: features.supportsNullsOrdering
+        case .aggregateFilter: features.supportsAggregateFilter
+        case .iif: features.sqliteVersionNumber >= 3_032_000
+        case .jsonb: features.supportsJSONB
+        }
+    }
+
+    static let areSupported: [Bool] = (0..<8).map { Self(rawValue: $0)?.isSupported ?? true }
+}
+
+/// A part of the SQL language that an old engine lacks, and that can't be written in another way.
+public enum EngineNeed: UInt8, Sendable {
+    /// `RIGHT JOIN` and `FULL JOIN`.
+    case outerJoins = 1
+    /// Window functions.
+    case windowFunctions = 2
+    /// `MATERIALIZED` hints.
+    case materializedHints = 3
+    /// An upsert with several conflict clauses, or whose update has no target.
+    case generalUpsert = 4
+    /// `ORDER BY` in aggregates.
+    case aggregateOrdering = 5
+    /// A table of rows in a place that only newer engines take.
+    case deferredFeature = 6
+
+    /// The version of SQLite that has it.
+    public var version: Int {
+        switch self {
+        case .outerJoins: 3_039_000
+        case .windowFunctions: 3_025_000
+        case .materializedHints: 3_035_000
+        case .generalUpsert: 3_035_000
+        case .aggregateOrdering: 3_044_000
+        case .deferredFeature: 3_035_000
+        }
+    }
+
+    var name: String {
+        switch self {
+        case .outerJoins: "RIGHT JOIN and FULL JOIN"
+        case .windowFunctions: "window functions"
+        case .materializedHints: "MATERIALIZED"
+        case .generalUpsert: "ON CONFLICT DO UPDATE without columns"
+        case .aggregateOrdering: "ORDER BY in an aggregate function"
+        case .deferredFeature: "this statement"
+        }
+    }
+
+    /// Throws when the engine lacks it.
+    ///
+    /// - throws: A `DatabaseError` that names the version.
+    func check(sql: @autoclosure () -> String) throws {
+        guard EngineFeatures.current.sqliteVersionNumber < version else { return }
+        throw Self.error(name, version, sql: sql())
+    }
+
+    static func error(_ name: String, _ version: Int, sql: String) -> DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_ERROR,
+            message: """
+                \(name) needs SQLite \(text(version)) or later; \
+                this is \(text(EngineFeatures.current.sqliteVersionNumber))
+                """, sql: sql)
+    }
+
+    private static func text(_ version: Int) -> String {
+        "\(version / 1_000_000).\(version / 1000 % 1000).\(version % 1000)"
+    }
+}
+
+extension QueryFragment {
+    /// Adds SQL in two forms, of which the engine decides.
+    ///
+    /// - parameters:
+    ///     - choice: What the engine has or lacks.
+    ///     - native: Writes the form of engines that have it. It is also what descriptions show.
+    ///     - emulated: Writes the form of engines that lack it.
+    public mutating func appendChoice(
+        _ choice: EngineChoice, native: (inout QueryFragment) -> Void, emulated: (inout QueryFragment) -> Void
+    ) {
+        guard !choice.isSupported else { return native(&self) }
+        var forms = (QueryFragment(), QueryFragment())
+        native(&forms.0)
+        emulated(&forms.1)
+        code.append(Code.choice)
+        code.append(choice.rawValue)
+        for count in [forms.0.code.count, forms.1.code.count] {
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: count)) { code.append(contentsOf: $0) }
+        }
+        for count in [forms.0.bindings.count, forms.1.bindings.count] {
+            withUnsafeBytes(of: UInt16(truncatingIfNeeded: count)) { code.append(contentsOf: $0) }
+        }
+        append(forms.0)
+        append(forms.1)
+    }
+
+    /// Notes that the SQL works on certain engines only; on others, preparing it fails with an error that says so.
+    public mutating func require(_ need: EngineNeed) {
+        code.append(Code.need)
+        code.append(need.rawValue)
+    }
+}

@@ -1,0 +1,225 @@
+/// Makes text of the bytes of a ``QueryFragment``.
+struct FragmentRenderer {
+    /// What becomes of a parameter.
+    enum Parameters {
+        /// `?`, for the engine.
+        case anonymous
+        /// What a function makes of its number.
+        case named((Int) -> String)
+        /// The value as a literal.
+        case literals
+    }
+
+    /// The forms that are taken where there is a choice.
+    enum Forms {
+        /// Those of this process' engine.
+        case engine
+        /// Those of new engines, for people.
+        case native
+    }
+
+    /// The text.
+    private(set) var text: [UInt8] = []
+
+    /// Which values the parameters have, in their order.
+    private(set) var values: [Int] = []
+
+    /// Whether all values are used, each once and in order.
+    var isIdentity: Bool { values.count == bindings.count }
+
+    private let bindings: [QueryBinding]
+    private let parameters: Parameters
+    private let forms: Forms
+    private var nextValue = 0
+    private(set) var needs: [EngineNeed] = []
+
+    /// What stands for the table that the row which could not be inserted has in an upsert's update, where it is
+    /// a common table: `(SELECT "excluded"."x" FROM "excluded")`.
+    private let emulatesExcluded: Bool
+
+    init(
+        _ fragment: QueryFragment, _ parameters: Parameters = .anonymous, _ forms: Forms = .engine,
+        emulatesExcluded: Bool = false
+    ) {
+        bindings = fragment.bindings
+        self.parameters = parameters
+        self.forms = forms
+        self.emulatesExcluded = emulatesExcluded
+        text.reserveCapacity(4 * fragment.code.count)
+        render(fragment.code[...])
+    }
+
+    private mutating func render(_ code: ArraySlice<UInt8>) {
+        var index = code.startIndex
+        while index < code.endIndex {
+            let byte = code[index]
+            index += 1
+            switch byte {
+            case QueryFragment.Code.parameter: renderParameter()
+            case QueryFragment.Code.tableName, QueryFragment.Code.columns, QueryFragment.Code.tableSource,
+                QueryFragment.Code.writableNames, QueryFragment.Code.names:
+                renderReference(byte, code[index..<index + 8])
+                index += 8
+                if byte == QueryFragment.Code.tableName, pendingSubquery { index = closeSubquery(code, index) }
+            case QueryFragment.Code.part: index += 1
+            case QueryFragment.Code.literal:
+                text.append(code[index])
+                index += 1
+            case QueryFragment.Code.need:
+                if let need = EngineNeed(rawValue: code[index]) { needs.append(need) }
+                index += 1
+            case QueryFragment.Code.choice: index = renderChoice(code, index)
+            default: text.append(byte)
+            }
+        }
+    }
+
+    private mutating func renderParameter() {
+        let value = nextValue
+        nextValue += 1
+        switch parameters {
+        case .anonymous: text.append(UInt8(ascii: "?"))
+        case .named(let name): text.append(contentsOf: name(values.count + 1).utf8)
+        case .literals:
+            text.append(contentsOf: (bindings.indices.contains(value) ? bindings[value].debugDescription : "?").utf8)
+        }
+        values.append(value)
+    }
+
+    private mutating func renderChoice(_ code: ArraySlice<UInt8>, _ start: Int) -> Int {
+        let choice = EngineChoice(rawValue: code[start])
+        let native = code.loadCount(UInt32.self, start + 1)
+        let emulated = code.loadCount(UInt32.self, start + 5)
+        let nativeValues = code.loadCount(UInt16.self, start + 9)
+        let emulatedValues = code.loadCount(UInt16.self, start + 11)
+        let middle = start + 13 + native
+        if forms == .native || choice?.isSupported ?? true {
+            render(code[start + 13..<middle])
+            nextValue += emulatedValues
+        } else {
+            nextValue += nativeValues
+            render(code[middle..<middle + emulated])
+        }
+        return middle + emulated
+    }
+
+    // MARK: Tables
+
+    private var pendingSubquery = false
+
+    private mutating func renderReference(_ kind: UInt8, _ address: ArraySlice<UInt8>) {
+        guard let type = QueryFragment.table(at: address) else { return }
+        switch kind {
+        case QueryFragment.Code.tableName:
+            if emulatesExcluded, type.tableAlias == ExcludedName.aliasName {
+                text.append(contentsOf: "(SELECT ".utf8)
+                pendingSubquery = true
+            }
+            quote(type.tableAlias ?? type.tableName)
+        case QueryFragment.Code.columns: renderColumns(type)
+        case QueryFragment.Code.tableSource: renderSource(type)
+        default:
+            let names = kind == QueryFragment.Code.names ? type.allColumnNames : type.writableColumnNames
+            for (index, column) in names.enumerated() {
+                if index > 0 { text.append(contentsOf: ", ".utf8) }
+                quote(column)
+            }
+        }
+    }
+
+    /// Copies the column's name behind a qualifier, and ends the subquery around the two.
+    private mutating func closeSubquery(_ code: ArraySlice<UInt8>, _ start: Int) -> Int {
+        pendingSubquery = false
+        var index = start
+        // `."name"`, in which a quote is written twice.
+        while index < code.endIndex, index < start + 2 || code[index] != UInt8(ascii: "\"") {
+            text.append(code[index])
+            index += 1
+        }
+        text.append(contentsOf: "\" FROM \"excluded\")".utf8)
+        return index + 1
+    }
+
+    private mutating func renderColumns(_ type: any Table.Type) {
+        for (index, column) in type.allColumnNames.enumerated() {
+            if index > 0 { text.append(contentsOf: ", ".utf8) }
+            quote(type.tableAlias ?? type.tableName)
+            text.append(UInt8(ascii: "."))
+            quote(column)
+        }
+    }
+
+    private mutating func renderSource(_ type: any Table.Type) {
+        let source = FragmentRenderer(type.tableFragment, .literals, forms)
+        text.append(contentsOf: source.text)
+        guard let alias = type.tableAlias else { return }
+        text.append(contentsOf: " AS ".utf8)
+        quote(alias)
+    }
+
+    private mutating func quote(_ name: String) {
+        text.append(UInt8(ascii: "\""))
+        for byte in name.utf8 {
+            if byte == UInt8(ascii: "\"") { text.append(byte) }
+            text.append(byte)
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate func loadCount<T: FixedWidthInteger>(_ type: T.Type, _ index: Int) -> Int {
+        withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: index - startIndex, as: T.self)) }
+    }
+}
+
+extension QueryFragment {
+    /// The type that a reference is to.
+    static func table(at address: ArraySlice<UInt8>) -> (any Table.Type)? {
+        let address = address.withUnsafeBytes { $0.loadUnaligned(as: UInt.self) }
+        // Only `append(_:_:)` writes references: the bits are those of a metatype, which lives forever.
+        let type = unsafeBitCast(address, to: Any.Type.self)
+        return type as? any Table.Type
+    }
+
+    /// The SQL with placeholders, and the values of these.
+    ///
+    /// - parameter placeholder: Makes the placeholder of a parameter, counted from 1.
+    public func prepare(_ placeholder: (_ offset: Int) -> String) -> (sql: String, bindings: [QueryBinding]) {
+        withoutActuallyEscaping(placeholder) { placeholder in
+            let renderer = FragmentRenderer(self, .named(placeholder))
+            return (
+                String(decoding: renderer.text, as: UTF8.self), renderer.values.map { bindings[$0] }
+            )
+        }
+    }
+
+    /// The same fragment, where the names of one table's columns are qualified by another's name.
+    func replacing(_ type: (some Table).Type, by other: (some Table).Type) -> QueryFragment {
+        let old = UInt(bitPattern: ObjectIdentifier(type))
+        let new = UInt(bitPattern: ObjectIdentifier(other))
+        var result = self
+        var index = 0
+        while index < code.count {
+            switch code[index] {
+            case Code.tableName, Code.columns, Code.tableSource, Code.writableNames, Code.names:
+                let found = code[(index + 1)..<(index + 9)].withUnsafeBytes { $0.loadUnaligned(as: UInt.self) }
+                if found == old {
+                    withUnsafeBytes(of: new) { result.code.replaceSubrange((index + 1)..<(index + 9), with: $0) }
+                }
+                index += 9
+            case Code.choice: index += 14
+            case Code.part, Code.literal, Code.need: index += 2
+            default: index += 1
+            }
+        }
+        return result
+    }
+}
+
+extension QueryFragment: CustomDebugStringConvertible {
+    /// The SQL with its values as literals, for people. It is not meant to be run.
+    public var debugDescription: String {
+        String(decoding: FragmentRenderer(self, .literals, .native).text, as: UTF8.self)
+    }
+}

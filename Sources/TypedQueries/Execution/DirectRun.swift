@@ -1,0 +1,123 @@
+/// A run of a statement, which the caller steps.
+@usableFromInline struct DirectRun {
+    let database: Database
+    let statement: CipherStore.Statement
+    @usableFromInline let sqliteStatement: SQLiteStatement
+    let bindings: [QueryBinding]
+    let values: [Int]?
+    /// What is to be done when the rows have been read: see ``ChangeEmulation``.
+    var completion: (() throws -> Void)?
+    /// What undoes everything after a failure.
+    var failure: (() -> Void)?
+
+    /// Finds the statement, binds its values and starts it.
+    init(_ database: Database, _ fragment: QueryFragment) throws {
+        let entry = try database.entry(of: fragment)
+        self.database = database
+        statement = entry.statement
+        sqliteStatement = statement.sqliteStatement
+        bindings = fragment.bindings
+        values = entry.values
+        try statement.beginDirectRun(on: database)
+        try statement.startDirectRun(bind())
+    }
+
+    private func bind() throws -> CInt {
+        var binder = statement.parameterBinder
+        if let values {
+            for value in values { try bindings[value].bind(to: &binder) }
+        } else {
+            guard bindings.count == statement.parameterCount else { throw countError }
+            for binding in bindings { try binding.bind(to: &binder) }
+        }
+        return binder.code
+    }
+
+    private var countError: DatabaseError {
+        DatabaseError(
+            resultCode: .SQLITE_MISUSE,
+            message: """
+                the statement has \(statement.parameterCount) parameters and \(bindings.count) values: \
+                write values as \\(bind:)
+                """, sql: statement.sql)
+    }
+
+    /// Moves to the next row.
+    @inlinable @inline(__always)
+    func step() throws -> Bool {
+        let result = RawStep.next(sqliteStatement)
+        if result == true { return true }
+        try end(failed: result == nil)
+        return false
+    }
+
+    /// Ends the run after a step that gave no row.
+    @usableFromInline func end(failed: Bool) throws {
+        do {
+            if failed { throw statement.failDirectRun(arguments) }
+            try statement.endDirectRun(on: database)
+            try completion?()
+        } catch {
+            failure?()
+            throw error
+        }
+    }
+
+    /// Ends the run when no more rows are wanted. A statement that writes runs to its end.
+    @usableFromInline func abandon() throws {
+        do {
+            try statement.abandonDirectRun()
+            try completion?()
+        } catch {
+            failure?()
+            throw error
+        }
+    }
+
+    /// Ends the run because a row could not be read, and says which column it was.
+    @usableFromInline func fail(_ error: any Error, at index: CInt, rowType: Any.Type) -> any Error {
+        let described = (error as? QueryDecodingError).map {
+            QueryDecodingFailure($0, at: index, rowType: rowType, statement: statement)
+        }
+        do {
+            try statement.abandonDirectRun()
+            failure?()
+        } catch let failureToEnd {
+            failure?()
+            return failureToEnd
+        }
+        return described ?? error
+    }
+
+    /// Throws unless rows have as many columns as the type.
+    @usableFromInline func requireColumns(_ count: Int) throws {
+        guard Int(RawColumn.count(sqliteStatement)) != count else { return }
+        throw QueryDecodingError.columnCount(expected: count, found: Int(RawColumn.count(sqliteStatement)))
+    }
+
+    private var arguments: StatementArguments {
+        let used = values.map { $0.map { bindings[$0] } } ?? bindings
+        return StatementArguments(used.map { (try? $0.databaseValue()) ?? .null })
+    }
+}
+
+extension Database {
+    /// Runs a fragment, or gives nil when it is empty, as the statement for no rows is.
+    @usableFromInline func directRun(_ fragment: QueryFragment) throws -> DirectRun? {
+        guard !fragment.isEmpty else { return nil }
+        return try DirectRun(self, fragment)
+    }
+
+    /// Runs a fragment to its end.
+    @usableFromInline func executeFragment(_ fragment: QueryFragment) throws {
+        guard !fragment.isEmpty else { return }
+        let entry = try entry(of: fragment)
+        if entry.statement.changesSchema {
+            let bindings = entry.values.map { $0.map { fragment.bindings[$0] } } ?? fragment.bindings
+            return try entry.statement.execute(
+                arguments: StatementArguments(bindings.map { try $0.databaseValue() }))
+        }
+        let run = try DirectRun(self, fragment)
+        while try run.step() {}
+    }
+}

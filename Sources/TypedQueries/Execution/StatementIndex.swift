@@ -1,0 +1,127 @@
+/// The prepared statements of a connection, by the bytes of the fragments they were made of.
+///
+/// It stands before the connection's cache, which has them by their text: both layers share one statement.
+final class StatementIndex: ConnectionAttachment {
+    /// A statement, and how it gets its values.
+    final class Entry {
+        let key: [UInt8]
+        let hash: UInt64
+        let statement: CipherStore.Statement
+        /// Which values its parameters have; nil for all, in order.
+        let values: [Int]?
+
+        init(key: [UInt8], hash: UInt64, statement: CipherStore.Statement, values: [Int]?) {
+            self.key = key
+            self.hash = hash
+            self.statement = statement
+            self.values = values
+        }
+    }
+
+    private static let capacity = 1024
+    private var entries: [Entry?] = Array(repeating: nil, count: capacity)
+    private var count = 0
+
+    /// A piece that is written again and again, so that it need not be allocated.
+    private var scratch = QueryFragment()
+
+    func connectionForgetsStatements() {
+        guard count > 0 else { return }
+        entries = Array(repeating: nil, count: Self.capacity)
+        count = 0
+    }
+
+    /// Takes the piece that is kept, or an empty one.
+    func takeScratch() -> QueryFragment {
+        let fragment = scratch
+        scratch = QueryFragment()
+        return fragment
+    }
+
+    /// Keeps a piece without what it holds.
+    func keepScratch(_ fragment: consuming QueryFragment) {
+        // A large one would be kept for nothing.
+        guard fragment.code.count < 65_536, fragment.bindings.count < 4096 else { return }
+        fragment.code.removeAll(keepingCapacity: true)
+        fragment.bindings.removeAll(keepingCapacity: true)
+        scratch = fragment
+    }
+
+    /// A hash of bytes, eight at a time. It need not withstand anybody: keys are compared.
+    static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
+        var index = 0
+        while index &+ 8 <= bytes.count {
+            hash = (hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+                &* 0xFF51_AFD7_ED55_8CCD
+            hash ^= hash >> 32
+            index &+= 8
+        }
+        while index < bytes.count {
+            hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01B3
+            index &+= 1
+        }
+        return hash ^ hash >> 29
+    }
+
+    /// The entry of a key, or nil.
+    func entry(_ key: [UInt8], _ hash: UInt64) -> Entry? {
+        var slot = Int(truncatingIfNeeded: hash) & (Self.capacity - 1)
+        while let entry = entries[slot] {
+            if entry.hash == hash, entry.key == key { return entry }
+            slot = (slot &+ 1) & (Self.capacity - 1)
+        }
+        return nil
+    }
+
+    /// Keeps an entry that is not there.
+    func insert(_ entry: Entry) {
+        if count >= Self.capacity / 2 { connectionForgetsStatements() }
+        var slot = Int(truncatingIfNeeded: entry.hash) & (Self.capacity - 1)
+        while entries[slot] != nil { slot = (slot + 1) & (Self.capacity - 1) }
+        entries[slot] = entry
+        count += 1
+    }
+}
+
+extension Database {
+    /// The statements of the connection by their fragments.
+    var statementIndex: StatementIndex {
+        // Nothing else attaches anything to a connection.
+        if let attachment { return unsafeDowncast(attachment, to: StatementIndex.self) }
+        let index = StatementIndex()
+        attachment = index
+        return index
+    }
+
+    /// An empty piece to write a statement into, for ``keepScratch(_:)`` afterwards.
+    @usableFromInline func takeScratch() -> QueryFragment { statementIndex.takeScratch() }
+
+    @usableFromInline func keepScratch(_ fragment: consuming QueryFragment) {
+        statementIndex.keepScratch(fragment)
+    }
+
+    /// The statement of a fragment, from the cache if it is there and nobody reads its rows.
+    func entry(of fragment: QueryFragment) throws -> StatementIndex.Entry {
+        let index = statementIndex
+        let hash = fragment.code.withUnsafeBytes { StatementIndex.hash($0) }
+        if let entry = index.entry(fragment.code, hash) {
+            if !entry.statement.isBusy { return entry }
+            // A statement of its own, for this run.
+            let statement = try makeStatement(sql: entry.statement.sql)
+            return StatementIndex.Entry(key: entry.key, hash: hash, statement: statement, values: entry.values)
+        }
+        let entry = try makeEntry(fragment, hash)
+        index.insert(entry)
+        return entry
+    }
+
+    private func makeEntry(_ fragment: QueryFragment, _ hash: UInt64) throws -> StatementIndex.Entry {
+        let renderer = FragmentRenderer(fragment)
+        let sql = String(decoding: renderer.text, as: UTF8.self)
+        for need in renderer.needs { try need.check(sql: sql) }
+        return StatementIndex.Entry(
+            key: fragment.code, hash: hash, statement: try cachedStatement(sql: sql),
+            values: renderer.isIdentity ? nil : renderer.values)
+    }
+}

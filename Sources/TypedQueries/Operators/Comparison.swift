@@ -1,0 +1,222 @@
+/// Two expressions with an operator between them: `(a) = (b)`.
+public struct Comparison<Left: QueryExpression, Right: QueryExpression, QueryValue>: WritableExpression {
+    @usableFromInline let left: Left
+    @usableFromInline let symbol: StaticString
+    @usableFromInline let right: Right
+
+    @inlinable
+    init(_ left: Left, _ symbol: StaticString, _ right: Right) {
+        self.left = left
+        self.symbol = symbol
+        self.right = right
+    }
+
+    /// Adds the expressions, each between parentheses.
+    @inlinable
+    public func write(to fragment: inout QueryFragment) {
+        fragment.append(sql: "(")
+        left.write(to: &fragment)
+        fragment.append(sql: ")")
+        fragment.append(sql: symbol)
+        fragment.append(sql: "(")
+        right.write(to: &fragment)
+        fragment.append(sql: ")")
+    }
+}
+
+/// An expression with an operator before or behind it: `NOT (a)`.
+public struct UnaryExpression<Base: QueryExpression, QueryValue>: WritableExpression {
+    @usableFromInline let prefix: StaticString
+    @usableFromInline let base: Base
+    @usableFromInline let suffix: StaticString
+
+    @inlinable
+    init(_ prefix: StaticString, _ base: Base, _ suffix: StaticString) {
+        self.prefix = prefix
+        self.base = base
+        self.suffix = suffix
+    }
+
+    /// Adds the expression between the two.
+    @inlinable
+    public func write(to fragment: inout QueryFragment) {
+        fragment.append(sql: prefix)
+        base.write(to: &fragment)
+        fragment.append(sql: suffix)
+    }
+}
+
+/// NULL, where an optional value is compared: `nil`.
+public struct NullExpression<QueryValue>: WritableExpression, ExpressibleByNilLiteral {
+    /// Makes NULL.
+    @inlinable
+    public init(nilLiteral: ()) {}
+
+    /// Adds `NULL`.
+    @inlinable
+    public func write(to fragment: inout QueryFragment) { fragment.append(sql: "NULL") }
+}
+
+extension QueryExpression where QueryValue: QueryRepresentable {
+    /// `=`: whether the two are equal. NULL is equal to nothing.
+    @inlinable
+    public func eq<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        Comparison(self, " = ", other)
+    }
+
+    /// `<>`: whether the two are different. NULL is different from nothing.
+    @inlinable
+    public func neq<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        Comparison(self, " <> ", other)
+    }
+
+    /// `IS`: whether the two are equal, where NULL equals NULL.
+    @inlinable
+    public func `is`<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        Comparison(self, " IS ", other)
+    }
+
+    /// `IS NOT`: whether the two are different, where NULL equals NULL.
+    @inlinable
+    public func isNot<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        Comparison(self, " IS NOT ", other)
+    }
+
+    /// `IS NULL`.
+    @inlinable
+    public func `is`(_ null: NullExpression<QueryValue>) -> NullTest<Self> { NullTest(self, " IS ") }
+
+    /// `IS NOT NULL`.
+    @inlinable
+    public func isNot(_ null: NullExpression<QueryValue>) -> NullTest<Self> { NullTest(self, " IS NOT ") }
+
+    /// `<`
+    @inlinable
+    public func lt<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        Comparison(self, " < ", other)
+    }
+
+    /// `<=`
+    @inlinable
+    public func lte<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        Comparison(self, " <= ", other)
+    }
+
+    /// `>`
+    @inlinable
+    public func gt<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        Comparison(self, " > ", other)
+    }
+
+    /// `>=`
+    @inlinable
+    public func gte<Other: QueryExpression>(_ other: Other) -> Comparison<Self, Other, Bool>
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        Comparison(self, " >= ", other)
+    }
+}
+
+/// Whether each column of an expression is NULL, or whether one of them is not.
+public struct NullTest<Base: QueryExpression>: WritableExpression where Base.QueryValue: QueryRepresentable {
+    /// A truth value.
+    public typealias QueryValue = Bool
+    @usableFromInline let base: Base
+    @usableFromInline let symbol: StaticString
+
+    @inlinable
+    init(_ base: Base, _ symbol: StaticString) {
+        self.base = base
+        self.symbol = symbol
+    }
+
+    /// Adds `(a) IS NULL`, or the same of a row of several columns.
+    @inlinable
+    public func write(to fragment: inout QueryFragment) {
+        fragment.append(sql: "(")
+        base.write(to: &fragment)
+        fragment.append(sql: ")")
+        fragment.append(sql: symbol)
+        fragment.append(sql: "(NULL")
+        for _ in 1..<max(Base.QueryValue.columnWidth, 1) { fragment.append(sql: ", NULL") }
+        fragment.append(sql: ")")
+    }
+}
+
+// MARK: Values of represented types
+
+extension QueryExpression where QueryValue: QueryRepresentable {
+    /// `=`, with a value of the type that the representation is of.
+    @inlinable @_disfavoredOverload
+    public func eq(_ value: QueryValue.QueryOutput) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool> {
+        Comparison(self, " = ", BindQueryExpression(value))
+    }
+
+    /// `<>`, with a value of the type that the representation is of.
+    @inlinable @_disfavoredOverload
+    public func neq(_ value: QueryValue.QueryOutput) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool> {
+        Comparison(self, " <> ", BindQueryExpression(value))
+    }
+
+    /// `IS`, with a value of the type that the representation is of.
+    @inlinable @_disfavoredOverload
+    public func `is`(_ value: QueryValue.QueryOutput) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool> {
+        Comparison(self, " IS ", BindQueryExpression(value))
+    }
+
+    /// `IS NOT`, with a value of the type that the representation is of.
+    @inlinable @_disfavoredOverload
+    public func isNot(
+        _ value: QueryValue.QueryOutput
+    ) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool> {
+        Comparison(self, " IS NOT ", BindQueryExpression(value))
+    }
+}
+
+// MARK: Symbols
+
+/// Whether one is less than the other.
+@inlinable
+public func < <Left: QueryExpression, Right: QueryExpression>(
+    left: Left, right: Right
+) -> Comparison<Left, Right, Bool>
+where
+    Left.QueryValue: QueryRepresentable, Right.QueryValue: QueryRepresentable,
+    Left.QueryValue.QueryUnwrapped == Right.QueryValue.QueryUnwrapped
+{ left.lt(right) }
+
+/// Whether one is less than the other, or equal.
+@inlinable
+public func <= <Left: QueryExpression, Right: QueryExpression>(
+    left: Left, right: Right
+) -> Comparison<Left, Right, Bool>
+where
+    Left.QueryValue: QueryRepresentable, Right.QueryValue: QueryRepresentable,
+    Left.QueryValue.QueryUnwrapped == Right.QueryValue.QueryUnwrapped
+{ left.lte(right) }
+
+/// Whether one is greater than the other.
+@inlinable
+public func > <Left: QueryExpression, Right: QueryExpression>(
+    left: Left, right: Right
+) -> Comparison<Left, Right, Bool>
+where
+    Left.QueryValue: QueryRepresentable, Right.QueryValue: QueryRepresentable,
+    Left.QueryValue.QueryUnwrapped == Right.QueryValue.QueryUnwrapped
+{ left.gt(right) }
+
+/// Whether one is greater than the other, or equal.
+@inlinable
+public func >= <Left: QueryExpression, Right: QueryExpression>(
+    left: Left, right: Right
+) -> Comparison<Left, Right, Bool>
+where
+    Left.QueryValue: QueryRepresentable, Right.QueryValue: QueryRepresentable,
+    Left.QueryValue.QueryUnwrapped == Right.QueryValue.QueryUnwrapped
+{ left.gte(right) }

@@ -1,0 +1,193 @@
+// Whether a value is among others, within a range, or like a pattern.
+
+/// An expression and a list of values, or a subquery: `(a) IN (1, 2)`.
+public struct MembershipTest<Base: QueryExpression>: WritableExpression {
+    /// A truth value.
+    public typealias QueryValue = Bool
+    let base: Base
+    let symbol: StaticString
+    let list: QueryFragment
+
+    /// Adds the test.
+    public func write(to fragment: inout QueryFragment) {
+        fragment.append(sql: "(")
+        base.write(to: &fragment)
+        fragment.append(sql: ")")
+        fragment.append(sql: symbol)
+        fragment.append(sql: "(")
+        fragment.append(list)
+        fragment.append(sql: ")")
+    }
+}
+
+extension QueryExpression where QueryValue: QueryRepresentable {
+    private func member(_ list: some Sequence<QueryValue.QueryOutput>, _ symbol: StaticString) -> MembershipTest<Self> {
+        var fragment = QueryFragment()
+        fragment.append(list: list, of: QueryValue.self)
+        return MembershipTest(base: self, symbol: symbol, list: fragment)
+    }
+
+    /// `IN`: whether the value is one of several.
+    public func `in`(_ values: some Sequence<QueryValue.QueryOutput>) -> MembershipTest<Self> {
+        member(values, " IN ")
+    }
+
+    /// `NOT IN`: whether the value is none of several.
+    public func notIn(_ values: some Sequence<QueryValue.QueryOutput>) -> MembershipTest<Self> {
+        member(values, " NOT IN ")
+    }
+
+    /// `IN`: whether the value is one of a statement's.
+    public func `in`<Other: QueryRepresentable>(_ statement: some PartialSelectStatement<Other>) -> MembershipTest<Self>
+    where Other.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        MembershipTest(base: self, symbol: " IN ", list: statement.query)
+    }
+
+    /// `NOT IN`: whether the value is none of a statement's.
+    public func notIn<Other: QueryRepresentable>(
+        _ statement: some PartialSelectStatement<Other>
+    ) -> MembershipTest<Self> where Other.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        MembershipTest(base: self, symbol: " NOT IN ", list: statement.query)
+    }
+
+    /// `BETWEEN`: whether the value is within a range, bounds included.
+    public func between<Lower: QueryExpression, Upper: QueryExpression>(
+        _ lower: Lower, and upper: Upper
+    ) -> SQLQueryExpression<Bool>
+    where
+        Lower.QueryValue: QueryRepresentable, Upper.QueryValue: QueryRepresentable,
+        Lower.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped,
+        Upper.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped
+    {
+        var fragment = QueryFragment("(")
+        write(to: &fragment)
+        fragment.append(sql: ") BETWEEN (")
+        lower.write(to: &fragment)
+        fragment.append(sql: ") AND (")
+        upper.write(to: &fragment)
+        fragment.append(sql: ")")
+        return SQLQueryExpression(fragment)
+    }
+}
+
+extension Sequence where Element: QueryBindable, Element.QueryOutput == Element {
+    /// `IN`: whether an expression's value is in the sequence.
+    @_disfavoredOverload
+    public func contains<Value: QueryExpression>(_ element: Value) -> MembershipTest<Value>
+    where Value.QueryValue == Element {
+        element.in(self)
+    }
+}
+
+extension ClosedRange where Bound: QueryBindable, Bound.QueryOutput == Bound, Bound.QueryUnwrapped == Bound {
+    /// `BETWEEN`: whether an expression's value is in the range.
+    @_disfavoredOverload
+    public func contains<Value: QueryExpression>(_ element: Value) -> SQLQueryExpression<Bool>
+    where Value.QueryValue == Bound, Bound.QueryValue == Bound {
+        element.between(lowerBound, and: upperBound)
+    }
+}
+
+extension PartialSelectStatement {
+    /// `EXISTS`: whether the statement gives a row.
+    public func exists() -> UnaryExpression<SQLQueryExpression<()>, Bool> {
+        var fragment = QueryFragment("(")
+        fragment.append(query)
+        fragment.append(sql: ")")
+        return UnaryExpression("EXISTS ", SQLQueryExpression<()>(fragment), "")
+    }
+
+    /// Whether the statement gives an element.
+    public func contains<Value: QueryExpression>(_ element: Value) -> MembershipTest<Value>
+    where Value.QueryValue == QueryValue, QueryValue: QueryRepresentable {
+        element.in(self)
+    }
+}
+
+extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped == String {
+    /// `LIKE`: whether the text has a form, in which `%` stands for any text and `_` for any character.
+    ///
+    /// - parameters:
+    ///     - pattern: The form.
+    ///     - escape: The character before a `%` or `_` that stands for itself.
+    public func like(_ pattern: some QueryExpression<String>, escape: Character? = nil) -> SQLQueryExpression<Bool> {
+        match(" LIKE ", pattern.queryFragment, escape: escape)
+    }
+
+    /// `GLOB`: whether the text has a form, in which `*` stands for any text and `?` for any character.
+    public func glob(_ pattern: some QueryExpression<String>) -> SQLQueryExpression<Bool> {
+        match(" GLOB ", pattern.queryFragment, escape: nil)
+    }
+
+    private func match(
+        _ symbol: StaticString, _ pattern: QueryFragment, escape: Character?
+    ) -> SQLQueryExpression<Bool> {
+        var fragment = QueryFragment("(")
+        write(to: &fragment)
+        fragment.append(sql: symbol)
+        fragment.append(pattern)
+        if let escape {
+            fragment.append(sql: " ESCAPE ")
+            fragment.append(binding: .text(String(escape)))
+        }
+        fragment.append(sql: ")")
+        return SQLQueryExpression(fragment)
+    }
+
+    private func pattern(_ prefix: String, _ text: String, _ suffix: String) -> SQLQueryExpression<Bool> {
+        let needsEscape = text.contains { "%_\\".contains($0) }
+        let escaped = needsEscape ? text.reduce(into: "") { $0 += "%_\\".contains($1) ? "\\\($1)" : "\($1)" } : text
+        return match(
+            " LIKE ", QueryFragment(binding: .text(prefix + escaped + suffix)), escape: needsEscape ? "\\" : nil)
+    }
+
+    /// Whether the text begins with another, without regard to the case of ASCII letters.
+    public func hasPrefix(_ text: String) -> SQLQueryExpression<Bool> { pattern("", text, "%") }
+
+    /// Whether the text ends with another, without regard to the case of ASCII letters.
+    public func hasSuffix(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "") }
+
+    /// Whether the text has another in it, without regard to the case of ASCII letters.
+    public func contains(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "%") }
+
+    /// The text, compared by a collation: `COLLATE`.
+    public func collate(_ collation: Collation) -> SQLQueryExpression<QueryValue> {
+        var fragment = QueryFragment("(")
+        write(to: &fragment)
+        fragment.append(sql: " COLLATE ")
+        fragment.append(collation.queryFragment)
+        fragment.append(sql: ")")
+        return SQLQueryExpression(fragment)
+    }
+
+    /// Two texts, one behind the other: `||`.
+    public static func + <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == String {
+        Comparison(left, " || ", right)
+    }
+}
+
+/// How texts are compared.
+public struct Collation: Hashable, Sendable {
+    let queryFragment: QueryFragment
+
+    /// A collation of a name.
+    public init(_ name: String) {
+        var fragment = QueryFragment()
+        fragment.append(identifier: name)
+        queryFragment = fragment
+    }
+
+    private init(keyword: StaticString) {
+        var fragment = QueryFragment()
+        fragment.append(sql: keyword)
+        queryFragment = fragment
+    }
+
+    /// By bytes.
+    public static let binary = Collation(keyword: "BINARY")
+    /// Without regard to the case of ASCII letters.
+    public static let nocase = Collation(keyword: "NOCASE")
+    /// Without regard to blanks at the end.
+    public static let rtrim = Collation(keyword: "RTRIM")
+}

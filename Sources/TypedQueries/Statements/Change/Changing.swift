@@ -1,0 +1,199 @@
+// Updates and deletions of the rows of a query, and what changes return.
+
+extension Where {
+    /// Updates the rows.
+    ///
+    /// ```swift
+    /// Reminder.where { $0.isCompleted }.update { $0.title = $0.title + "!" }
+    /// ```
+    public func update(
+        or policy: ConflictPolicy? = nil, set updates: (inout Updates<From>) -> Void
+    ) -> Update<From, ()> {
+        var assigned = Updates<From>()
+        updates(&assigned)
+        var update = Update<From, ()>(policy, assigned.assignments)
+        let clauses = clauses
+        update.conditions = clauses.conditions
+        update.isNone = clauses.isNone
+        return update
+    }
+
+    /// Deletes the rows.
+    public func delete() -> Delete<From, ()> {
+        let clauses = clauses
+        return Delete(conditions: clauses.conditions, isNone: clauses.isNone)
+    }
+
+    /// Updates the rows from those of another table that meet a condition: `UPDATE … FROM`.
+    ///
+    /// ```swift
+    /// Reminder.all.update(from: RemindersList.all) { $0.listID.eq($1.id) } set: { $0.title = $1.title }
+    /// ```
+    ///
+    /// When several rows of the other table meet the condition, one of them is taken. SQLite before 3.33 gets
+    /// subqueries instead.
+    ///
+    /// - parameters:
+    ///     - other: A query of the other table.
+    ///     - constraint: Which of its rows belongs to which row.
+    ///     - updates: What is assigned.
+    public func update<Other: Table>(
+        or policy: ConflictPolicy? = nil, from other: some SelectStatement<(), Other, Joined< >>,
+        on constraint: (From.TableColumns, Other.TableColumns) -> some QueryExpression<Bool>,
+        set updates: (inout Updates<From>, Other.TableColumns) -> Void
+    ) -> Update<From, ()> {
+        var assigned = Updates<From>()
+        let isNative = EngineFeatures.current.sqliteVersionNumber >= 3_033_000
+        let otherClauses = other.asSelect().clauses
+        var condition = FragmentList(constraint(From.columns, Other.columns).queryFragment)
+        condition.append(otherClauses.conditions)
+        if !isNative { assigned.subquery = FromSubquery(Other.self, condition) }
+        updates(&assigned, Other.columns)
+        var update = Update<From, ()>(policy, assigned.assignments)
+        let clauses = clauses
+        update.conditions = clauses.conditions
+        update.isNone = clauses.isNone || otherClauses.isNone
+        if isNative {
+            update.source.append(sourceOf: Other.self)
+            update.conditions.append(condition)
+        } else {
+            var exists = QueryFragment("EXISTS ")
+            exists.append(FromSubquery(Other.self, condition).selecting("1"))
+            update.conditions.append(exists)
+        }
+        return update
+    }
+}
+
+/// The subquery that stands for a table of `UPDATE … FROM` where SQLite lacks it.
+struct FromSubquery {
+    private let source: QueryFragment
+
+    init<Other: Table>(_ type: Other.Type, _ condition: FragmentList) {
+        var fragment = QueryFragment(" FROM ")
+        fragment.append(sourceOf: Other.self)
+        condition.write(" WHERE ", to: &fragment)
+        fragment.append(sql: " LIMIT 1)")
+        source = fragment
+    }
+
+    func selecting(_ expression: QueryFragment) -> QueryFragment {
+        var fragment = QueryFragment("(SELECT ")
+        fragment.append(expression)
+        fragment.append(source)
+        return fragment
+    }
+}
+
+extension Table {
+    /// Updates all rows.
+    public static func update(
+        or policy: ConflictPolicy? = nil, set updates: (inout Updates<Self>) -> Void
+    ) -> Update<Self, ()> {
+        Where<Self>().update(or: policy, set: updates)
+    }
+
+    /// Updates the rows from those of another table that meet a condition: `UPDATE … FROM`.
+    public static func update<Other: Table>(
+        or policy: ConflictPolicy? = nil, from other: some SelectStatement<(), Other, Joined< >>,
+        on constraint: (TableColumns, Other.TableColumns) -> some QueryExpression<Bool>,
+        set updates: (inout Updates<Self>, Other.TableColumns) -> Void
+    ) -> Update<Self, ()> {
+        Where<Self>().update(or: policy, from: other, on: constraint, set: updates)
+    }
+
+    /// Deletes all rows.
+    public static func delete() -> Delete<Self, ()> { Where<Self>().delete() }
+}
+
+// MARK: RETURNING
+
+extension Insert where Returning == () {
+    /// Returns an expression of each row.
+    public func returning<Value: QueryRepresentable>(
+        _ selection: (Into.TableColumns) -> some QueryExpression<Value>
+    ) -> Insert<Into, Value> {
+        returning(selection(Into.columns).queryFragment)
+    }
+
+    /// Returns expressions of each row, as a tuple.
+    public func returning<each C: QueryExpression>(
+        _ selection: (Into.TableColumns) -> (repeat each C)
+    ) -> Insert<Into, (repeat (each C).QueryValue)>
+    where
+        repeat (each C).QueryValue: QueryRepresentable
+    {
+        let terms = selection(Into.columns)
+        return returning(QueryFragment(list: repeat each terms))
+    }
+
+    private func returning<Value>(_ columns: QueryFragment) -> Insert<Into, Value> {
+        var result = Insert<Into, Value>(policy, names: names, source.as(Insert<Into, Value>.self))
+        result.conflict = conflict
+        result.returned = columns.unqualified(Into.self)
+        return result
+    }
+}
+
+extension Insert.Source {
+    fileprivate func `as`<Value>(_ type: Insert<Into, Value>.Type) -> Insert<Into, Value>.Source {
+        switch self {
+        case .rows(let rows): .rows(rows)
+        case .select(let select): .select(select)
+        case .defaults: .defaults
+        }
+    }
+}
+
+extension Update where Returning == () {
+    /// Returns an expression of each row.
+    public func returning<Value: QueryRepresentable>(
+        _ selection: (Root.TableColumns) -> some QueryExpression<Value>
+    ) -> Update<Root, Value> {
+        returning(selection(Root.columns).queryFragment)
+    }
+
+    /// Returns expressions of each row, as a tuple.
+    public func returning<each C: QueryExpression>(
+        _ selection: (Root.TableColumns) -> (repeat each C)
+    ) -> Update<Root, (repeat (each C).QueryValue)>
+    where
+        repeat (each C).QueryValue: QueryRepresentable
+    {
+        let terms = selection(Root.columns)
+        return returning(QueryFragment(list: repeat each terms))
+    }
+
+    private func returning<Value>(_ columns: QueryFragment) -> Update<Root, Value> {
+        var result = Update<Root, Value>(policy, assignments)
+        result.source = source
+        result.conditions = conditions
+        result.isNone = isNone
+        result.returned = columns.unqualified(Root.self)
+        return result
+    }
+}
+
+extension Delete where Returning == () {
+    /// Returns an expression of each row, as it was.
+    public func returning<Value: QueryRepresentable>(
+        _ selection: (Root.TableColumns) -> some QueryExpression<Value>
+    ) -> Delete<Root, Value> {
+        returning(selection(Root.columns).queryFragment)
+    }
+
+    /// Returns expressions of each row, as it was, as a tuple.
+    public func returning<each C: QueryExpression>(
+        _ selection: (Root.TableColumns) -> (repeat each C)
+    ) -> Delete<Root, (repeat (each C).QueryValue)>
+    where
+        repeat (each C).QueryValue: QueryRepresentable
+    {
+        let terms = selection(Root.columns)
+        return returning(QueryFragment(list: repeat each terms))
+    }
+
+    private func returning<Value>(_ columns: QueryFragment) -> Delete<Root, Value> {
+        Delete<Root, Value>(conditions: conditions, isNone: isNone, returned: columns.unqualified(Root.self))
+    }
+}

@@ -1,0 +1,258 @@
+/// An INSERT statement.
+public struct Insert<Into: Table, Returning>: WritableStatement {
+    /// What is returned of each row.
+    public typealias QueryValue = Returning
+    /// The table.
+    public typealias From = Into
+    /// A change gives no rows but those it returns.
+    public typealias Joins = NoRows
+
+    /// Where the rows come from.
+    @usableFromInline enum Source: Hashable, Sendable {
+        case rows(QueryFragment)
+        case select(QueryFragment)
+        case defaults
+    }
+
+    @usableFromInline var policy: ConflictPolicy?
+    /// The names of the columns; those of the table that can be written when it is empty.
+    @usableFromInline var names = QueryFragment()
+    @usableFromInline var source: Source
+    @usableFromInline var conflict: ConflictClause?
+    @usableFromInline var returned = QueryFragment()
+
+    @inlinable
+    init(_ policy: ConflictPolicy?, names: QueryFragment = QueryFragment(), _ source: Source) {
+        self.policy = policy
+        self.names = names
+        self.source = source
+    }
+
+    /// Whether the two have the same SQL and values.
+    public static func == (left: Self, right: Self) -> Bool { left.query == right.query }
+
+    /// Feeds the SQL and the values to a hasher.
+    public func hash(into hasher: inout Hasher) { hasher.combine(query) }
+
+    /// Adds the statement, or nothing when there is no row.
+    @inlinable
+    public func writeStatement(to fragment: inout QueryFragment) {
+        if case .rows(let rows) = source, conflict == nil, returned.isEmpty {
+            guard !rows.isEmpty else { return }
+            writeTarget(to: &fragment)
+            fragment.append(sql: "\nVALUES\n")
+            fragment.append(rows)
+        } else {
+            writeParts(to: &fragment)
+        }
+    }
+
+    @inlinable
+    func writeTarget(to fragment: inout QueryFragment) {
+        if let policy { fragment.append(sql: policy.insert) } else { fragment.append(sql: "INSERT INTO ") }
+        fragment.append(sourceOf: Into.self)
+        if case .defaults = source { return }
+        fragment.append(sql: "\n(")
+        if names.isEmpty { fragment.append(writableNamesOf: Into.self) } else { fragment.append(names) }
+        fragment.append(sql: ")")
+    }
+
+    @usableFromInline func writeParts(to fragment: inout QueryFragment) {
+        if case .rows(let rows) = source, rows.isEmpty { return }
+        fragment.beginPart(.insertTarget)
+        writeTarget(to: &fragment)
+        switch source {
+        case .rows(let rows):
+            fragment.beginPart(.rows)
+            fragment.append(sql: "\nVALUES\n")
+            fragment.append(rows)
+        case .select(let select):
+            fragment.beginPart(.insertedSelect)
+            fragment.append(sql: "\n")
+            fragment.append(select)
+        case .defaults:
+            fragment.beginPart(.defaultValues)
+            fragment.append(sql: " DEFAULT VALUES")
+        }
+        conflict?.write(to: &fragment)
+        guard !returned.isEmpty else { return }
+        fragment.writeReturning(returned)
+    }
+}
+
+/// The mark of statements that give no rows.
+public enum NoRows: Sendable {}
+
+/// What becomes of a row that violates a constraint: `INSERT OR REPLACE`.
+public enum ConflictPolicy: String, Hashable, Sendable {
+    /// The statement is undone.
+    case abort = "ABORT"
+    /// The statement stops.
+    case fail = "FAIL"
+    /// The row is left out.
+    case ignore = "IGNORE"
+    /// The rows in its way are deleted.
+    case replace = "REPLACE"
+    /// The transaction is undone.
+    case rollback = "ROLLBACK"
+
+    @usableFromInline var insert: StaticString {
+        switch self {
+        case .abort: "INSERT OR ABORT INTO "
+        case .fail: "INSERT OR FAIL INTO "
+        case .ignore: "INSERT OR IGNORE INTO "
+        case .replace: "INSERT OR REPLACE INTO "
+        case .rollback: "INSERT OR ROLLBACK INTO "
+        }
+    }
+
+    @usableFromInline var update: StaticString {
+        switch self {
+        case .abort: "UPDATE OR ABORT "
+        case .fail: "UPDATE OR FAIL "
+        case .ignore: "UPDATE OR IGNORE "
+        case .replace: "UPDATE OR REPLACE "
+        case .rollback: "UPDATE OR ROLLBACK "
+        }
+    }
+}
+
+/// `ON CONFLICT (…) WHERE … DO UPDATE SET … WHERE …`
+@usableFromInline struct ConflictClause: Hashable, Sendable {
+    /// The columns; none for any constraint.
+    var target = QueryFragment()
+    var targetCondition = FragmentList()
+    /// The assignments; none for `DO NOTHING`.
+    var assignments = QueryFragment()
+    var condition = FragmentList()
+
+    func write(to fragment: inout QueryFragment) {
+        fragment.beginPart(.glue)
+        fragment.append(sql: "\nON CONFLICT ")
+        if !target.isEmpty {
+            fragment.append(sql: "(")
+            fragment.beginPart(.conflictTarget)
+            fragment.append(target)
+            fragment.beginPart(.glue)
+            fragment.append(sql: ")")
+        }
+        if !targetCondition.isEmpty {
+            fragment.append(sql: "\nWHERE ")
+            fragment.beginPart(.conflictTargetCondition)
+            targetCondition.writeConjunction(to: &fragment)
+            fragment.beginPart(.glue)
+        }
+        if assignments.isEmpty {
+            fragment.beginPart(.doNothing)
+            return fragment.append(sql: target.isEmpty ? "DO NOTHING" : "\nDO NOTHING")
+        }
+        fragment.append(sql: target.isEmpty ? "DO UPDATE SET " : "\nDO UPDATE SET ")
+        fragment.beginPart(.doUpdate)
+        fragment.append(assignments)
+        guard !condition.isEmpty else { return }
+        fragment.beginPart(.glue)
+        fragment.append(sql: "\nWHERE ")
+        fragment.beginPart(.doUpdateCondition)
+        condition.writeConjunction(to: &fragment)
+    }
+}
+
+/// Rows that are inserted.
+public struct InsertedRows: Sendable {
+    @usableFromInline var rows: QueryFragment
+    @usableFromInline var names: QueryFragment
+
+    @inlinable
+    init(_ rows: QueryFragment = QueryFragment(), names: QueryFragment = QueryFragment()) {
+        self.rows = rows
+        self.names = names
+    }
+
+    @inlinable
+    mutating func append(_ other: InsertedRows) {
+        if other.rows.isEmpty { return }
+        if rows.isEmpty {
+            self = other
+        } else {
+            rows.append(sql: ", ")
+            rows.append(other.rows)
+        }
+    }
+
+    /// Adds a row of a table or its draft.
+    @inlinable
+    mutating func append(_ row: some Table) {
+        if !rows.isEmpty { rows.append(sql: ", ") }
+        rows.beginPart(.row)
+        rows.append(sql: "(")
+        row.write(to: &rows)
+        rows.append(sql: ")")
+    }
+}
+
+/// Collects the rows of an INSERT.
+@resultBuilder
+public enum InsertValuesBuilder<Into: Table> {
+    /// A row.
+    @inlinable
+    public static func buildExpression(_ row: Into) -> InsertedRows {
+        var rows = InsertedRows()
+        rows.rows.reserve()
+        rows.append(row)
+        return rows
+    }
+    /// Rows.
+    public static func buildExpression(_ list: [Into]) -> InsertedRows {
+        list.reduce(into: InsertedRows()) { $0.append($1) }
+    }
+    /// No row.
+    @inlinable public static func buildBlock() -> InsertedRows { InsertedRows() }
+    /// The first.
+    @inlinable public static func buildPartialBlock(first: InsertedRows) -> InsertedRows { first }
+    /// One more.
+    @inlinable
+    public static func buildPartialBlock(accumulated: InsertedRows, next: InsertedRows) -> InsertedRows {
+        var rows = accumulated
+        rows.append(next)
+        return rows
+    }
+    /// Those of a condition that is met.
+    @inlinable public static func buildEither(first component: InsertedRows) -> InsertedRows { component }
+    /// Those of a condition that is not met.
+    @inlinable public static func buildEither(second component: InsertedRows) -> InsertedRows { component }
+    /// Those of a condition, or nothing.
+    @inlinable
+    public static func buildOptional(_ component: InsertedRows?) -> InsertedRows {
+        component ?? InsertedRows()
+    }
+    /// Those of a loop.
+    public static func buildArray(_ components: [InsertedRows]) -> InsertedRows {
+        components.reduce(into: InsertedRows()) { $0.append($1) }
+    }
+}
+
+extension InsertValuesBuilder where Into: PrimaryKeyedTable {
+    /// A draft.
+    @inlinable
+    public static func buildExpression(_ row: Into.Draft) -> InsertedRows {
+        var rows = InsertedRows()
+        rows.rows.reserve()
+        rows.append(row)
+        rows.names.append(writableNamesOf: Into.Draft.self)
+        return rows
+    }
+    /// Drafts.
+    public static func buildExpression(_ list: [Into.Draft]) -> InsertedRows {
+        var rows = list.reduce(into: InsertedRows()) { $0.append($1) }
+        rows.names.append(writableNamesOf: Into.Draft.self)
+        return rows
+    }
+}
+
+extension QueryFragment {
+    @inlinable
+    mutating func reserve() {
+        code.reserveCapacity(128)
+        bindings.reserveCapacity(16)
+    }
+}

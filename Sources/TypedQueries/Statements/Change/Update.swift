@@ -1,0 +1,154 @@
+/// An UPDATE statement.
+public struct Update<Root: Table, Returning>: WritableStatement {
+    /// What is returned of each row.
+    public typealias QueryValue = Returning
+    /// The table.
+    public typealias From = Root
+    /// A change gives no rows but those it returns.
+    public typealias Joins = NoRows
+
+    var policy: ConflictPolicy?
+    var assignments: QueryFragment
+    var source = QueryFragment()
+    var conditions = FragmentList()
+    var isNone = false
+    var returned = QueryFragment()
+
+    init(_ policy: ConflictPolicy?, _ assignments: QueryFragment) {
+        self.policy = policy
+        self.assignments = assignments
+    }
+
+    /// Whether the two have the same SQL and values.
+    public static func == (left: Self, right: Self) -> Bool { left.query == right.query }
+
+    /// Feeds the SQL and the values to a hasher.
+    public func hash(into hasher: inout Hasher) { hasher.combine(query) }
+
+    /// Adds a condition.
+    public func `where`(
+        @QueryFragmentBuilder<Bool> _ predicate: (Root.TableColumns) -> FragmentList
+    ) -> Self {
+        var result = self
+        result.conditions.append(predicate(Root.columns))
+        return result
+    }
+
+    /// Adds the statement, or nothing when nothing is assigned.
+    public func writeStatement(to fragment: inout QueryFragment) {
+        guard !assignments.isEmpty, !isNone else { return }
+        fragment.beginPart(.updateTarget)
+        if let policy { fragment.append(sql: policy.update) } else { fragment.append(sql: "UPDATE ") }
+        fragment.append(sourceOf: Root.self)
+        fragment.append(sql: "\nSET ")
+        fragment.append(assignments)
+        if !source.isEmpty {
+            fragment.append(sql: "\nFROM ")
+            fragment.append(source)
+        }
+        if !conditions.isEmpty {
+            fragment.append(sql: "\nWHERE ")
+            fragment.beginPart(.changeCondition)
+            conditions.writeConjunction(to: &fragment)
+        }
+        if !returned.isEmpty { fragment.writeReturning(returned) }
+    }
+}
+
+/// A DELETE statement.
+public struct Delete<Root: Table, Returning>: WritableStatement {
+    /// What is returned of each row.
+    public typealias QueryValue = Returning
+    /// The table.
+    public typealias From = Root
+    /// A change gives no rows but those it returns.
+    public typealias Joins = NoRows
+
+    var conditions: FragmentList
+    var isNone = false
+    var returned = QueryFragment()
+
+    /// Whether the two have the same SQL and values.
+    public static func == (left: Self, right: Self) -> Bool { left.query == right.query }
+
+    /// Feeds the SQL and the values to a hasher.
+    public func hash(into hasher: inout Hasher) { hasher.combine(query) }
+
+    /// Adds a condition.
+    public func `where`(
+        @QueryFragmentBuilder<Bool> _ predicate: (Root.TableColumns) -> FragmentList
+    ) -> Self {
+        var result = self
+        result.conditions.append(predicate(Root.columns))
+        return result
+    }
+
+    /// Adds the statement.
+    public func writeStatement(to fragment: inout QueryFragment) {
+        guard !isNone else { return }
+        fragment.beginPart(.deleteTarget)
+        fragment.append(sql: "DELETE FROM ")
+        fragment.append(sourceOf: Root.self)
+        if !conditions.isEmpty {
+            fragment.append(sql: "\nWHERE ")
+            fragment.beginPart(.changeCondition)
+            conditions.writeConjunction(to: &fragment)
+        }
+        if !returned.isEmpty { fragment.writeReturning(returned) }
+    }
+}
+
+extension QueryFragment {
+    /// Adds what is returned.
+    mutating func writeReturning(_ columns: QueryFragment) {
+        beginPart(.glue)
+        append(sql: "\nRETURNING ")
+        beginPart(.returning)
+        append(columns)
+    }
+
+    /// Notes that a part begins, for engines on which changes are emulated by their parts.
+    @inlinable
+    mutating func beginPart(_ part: FragmentPart) {
+        if Self.marksParts { begin(part) }
+    }
+
+    /// Whether the engine lacks what the parts are for.
+    @usableFromInline static let marksParts = !EngineFeatures.current.supportsReturning
+
+    /// The piece without the qualifiers of a table's columns.
+    func unqualified<T: Table>(_ type: T.Type) -> QueryFragment {
+        var result = QueryFragment()
+        result.bindings = bindings
+        var index = 0
+        while index < code.count {
+            let byte = code[index]
+            let length = Code.length(byte)
+            let isOwn = length == 9 && code[(index + 1)..<(index + 9)].withUnsafeBytes {
+                $0.loadUnaligned(as: UInt.self) == UInt(bitPattern: ObjectIdentifier(type))
+            }
+            if isOwn, byte == Code.tableName {
+                index += 10
+            } else if isOwn, byte == Code.columns {
+                result.append(Code.names, type)
+                index += 9
+            } else {
+                result.code.append(contentsOf: code[index..<(index + length)])
+                index += length
+            }
+        }
+        return result
+    }
+}
+
+extension QueryFragment.Code {
+    /// How many bytes an item has that begins with a byte, without the forms of a choice.
+    static func length(_ byte: UInt8) -> Int {
+        switch byte {
+        case tableName, columns, tableSource, writableNames, names: 9
+        case part, literal, need: 2
+        case choice: 14
+        default: 1
+        }
+    }
+}

@@ -1,0 +1,124 @@
+/// What an update assigns to the columns of a table.
+///
+/// ```swift
+/// Reminder.update {
+///     $0.title = "Milk"
+///     $0.count += 1
+///     $0.isCompleted.toggle()
+/// }
+/// ```
+@dynamicMemberLookup
+public struct Updates<Base: Table> {
+    @usableFromInline var assignments = QueryFragment()
+
+    /// What an expression is put into, where `UPDATE … FROM` is emulated.
+    var subquery: FromSubquery?
+
+    @usableFromInline init() {}
+
+    /// Whether nothing is assigned.
+    public var isEmpty: Bool { assignments.isEmpty }
+
+    /// Assigns an expression to a column.
+    ///
+    /// - parameters:
+    ///     - column: The column.
+    ///     - value: The expression.
+    public mutating func set<Value>(_ column: TableColumn<Base, Value>, _ value: some QueryExpression) {
+        assignments.separate()
+        let names = column.names
+        // Only a row value has several columns.
+        if names.count > 1 { assignments.append(sql: "(") }
+        for (index, name) in names.enumerated() {
+            if index > 0 { assignments.append(sql: ", ") }
+            assignments.append(identifier: name)
+        }
+        assignments.append(sql: names.count > 1 ? ") = (" : " = ")
+        if let subquery {
+            assignments.append(subquery.selecting(value.queryFragment))
+        } else {
+            value.write(to: &assignments)
+        }
+        if names.count > 1 { assignments.append(sql: ")") }
+    }
+
+    /// Assigns a value to a column, or to those of a group.
+    public mutating func set<Value: QueryRepresentable>(
+        _ column: TableColumn<Base, Value>, to value: Value.QueryOutput
+    ) {
+        assignments.separate()
+        var row = RowWriter(assignments)
+        assignments = QueryFragment()
+        row.form = .assignments(column.names, 0)
+        Value.writeValue(value, to: &row)
+        assignments = row.fragment
+    }
+
+    /// The value that is assigned to a column.
+    public subscript<Value: QueryRepresentable>(
+        dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Value>>
+    ) -> Value.QueryOutput {
+        @available(*, unavailable, message: "a column has no value here; its expression can be read")
+        get { fatalError("not available") }
+        set { set(Base.columns[keyPath: keyPath], to: newValue) }
+    }
+
+    /// The expression that is assigned to a column; the column itself, when it is read.
+    public subscript<Value: QueryRepresentable>(
+        dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Value>>
+    ) -> SQLQueryExpression<Value> {
+        get { SQLQueryExpression(Base.columns[keyPath: keyPath]) }
+        set { set(Base.columns[keyPath: keyPath], newValue) }
+    }
+
+    /// The expression that is assigned to a column.
+    @_disfavoredOverload
+    public subscript<Value: QueryRepresentable>(
+        dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Value>>
+    ) -> any QueryExpression<Value> {
+        get { Base.columns[keyPath: keyPath] }
+        set { set(Base.columns[keyPath: keyPath], newValue) }
+    }
+
+    /// The columns of a group, which are assigned one by one.
+    @_disfavoredOverload
+    public subscript<Group: Table>(
+        dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Group>>
+    ) -> GroupUpdates<Base, Group> {
+        get { GroupUpdates() }
+        set {
+            guard !newValue.updates.isEmpty else { return }
+            assignments.separate()
+            assignments.append(newValue.updates.assignments)
+        }
+    }
+}
+
+/// What an update assigns to the columns of a group.
+@dynamicMemberLookup
+public struct GroupUpdates<Base: Table, Group: Table> {
+    var updates = Updates<Base>()
+
+    private func column<Value>(
+        _ keyPath: KeyPath<Group.TableColumns, TableColumn<Group, Value>>
+    ) -> TableColumn<Base, Value> {
+        TableColumn(Group.columns[keyPath: keyPath].name)
+    }
+
+    /// The value that is assigned to a column of the group.
+    public subscript<Value: QueryRepresentable>(
+        dynamicMember keyPath: KeyPath<Group.TableColumns, TableColumn<Group, Value>>
+    ) -> Value.QueryOutput {
+        @available(*, unavailable, message: "a column has no value here; its expression can be read")
+        get { fatalError("not available") }
+        set { updates.set(column(keyPath), to: newValue) }
+    }
+
+    /// The expression that is assigned to a column of the group.
+    public subscript<Value: QueryRepresentable>(
+        dynamicMember keyPath: KeyPath<Group.TableColumns, TableColumn<Group, Value>>
+    ) -> SQLQueryExpression<Value> {
+        get { SQLQueryExpression(column(keyPath)) }
+        set { updates.set(column(keyPath), newValue) }
+    }
+}

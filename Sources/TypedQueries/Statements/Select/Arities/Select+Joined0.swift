@@ -1,0 +1,81 @@
+// Columns and joins of a statement with no other table. There is a file for each number of tables, because the
+// compiler can't call a closure whose parameters and results are both packs.
+
+extension Select where Columns == () {
+    /// Selects a column of the first table.
+    public func select<Value: QueryRepresentable>(
+        _ keyPath: KeyPath<From.TableColumns, some QueryExpression<Value>>
+    ) -> Select<Value, From, Joins> {
+        selecting(Value.self, From.columns[keyPath: keyPath].queryFragment)
+    }
+
+    /// Selects an expression.
+    @inlinable
+    public func select<Value: QueryRepresentable>(
+        _ selection: (From.TableColumns) -> some QueryExpression<Value>
+    ) -> Select<Value, From, Joins> where Joins == Joined< > {
+        selecting(Value.self, selection(From.columns).queryFragment)
+    }
+
+    /// Selects expressions, which a tuple has.
+    @inlinable
+    public func select<each C: QueryExpression>(
+        _ selection: (From.TableColumns) -> (repeat each C)
+    ) -> Select<(repeat (each C).QueryValue), From, Joins>
+    where Joins == Joined< >, repeat (each C).QueryValue: QueryRepresentable {
+        let terms = selection(From.columns)
+        return selecting((repeat (each C).QueryValue).self, QueryFragment(list: repeat each terms))
+    }
+
+    /// Joins another table: only pairs of rows that meet a condition.
+    ///
+    /// - parameters:
+    ///     - other: A query of the other table; its conditions are added.
+    ///     - constraint: Which rows belong together.
+    public func join<F: Table, Chosen>(
+        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        on constraint: (From.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+    ) -> Select<Chosen, From, Joined<F>> where Joins == Joined< > {
+        let condition = constraint(From.columns, F.columns).queryFragment
+        return joined(.inner, other, on: condition, as: Select<Chosen, From, Joined<F>>.self)
+    }
+
+    /// Joins another table, of which there may be no row.
+    ///
+    /// - parameters:
+    ///     - other: A query of the other table; its conditions are added.
+    ///     - constraint: Which rows belong together.
+    public func leftJoin<F: Table, Chosen>(
+        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        on constraint: (From.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+    ) -> Select<Chosen, From, Joined<F?>> where Joins == Joined< > {
+        let condition = constraint(From.columns, F.columns).queryFragment
+        return joined(.left, other, on: condition, as: Select<Chosen, From, Joined<F?>>.self)
+    }
+
+    /// Joins another table, all of whose rows are there. It needs SQLite 3.39.
+    ///
+    /// - parameters:
+    ///     - other: A query of the other table; its conditions are added.
+    ///     - constraint: Which rows belong together.
+    public func rightJoin<F: Table, Chosen>(
+        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        on constraint: (From.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+    ) -> Select<Chosen, From?, Joined<F>> where Joins == Joined< > {
+        let condition = constraint(From.columns, F.columns).queryFragment
+        return joined(.right, other, on: condition, as: Select<Chosen, From?, Joined<F>>.self)
+    }
+
+    /// Joins another table, with all rows of both sides. It needs SQLite 3.39.
+    ///
+    /// - parameters:
+    ///     - other: A query of the other table; its conditions are added.
+    ///     - constraint: Which rows belong together.
+    public func fullJoin<F: Table, Chosen>(
+        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        on constraint: (From.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+    ) -> Select<Chosen, From?, Joined<F?>> where Joins == Joined< > {
+        let condition = constraint(From.columns, F.columns).queryFragment
+        return joined(.full, other, on: condition, as: Select<Chosen, From?, Joined<F?>>.self)
+    }
+}

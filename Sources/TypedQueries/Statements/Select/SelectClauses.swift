@@ -1,0 +1,76 @@
+/// The clauses of a SELECT statement.
+public struct SelectClauses: Hashable, Sendable {
+    @usableFromInline var isDistinct = false
+    /// Whether there are no rows by declaration.
+    @usableFromInline var isNone = false
+    @usableFromInline var columns = QueryFragment()
+    /// The columns of the joined tables, for when none are selected.
+    @usableFromInline var joinedColumns = QueryFragment()
+    @usableFromInline var joins = QueryFragment()
+    @usableFromInline var conditions = FragmentList()
+    @usableFromInline var groups = QueryFragment()
+    @usableFromInline var groupConditions = FragmentList()
+    @usableFromInline var ordering = QueryFragment()
+    @usableFromInline var limit = QueryFragment()
+    @usableFromInline var offset = QueryFragment()
+
+    @inlinable init() {}
+
+    /// Takes over the conditions and the rest of the clauses of a statement that is joined, or merged.
+    mutating func merge(_ other: SelectClauses) {
+        isDistinct = isDistinct || other.isDistinct
+        isNone = isNone || other.isNone
+        conditions.append(other.conditions)
+        groupConditions.append(other.groupConditions)
+        Self.join(&groups, other.groups)
+        Self.join(&ordering, other.ordering)
+        if limit.isEmpty {
+            limit = other.limit
+            offset = other.offset
+        }
+    }
+
+    @usableFromInline static func join(_ list: inout QueryFragment, _ other: QueryFragment) {
+        guard !other.isEmpty else { return }
+        list.separate()
+        list.append(other)
+    }
+
+    /// Adds the SELECT statement.
+    @usableFromInline func write<From: Table>(from: From.Type, to fragment: inout QueryFragment) {
+        if isNone { return }
+        fragment.append(sql: isDistinct ? "SELECT DISTINCT " : "SELECT ")
+        if columns.isEmpty {
+            fragment.append(columnsOf: From.self)
+            if !joinedColumns.isEmpty {
+                fragment.append(sql: ", ")
+                fragment.append(joinedColumns)
+            }
+        } else {
+            fragment.append(columns)
+        }
+        fragment.append(sql: "\nFROM ")
+        fragment.append(sourceOf: From.self)
+        fragment.append(joins)
+        conditions.write("\nWHERE ", to: &fragment)
+        writeGroups(to: &fragment)
+        if !ordering.isEmpty {
+            fragment.append(sql: "\nORDER BY ")
+            fragment.append(ordering)
+        }
+        guard !limit.isEmpty else { return }
+        fragment.append(sql: "\nLIMIT ")
+        fragment.append(limit)
+        guard !offset.isEmpty else { return }
+        fragment.append(sql: " OFFSET ")
+        fragment.append(offset)
+    }
+
+    private func writeGroups(to fragment: inout QueryFragment) {
+        if !groups.isEmpty {
+            fragment.append(sql: "\nGROUP BY ")
+            fragment.append(groups)
+        }
+        groupConditions.write("\nHAVING ", to: &fragment)
+    }
+}

@@ -1,0 +1,157 @@
+// The beginnings of queries, as functions of the table's type and of `Where`.
+
+extension Table {
+    /// All rows, also those that ``all`` leaves out.
+    @inlinable
+    public static var unscoped: Where<Self> { Where(scope: .unscoped) }
+
+    /// No rows: the statement is not even run.
+    @inlinable
+    public static var none: Where<Self> { Where(scope: .none) }
+
+    /// Rows that meet a condition.
+    ///
+    /// ```swift
+    /// Reminder.where { !$0.isCompleted }
+    /// ```
+    @inlinable
+    public static func `where`(
+        @QueryFragmentBuilder<Bool> _ predicate: (TableColumns) -> FragmentList
+    ) -> Where<Self> {
+        Where(predicate(columns))
+    }
+
+    /// Rows of which a column is true.
+    public static func `where`(_ keyPath: KeyPath<TableColumns, some QueryExpression<Bool>>) -> Where<Self> {
+        Where(FragmentList(columns[keyPath: keyPath].queryFragment))
+    }
+
+    /// Each row once.
+    public static func distinct(_ isDistinct: Bool = true) -> Select<(), Self, Joined< >> {
+        Where<Self>().distinct(isDistinct)
+    }
+
+    /// Selects an expression.
+    @inlinable
+    public static func select<Value: QueryRepresentable>(
+        _ selection: (TableColumns) -> some QueryExpression<Value>
+    ) -> Select<Value, Self, Joined< >> {
+        Where<Self>().select(selection)
+    }
+
+    /// Selects a column.
+    public static func select<Value: QueryRepresentable>(
+        _ keyPath: KeyPath<TableColumns, some QueryExpression<Value>>
+    ) -> Select<Value, Self, Joined< >> {
+        Where<Self>().select(keyPath)
+    }
+
+    /// Selects expressions, which a tuple has.
+    @inlinable
+    public static func select<each C: QueryExpression>(
+        _ selection: (TableColumns) -> (repeat each C)
+    ) -> Select<(repeat (each C).QueryValue), Self, Joined< >>
+    where
+        repeat (each C).QueryValue: QueryRepresentable
+    {
+        Where<Self>().select(selection)
+    }
+
+    /// Groups rows by expressions.
+    @inlinable
+    public static func group(
+        @QueryFragmentBuilder<()> by grouping: (TableColumns) -> FragmentList
+    ) -> Select<(), Self, Joined< >> {
+        Where<Self>().group(by: grouping)
+    }
+
+    /// Groups rows by a column.
+    public static func group(
+        by keyPath: KeyPath<TableColumns, some QueryExpression>
+    ) -> Select<(), Self, Joined< >> {
+        Where<Self>().group(by: keyPath)
+    }
+
+    /// A condition on groups.
+    @inlinable
+    public static func having(
+        @QueryFragmentBuilder<Bool> _ predicate: (TableColumns) -> FragmentList
+    ) -> Select<(), Self, Joined< >> {
+        Where<Self>().having(predicate)
+    }
+
+    /// Orders rows.
+    @inlinable
+    public static func order(
+        @QueryFragmentBuilder<()> by ordering: (TableColumns) -> FragmentList
+    ) -> Select<(), Self, Joined< >> {
+        Where<Self>().order(by: ordering)
+    }
+
+    /// Orders rows by a column.
+    public static func order(
+        by keyPath: KeyPath<TableColumns, some QueryExpression>
+    ) -> Select<(), Self, Joined< >> {
+        Where<Self>().order(by: keyPath)
+    }
+
+    /// Limits the number of rows.
+    @inlinable
+    public static func limit(_ count: Int, offset: Int? = nil) -> Select<(), Self, Joined< >> {
+        Where<Self>().limit(count, offset: offset)
+    }
+
+    /// The number of rows: `count(*)`.
+    public static func count() -> Select<Int, Self, Joined< >> { Where<Self>().count() }
+
+    /// The number of rows that meet a condition.
+    public static func count(
+        filter: (TableColumns) -> any QueryExpression<Bool>
+    ) -> Select<Int, Self, Joined< >> {
+        Where<Self>().count(filter: filter)
+    }
+
+    /// Joins another table: only pairs of rows that meet a condition.
+    public static func join<F: Table, Chosen>(
+        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        on constraint: (TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+    ) -> Select<Chosen, Self, Joined<F>> {
+        Where<Self>().join(other, on: constraint)
+    }
+
+    /// Joins another table, of which there may be no row.
+    public static func leftJoin<F: Table, Chosen>(
+        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        on constraint: (TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+    ) -> Select<Chosen, Self, Joined<F?>> {
+        Where<Self>().leftJoin(other, on: constraint)
+    }
+
+    /// Joins another table, all of whose rows are there. It needs SQLite 3.39.
+    public static func rightJoin<F: Table, Chosen>(
+        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        on constraint: (TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+    ) -> Select<Chosen, Self?, Joined<F>> {
+        Where<Self>().rightJoin(other, on: constraint)
+    }
+
+    /// Joins another table, with all rows of both sides. It needs SQLite 3.39.
+    public static func fullJoin<F: Table, Chosen>(
+        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        on constraint: (TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+    ) -> Select<Chosen, Self?, Joined<F?>> {
+        Where<Self>().fullJoin(other, on: constraint)
+    }
+}
+
+extension PrimaryKeyedTable {
+    /// The row with a key.
+    @inlinable
+    public static func find(_ key: PrimaryKey.QueryOutput) -> Where<Self> { Where<Self>().find(key) }
+
+    /// The rows with keys.
+    public static func find(_ keys: some Sequence<PrimaryKey.QueryOutput>) -> Where<Self> {
+        Where<Self>().find(keys)
+    }
+}
+

@@ -1,0 +1,182 @@
+/// Rows of a table that meet conditions: what ``Table/where(_:)`` gives.
+///
+/// It is a SELECT of whole rows, and the beginning of other selects, updates and deletions.
+@dynamicMemberLookup
+public struct Where<From: Table>: SelectStatement, WritableStatement {
+    /// Whole rows.
+    public typealias QueryValue = ()
+    /// No other tables.
+    public typealias Joins = Joined< >
+
+    @usableFromInline var conditions: FragmentList
+    @usableFromInline var scope: Scope
+
+    /// Which rows the conditions are about.
+    @usableFromInline enum Scope: Hashable, Sendable {
+        /// Those of the type's `all`.
+        case standard
+        /// All.
+        case unscoped
+        /// None.
+        case none
+    }
+
+    @inlinable
+    init(_ conditions: FragmentList = FragmentList(), scope: Scope = .standard) {
+        self.conditions = conditions
+        self.scope = scope
+    }
+
+    /// The statement in its general form, with the default scope of the table.
+    @inlinable
+    public func asSelect() -> Select<(), From, Joins> { Select(clauses: clauses) }
+
+    /// Adds the SELECT statement.
+    @inlinable
+    public func writeStatement(to fragment: inout QueryFragment) {
+        guard hasPlainScope else { return clauses.write(from: From.self, to: &fragment) }
+        guard scope != .none else { return }
+        fragment.append(sql: "SELECT ")
+        fragment.append(columnsOf: From.self)
+        fragment.append(sql: "\nFROM ")
+        fragment.append(sourceOf: From.self)
+        conditions.write("\nWHERE ", to: &fragment)
+    }
+
+    /// Whether the type's `all` adds nothing.
+    @inlinable
+    var hasPlainScope: Bool {
+        guard scope == .standard else { return true }
+        guard let all = From.all as? Where<From> else { return false }
+        return all.conditions.isEmpty && all.scope != .none
+    }
+
+    /// The clauses, with those of the type's `all`.
+    @usableFromInline var clauses: SelectClauses {
+        var clauses = SelectClauses()
+        if scope == .standard {
+            if let all = From.all as? Where<From> {
+                clauses.isNone = all.scope == .none
+                // What began with `all` has its conditions.
+                if !conditions.begins(with: all.conditions) { clauses.conditions = all.conditions }
+            } else {
+                clauses = From.all.asSelect().clauses
+            }
+        }
+        clauses.conditions.append(conditions)
+        clauses.isNone = clauses.isNone || scope == .none
+        return clauses
+    }
+}
+
+extension Where {
+    /// Adds a condition.
+    @inlinable
+    public func `where`(
+        @QueryFragmentBuilder<Bool> _ predicate: (From.TableColumns) -> FragmentList
+    ) -> Self {
+        var result = self
+        result.conditions.append(predicate(From.columns))
+        return result
+    }
+
+    /// Adds the condition that a column is true.
+    public func `where`(_ keyPath: KeyPath<From.TableColumns, some QueryExpression<Bool>>) -> Self {
+        var result = self
+        result.conditions.append(From.columns[keyPath: keyPath].queryFragment)
+        return result
+    }
+
+    /// Adds the conditions of another query of the table.
+    public func and(_ other: Self) -> Self {
+        var result = self
+        result.conditions.append(other.conditions)
+        if other.scope == .none { result.scope = .none }
+        return result
+    }
+
+    /// Rows that meet the conditions of this query or of another.
+    public func or(_ other: Self) -> Self {
+        guard !conditions.isEmpty, !other.conditions.isEmpty else { return Where(scope: scope) }
+        var fragment = QueryFragment("(")
+        conditions.writeConjunction(to: &fragment)
+        fragment.append(sql: ") OR (")
+        other.conditions.writeConjunction(to: &fragment)
+        fragment.append(sql: ")")
+        return Where(FragmentList(fragment), scope: scope)
+    }
+
+    /// Rows that don't meet the conditions.
+    public func not() -> Self {
+        guard !conditions.isEmpty else { return Where(FragmentList("0"), scope: scope) }
+        var fragment = QueryFragment("NOT (")
+        conditions.writeConjunction(to: &fragment)
+        fragment.append(sql: ")")
+        return Where(FragmentList(fragment), scope: scope)
+    }
+
+    /// Adds the conditions of another query of the table.
+    public static func && (left: Self, right: Self) -> Self { left.and(right) }
+
+    /// Rows that meet the conditions of one query or of the other.
+    public static func || (left: Self, right: Self) -> Self { left.or(right) }
+
+    /// Rows that don't meet the conditions.
+    public static prefix func ! (query: Self) -> Self { query.not() }
+
+    /// Adds the conditions of a static member of the table's type that is a query.
+    public subscript(dynamicMember keyPath: KeyPath<From.Type, Where<From>>) -> Where<From> {
+        and(From.self[keyPath: keyPath])
+    }
+
+    /// Adds the clauses of a static member of the table's type that is a query.
+    public subscript<Columns, Others>(
+        dynamicMember keyPath: KeyPath<From.Type, Select<Columns, From, Others>>
+    ) -> Select<Columns, From, Others> {
+        From.self[keyPath: keyPath].and(self)
+    }
+}
+
+extension Where where From: PrimaryKeyedTable {
+    /// Adds that the key is a value.
+    @inlinable
+    public func find(_ key: From.PrimaryKey.QueryOutput) -> Self {
+        var result = self
+        result.conditions.append(
+            Comparison<_, _, Bool>(From.columns.primaryKey, " = ", BindQueryExpression(key, as: From.PrimaryKey.self))
+                .queryFragment)
+        return result
+    }
+
+    /// Adds that the key is one of several.
+    public func find(_ keys: some Sequence<From.PrimaryKey.QueryOutput>) -> Self {
+        var result = self
+        var fragment = QueryFragment("(")
+        From.columns.primaryKey.write(to: &fragment)
+        fragment.append(sql: ") IN (")
+        fragment.append(list: keys, of: From.PrimaryKey.self)
+        fragment.append(sql: ")")
+        result.conditions.append(fragment)
+        return result
+    }
+}
+
+extension QueryFragment {
+    /// Adds values with commas between them; those of groups as the rows of VALUES.
+    mutating func append<Value: QueryRepresentable>(
+        list: some Sequence<Value.QueryOutput>, of type: Value.Type
+    ) {
+        var isFirst = true
+        for value in list {
+            if !isFirst { append(sql: ", ") } else if Value.columnWidth > 1 { append(sql: "VALUES ") }
+            isFirst = false
+            if Value.columnWidth > 1 { append(sql: "(") }
+            BindQueryExpression(value, as: Value.self).write(to: &self)
+            if Value.columnWidth > 1 { append(sql: ")") }
+        }
+        // No row has as many columns as a row of a group.
+        guard isFirst, Value.columnWidth > 1 else { return }
+        let columns = Array(repeating: "NULL", count: Value.columnWidth).joined(separator: ", ")
+        append(sql: "SELECT \(columns) WHERE 0" as String)
+    }
+}

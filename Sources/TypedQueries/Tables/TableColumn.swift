@@ -1,0 +1,113 @@
+/// A column of a table, of any kind.
+public protocol TableColumnExpression<Root, Value>: QueryExpression, Sendable where QueryValue == Value {
+    /// The table that has the column.
+    associatedtype Root: Table
+
+    /// The type of its values: how they are stored.
+    associatedtype Value: QueryRepresentable
+
+    /// The name of the column, or of a group.
+    var name: String { get }
+
+    /// The name of the column, or those of the group's columns.
+    var names: [String] { get }
+
+    /// Whether the database makes the values.
+    var isGenerated: Bool { get }
+}
+
+extension TableColumnExpression {
+    /// The name of the column, or those of the group's columns.
+    public var names: [String] { Value.columnNames(name) }
+
+    /// Adds the qualified name, or those of the group's columns.
+    @inlinable
+    public func write(to fragment: inout QueryFragment) { Value.writeColumn(name, of: Root.self, to: &fragment) }
+
+    /// The qualified name, or those of the group's columns.
+    @inlinable
+    public var queryFragment: QueryFragment {
+        var fragment = QueryFragment()
+        write(to: &fragment)
+        return fragment
+    }
+}
+
+/// A column that can be written.
+public protocol WritableTableColumnExpression: TableColumnExpression {}
+
+/// A column of a table, or a group of columns that are a value together.
+///
+/// Which of the two it is depends on the type of its values: those of a ``Table`` have a column for each property,
+/// which are members of the group's column.
+///
+/// ```swift
+/// $0.title               // "reminders"."title"
+/// $0.stamps.createdAt    // "reminders"."createdAt"
+/// ```
+@dynamicMemberLookup
+public struct TableColumn<Root: Table, Value: QueryRepresentable>: WritableTableColumnExpression {
+    /// The type of its values as expressions.
+    public typealias QueryValue = Value
+
+    /// The name of the column.
+    public let name: String
+
+    /// Makes a column.
+    @inlinable
+    public init(_ name: String) { self.name = name }
+
+    /// The database does not make the values.
+    public var isGenerated: Bool { false }
+}
+
+extension TableColumn where Value: Table {
+    /// A column of the group.
+    public subscript<Member: QueryRepresentable>(
+        dynamicMember keyPath: KeyPath<Value.TableColumns, TableColumn<Value, Member>>
+    ) -> TableColumn<Root, Member> {
+        TableColumn<Root, Member>(Value.columns[keyPath: keyPath].name)
+    }
+}
+
+/// A group of columns that are a value together.
+public typealias ColumnGroup<Root: Table, Values: Table> = TableColumn<Root, Values>
+
+/// A column whose values the database makes.
+public struct GeneratedColumn<Root: Table, Value: QueryRepresentable>: TableColumnExpression {
+    /// The type of its values as expressions.
+    public typealias QueryValue = Value
+
+    /// The name of the column.
+    public let name: String
+
+    /// Makes a column.
+    @inlinable
+    public init(_ name: String) { self.name = name }
+
+    /// The database makes the values.
+    public var isGenerated: Bool { true }
+}
+
+/// The number that SQLite gives each row of a table: `"t"."rowid"`.
+public struct RowID<Root: Table>: WritableExpression {
+    /// An integer.
+    public typealias QueryValue = Int
+
+    /// Makes the expression.
+    @inlinable
+    public init() {}
+
+    /// Adds the qualified name.
+    @inlinable
+    public func write(to fragment: inout QueryFragment) {
+        fragment.append(tableOf: Root.self)
+        fragment.append(sql: ".\"rowid\"")
+    }
+}
+
+extension TableDefinition {
+    /// The number that SQLite gives each row.
+    @inlinable
+    public var rowid: RowID<QueryValue> { RowID() }
+}
