@@ -11,6 +11,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "CipherStore", targets: ["CipherStore"]),
+        .library(name: "TypedQueries", targets: ["TypedQueries"]),
         .library(name: "SyncEngine", targets: ["SyncEngine"]),
         // Typed tables, observed properties, and synchronization under the names of SQLiteData.
         .library(name: "CipherData", targets: ["CipherData"]),
@@ -59,6 +60,7 @@ let package = Package(
                     condition: .when(traits: ["OpenCombine"])),
             ],
             swiftSettings: settings),
+        .target(name: "TypedQueries", dependencies: ["CipherStore"], swiftSettings: settings),
         .target(
             name: "SyncWire",
             dependencies: ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
@@ -139,6 +141,8 @@ let package = Package(
             ],
             exclude: ["Fixtures"],
             swiftSettings: settings),
+        .testTarget(
+            name: "TypedQueriesTests", dependencies: ["CipherStore", "TypedQueries"], swiftSettings: settings),
         .testTarget(
             name: "SyncWireTests", dependencies: ["SyncWire", "TestSupport"], swiftSettings: settings),
         .testTarget(

@@ -23,6 +23,7 @@ let package = Package(
                 "BenchmarkRows", "RawLoops",
                 .product(name: "CipherStore", package: "CipherStore"),
                 .product(name: "SyncEngine", package: "CipherStore"),
+                .product(name: "TypedQueries", package: "CipherStore"),
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -111,3 +111,17 @@ int raw_insert(sqlite3 *connection, const char *sql, const RawReadings *readings
     sqlite3_finalize(statement);
     return code ? code : raw_execute(connection, "COMMIT TRANSACTION");
 }
+
+int raw_query(sqlite3 *connection, const char *sql, const RawReadings *keys, size_t count, RawReadings *readings) {
+    sqlite3_stmt *statement = NULL;
+    int code = raw_execute(connection, "BEGIN DEFERRED TRANSACTION");
+    if (!code) code = sqlite3_prepare_v2(connection, sql, -1, &statement, NULL);
+    for (size_t index = 0; !code && index < count; index++) {
+        const RawReading *key = &keys->items[index % keys->count];
+        code = sqlite3_bind_blob(statement, 1, key->id, sizeof key->id, SQLITE_STATIC);
+        if (!code) code = read_rows(statement, readings);
+        if (!code) code = sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    return code ? code : raw_execute(connection, "COMMIT TRANSACTION");
+}

@@ -33,18 +33,12 @@ struct FragmentRenderer {
     private var nextValue = 0
     private(set) var needs: [EngineNeed] = []
 
-    /// What stands for the table that the row which could not be inserted has in an upsert's update, where it is
-    /// a common table: `(SELECT "excluded"."x" FROM "excluded")`.
-    private let emulatesExcluded: Bool
-
     init(
-        _ fragment: QueryFragment, _ parameters: Parameters = .anonymous, _ forms: Forms = .engine,
-        emulatesExcluded: Bool = false
+        _ fragment: QueryFragment, _ parameters: Parameters = .anonymous, _ forms: Forms = .engine
     ) {
         bindings = fragment.bindings
         self.parameters = parameters
         self.forms = forms
-        self.emulatesExcluded = emulatesExcluded
         text.reserveCapacity(4 * fragment.code.count)
         render(fragment.code[...])
     }
@@ -60,7 +54,6 @@ struct FragmentRenderer {
                 QueryFragment.Code.writableNames, QueryFragment.Code.names:
                 renderReference(byte, code[index..<index + 8])
                 index += 8
-                if byte == QueryFragment.Code.tableName, pendingSubquery { index = closeSubquery(code, index) }
             case QueryFragment.Code.part: index += 1
             case QueryFragment.Code.literal:
                 text.append(code[index])
@@ -105,16 +98,10 @@ struct FragmentRenderer {
 
     // MARK: Tables
 
-    private var pendingSubquery = false
-
     private mutating func renderReference(_ kind: UInt8, _ address: ArraySlice<UInt8>) {
         guard let type = QueryFragment.table(at: address) else { return }
         switch kind {
         case QueryFragment.Code.tableName:
-            if emulatesExcluded, type.tableAlias == ExcludedName.aliasName {
-                text.append(contentsOf: "(SELECT ".utf8)
-                pendingSubquery = true
-            }
             quote(type.tableAlias ?? type.tableName)
         case QueryFragment.Code.columns: renderColumns(type)
         case QueryFragment.Code.tableSource: renderSource(type)
@@ -125,19 +112,6 @@ struct FragmentRenderer {
                 quote(column)
             }
         }
-    }
-
-    /// Copies the column's name behind a qualifier, and ends the subquery around the two.
-    private mutating func closeSubquery(_ code: ArraySlice<UInt8>, _ start: Int) -> Int {
-        pendingSubquery = false
-        var index = start
-        // `."name"`, in which a quote is written twice.
-        while index < code.endIndex, index < start + 2 || code[index] != UInt8(ascii: "\"") {
-            text.append(code[index])
-            index += 1
-        }
-        text.append(contentsOf: "\" FROM \"excluded\")".utf8)
-        return index + 1
     }
 
     private mutating func renderColumns(_ type: any Table.Type) {

@@ -74,6 +74,10 @@ extension SQLQueryExpression: Statement, PartialSelectStatement {
 
     /// The SQL.
     public var query: QueryFragment { queryFragment }
+
+    /// Adds the SQL as it is: it may be an expression, or a statement that stands between parentheses already.
+    @inlinable
+    public func write(to fragment: inout QueryFragment) { fragment.append(queryFragment) }
 }
 
 /// A value as an expression: what `#bind` makes.

@@ -5,11 +5,6 @@
     @usableFromInline let sqliteStatement: SQLiteStatement
     let bindings: [QueryBinding]
     let values: [Int]?
-    /// What is to be done when the rows have been read: see ``ChangeEmulation``.
-    var completion: (() throws -> Void)?
-    /// What undoes everything after a failure.
-    var failure: (() -> Void)?
-
     /// Finds the statement, binds its values and starts it.
     init(_ database: Database, _ fragment: QueryFragment) throws {
         let entry = try database.entry(of: fragment)
@@ -53,25 +48,13 @@
 
     /// Ends the run after a step that gave no row.
     @usableFromInline func end(failed: Bool) throws {
-        do {
-            if failed { throw statement.failDirectRun(arguments) }
-            try statement.endDirectRun(on: database)
-            try completion?()
-        } catch {
-            failure?()
-            throw error
-        }
+        if failed { throw statement.failDirectRun(arguments) }
+        try statement.endDirectRun(on: database)
     }
 
     /// Ends the run when no more rows are wanted. A statement that writes runs to its end.
     @usableFromInline func abandon() throws {
-        do {
-            try statement.abandonDirectRun()
-            try completion?()
-        } catch {
-            failure?()
-            throw error
-        }
+        try statement.abandonDirectRun()
     }
 
     /// Ends the run because a row could not be read, and says which column it was.
@@ -81,9 +64,7 @@
         }
         do {
             try statement.abandonDirectRun()
-            failure?()
         } catch let failureToEnd {
-            failure?()
             return failureToEnd
         }
         return described ?? error
@@ -111,6 +92,7 @@ extension Database {
     /// Runs a fragment to its end.
     @usableFromInline func executeFragment(_ fragment: QueryFragment) throws {
         guard !fragment.isEmpty else { return }
+        if try ChangeEmulation.run(self, fragment, read: nil) { return }
         let entry = try entry(of: fragment)
         if entry.statement.changesSchema {
             let bindings = entry.values.map { $0.map { fragment.bindings[$0] } } ?? fragment.bindings

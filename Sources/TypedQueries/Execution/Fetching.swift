@@ -1,9 +1,51 @@
 // What reads the rows of a fragment.
 
 extension Database {
-    /// All rows of a fragment.
+    /// All rows of a fragment, which may be a change that the engine can't run as it is.
     @inlinable @inline(__always)
     func fetchAll<Output>(
+        _ fragment: QueryFragment, width: Int, rowType: Any.Type,
+        _ decode: (inout SQLiteQueryDecoder) throws -> Output
+    ) throws -> [Output] {
+        guard fragment.isMarkedChange else {
+            return try fetchRows(fragment, width: width, rowType: rowType, decode)
+        }
+        var rows: [Output] = []
+        let isDone = try emulateChange(fragment) {
+            rows = try fetchRows($0, width: width, rowType: rowType, decode)
+        }
+        return isDone ? rows : try fetchRows(fragment, width: width, rowType: rowType, decode)
+    }
+
+    /// The first row of a fragment, which may be a change that the engine can't run as it is.
+    @inlinable @inline(__always)
+    func fetchOne<Output>(
+        _ fragment: QueryFragment, width: Int, rowType: Any.Type,
+        _ decode: (inout SQLiteQueryDecoder) throws -> Output
+    ) throws -> Output? {
+        guard fragment.isMarkedChange else {
+            return try fetchRow(fragment, width: width, rowType: rowType, decode)
+        }
+        var row: Output?
+        let isDone = try emulateChange(fragment) {
+            row = try fetchRow($0, width: width, rowType: rowType, decode)
+        }
+        return isDone ? row : try fetchRow(fragment, width: width, rowType: rowType, decode)
+    }
+
+    /// Runs a change by other statements if the engine lacks what it has.
+    ///
+    /// - parameter read: Gets the SELECT of what is returned.
+    /// - returns: Whether it was run.
+    @usableFromInline func emulateChange(
+        _ fragment: QueryFragment, _ read: (QueryFragment) throws -> Void
+    ) throws -> Bool {
+        try withoutActuallyEscaping(read) { try ChangeEmulation.run(self, fragment, read: $0) }
+    }
+
+    /// All rows of a fragment.
+    @inlinable
+    func fetchRows<Output>(
         _ fragment: QueryFragment, width: Int, rowType: Any.Type,
         _ decode: (inout SQLiteQueryDecoder) throws -> Output
     ) throws -> [Output] {
@@ -33,8 +75,8 @@ extension Database {
     }
 
     /// The first row of a fragment.
-    @inlinable @inline(__always)
-    func fetchOne<Output>(
+    @inlinable
+    func fetchRow<Output>(
         _ fragment: QueryFragment, width: Int, rowType: Any.Type,
         _ decode: (inout SQLiteQueryDecoder) throws -> Output
     ) throws -> Output? {
@@ -51,6 +93,12 @@ extension Database {
         try run.abandon()
         return row
     }
+}
+
+extension QueryFragment {
+    /// Whether it is a change that is marked because the engine may lack what it has.
+    @inlinable
+    var isMarkedChange: Bool { code.first == Code.part }
 }
 
 extension Statement {

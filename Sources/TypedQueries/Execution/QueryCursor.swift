@@ -67,6 +67,10 @@ extension Database {
     /// A statement that nobody else uses, with the values of a fragment.
     func cursorStatement(_ fragment: QueryFragment) throws -> CipherStore.Statement {
         guard !fragment.isEmpty else { return try makeStatement(sql: "SELECT NULL WHERE 0") }
+        guard !fragment.isMarkedChange || ChangeParts(fragment) == nil else {
+            throw EngineNeed.error(
+                "a cursor of what a change returns", 3_035_000, sql: fragment.debugDescription)
+        }
         let renderer = FragmentRenderer(fragment)
         let sql = String(decoding: renderer.text, as: UTF8.self)
         for need in renderer.needs { try need.check(sql: sql) }

@@ -150,6 +150,8 @@ extension Date: QueryBindable {
     public struct UnixTimeRepresentation: QueryBindable, Sendable {
         /// An integer.
         public typealias QueryValue = Self
+        /// The type of its values in Swift.
+        public typealias QueryOutput = Date
         /// The date.
         public var queryOutput: Date
 
@@ -175,6 +177,8 @@ extension Date: QueryBindable {
     public struct JulianDayRepresentation: QueryBindable, Sendable {
         /// A floating-point number.
         public typealias QueryValue = Self
+        /// The type of its values in Swift.
+        public typealias QueryOutput = Date
         /// The date.
         public var queryOutput: Date
 

@@ -8,6 +8,8 @@ import Foundation
 public struct JSONTextRepresentation<Value: Codable>: QueryBindable {
     /// A text.
     public typealias QueryValue = Self
+    /// The type of its values in Swift.
+    public typealias QueryOutput = Value
     /// The value.
     public var queryOutput: Value
 
@@ -30,6 +32,8 @@ public struct JSONTextRepresentation<Value: Codable>: QueryBindable {
 public struct JSONBinaryRepresentation<Value: Codable>: QueryBindable {
     /// A blob.
     public typealias QueryValue = Self
+    /// The type of its values in Swift.
+    public typealias QueryOutput = Value
     /// The value.
     public var queryOutput: Value
 

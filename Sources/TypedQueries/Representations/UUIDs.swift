@@ -76,6 +76,8 @@ extension UUID: QueryBindable {
     public struct UppercasedRepresentation: QueryBindable, Sendable {
         /// An upper-case text.
         public typealias QueryValue = Self
+        /// The type of its values in Swift.
+        public typealias QueryOutput = UUID
 
         /// The UUID.
         public var queryOutput: UUID
@@ -94,6 +96,8 @@ extension UUID: QueryBindable {
     public struct BytesRepresentation: QueryBindable, Sendable {
         /// A blob.
         public typealias QueryValue = Self
+        /// The type of its values in Swift.
+        public typealias QueryOutput = UUID
 
         /// The UUID.
         public var queryOutput: UUID

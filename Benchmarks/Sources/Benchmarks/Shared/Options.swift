@@ -10,6 +10,12 @@ enum Figure: String, CaseIterable, Sendable {
     case recordFetch = "record-fetch"
     /// Records of mixed types into rows.
     case recordInsert = "record-insert"
+    /// Rows into structs of a typed table.
+    case typedFetch = "typed-fetch"
+    /// Structs of a typed table into rows.
+    case typedInsert = "typed-insert"
+    /// One small typed query, built, run and decoded again and again.
+    case typedQuery = "typed-query"
     /// The opening of a pool.
     case poolOpen = "pool-open"
     /// Reads beside a writer.
@@ -24,12 +30,13 @@ enum Figure: String, CaseIterable, Sendable {
     /// How many rows are measured unless the command line says otherwise.
     var rowCount: Int {
         switch self {
-        case .fetch, .recordFetch: 200_000
-        case .insert, .tracked, .recordInsert: 50_000
+        case .fetch, .recordFetch, .typedFetch: 200_000
+        case .insert, .tracked, .recordInsert, .typedInsert: 50_000
         case .poolOpen: 6
         case .poolRead: 8000
         case .verifiedRead: 20_000
         case .observations: 10_000
+        case .verifiedRead, .typedQuery: 20_000
         case .sync: 336_776
         }
     }

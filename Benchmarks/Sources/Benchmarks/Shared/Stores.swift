@@ -61,6 +61,17 @@ final class RawConnection {
         return elapsed
     }
 
+    /// Runs a prepared query of one row by its key many times, and returns how long it took.
+    func query(_ sql: String, _ samples: Samples, count: Int) throws -> Elapsed {
+        var readings = RawReadings()
+        defer { raw_readings_free(&readings) }
+        let elapsed = try withUnsafePointer(to: samples.raw) { raw in
+            try measure { try check(raw_query(handle, sql, raw, count, &readings)) }
+        }
+        guard readings.count == count else { throw BenchmarkError(description: "the C loop missed rows") }
+        return elapsed
+    }
+
     /// Inserts the rows and returns how long it took.
     func insert(_ samples: VisitSamples) throws -> Elapsed {
         try withUnsafePointer(to: samples.raw) { raw in

@@ -67,6 +67,9 @@ int raw_fetch(struct sqlite3 *connection, const char *sql, RawReadings *readings
 // Runs a statement with ten parameters once for each row, in one transaction.
 int raw_insert(struct sqlite3 *connection, const char *sql, const RawReadings *readings);
 
+/// Runs a prepared query of one row `count` times in a transaction, each time with the key of another row.
+int raw_query(struct sqlite3 *connection, const char *sql, const RawReadings *keys, size_t count, RawReadings *readings);
+
 #include "RawVisits.h"
 
 #endif

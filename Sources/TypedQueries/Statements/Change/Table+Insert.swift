@@ -39,8 +39,24 @@ extension Table {
     public static func insert<Target: QueryExpression>(
         or policy: ConflictPolicy? = nil, @InsertValuesBuilder<Self> values: () -> InsertedRows,
         onConflict target: (TableColumns) -> Target,
-        @QueryFragmentBuilder<Bool> `where` targetCondition: (TableColumns) -> FragmentList = { _ in FragmentList() },
         doUpdate updates: (inout Updates<Self>, Excluded<Self>.TableColumns) -> Void = { _, _ in },
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+    ) -> Insert<Self, ()> {
+        insert(or: policy, values: values)
+            .conflict(
+                ConflictClause(
+                    updating: Self.self, updates, where: condition,
+                    target: target(columns).queryFragment))
+    }
+
+    /// The same, or updates the row that has the same values in the columns of a target, which belongs to a partial index.
+    ///
+    /// `$0` is the row to be updated, `$1` the one that could not be inserted. Without updates the row in the way stays.
+    public static func insert<Target: QueryExpression>(
+        or policy: ConflictPolicy? = nil, @InsertValuesBuilder<Self> values: () -> InsertedRows,
+        onConflict target: (TableColumns) -> Target,
+        @QueryFragmentBuilder<Bool> `where` targetCondition: (TableColumns) -> FragmentList,
+        doUpdate updates: (inout Updates<Self>, Excluded<Self>.TableColumns) -> Void,
         @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
     ) -> Insert<Self, ()> {
         insert(or: policy, values: values)
@@ -68,7 +84,23 @@ extension Table {
     public static func insert<Target: QueryExpression>(
         or policy: ConflictPolicy? = nil, @InsertValuesBuilder<Self> values: () -> InsertedRows,
         onConflict target: (TableColumns) -> Target,
-        @QueryFragmentBuilder<Bool> `where` targetCondition: (TableColumns) -> FragmentList = { _ in FragmentList() },
+        doUpdate updates: (inout Updates<Self>) -> Void,
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+    ) -> Insert<Self, ()> {
+        insert(or: policy, values: values)
+            .conflict(
+                ConflictClause(
+                    updating: Self.self, { assignments, _ in updates(&assignments) }, where: condition,
+                    target: target(columns).queryFragment))
+    }
+
+    /// The same, or updates the row that has the same values in the columns of a target, which belongs to a partial index.
+    ///
+    /// `$0` is the row to be updated. Without updates the row in the way stays.
+    public static func insert<Target: QueryExpression>(
+        or policy: ConflictPolicy? = nil, @InsertValuesBuilder<Self> values: () -> InsertedRows,
+        onConflict target: (TableColumns) -> Target,
+        @QueryFragmentBuilder<Bool> `where` targetCondition: (TableColumns) -> FragmentList,
         doUpdate updates: (inout Updates<Self>) -> Void,
         @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
     ) -> Insert<Self, ()> {

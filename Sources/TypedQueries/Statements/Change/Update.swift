@@ -47,6 +47,7 @@ public struct Update<Root: Table, Returning>: WritableStatement {
             fragment.append(source)
         }
         if !conditions.isEmpty {
+            fragment.beginPart(.glue)
             fragment.append(sql: "\nWHERE ")
             fragment.beginPart(.changeCondition)
             conditions.writeConjunction(to: &fragment)
@@ -90,6 +91,7 @@ public struct Delete<Root: Table, Returning>: WritableStatement {
         fragment.append(sql: "DELETE FROM ")
         fragment.append(sourceOf: Root.self)
         if !conditions.isEmpty {
+            fragment.beginPart(.glue)
             fragment.append(sql: "\nWHERE ")
             fragment.beginPart(.changeCondition)
             conditions.writeConjunction(to: &fragment)

@@ -54,7 +54,12 @@ public struct Updates<Base: Table> {
         assignments = row.fragment
     }
 
+    // A value and an expression may both be assigned. Reading has to be the expression that operators take: getters
+    // that are not available count as any other in overload resolution, so the others are disfavored, and the one
+    // for values has the narrower key path of those two.
+
     /// The value that is assigned to a column.
+    @_disfavoredOverload
     public subscript<Value: QueryRepresentable>(
         dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Value>>
     ) -> Value.QueryOutput {
@@ -73,15 +78,14 @@ public struct Updates<Base: Table> {
 
     /// The expression that is assigned to a column.
     @_disfavoredOverload
-    public subscript<Value: QueryRepresentable>(
-        dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Value>>
-    ) -> any QueryExpression<Value> {
+    public subscript<Column: WritableTableColumnExpression>(
+        dynamicMember keyPath: KeyPath<Base.TableColumns, Column>
+    ) -> any QueryExpression<Column.Value> {
         get { Base.columns[keyPath: keyPath] }
-        set { set(Base.columns[keyPath: keyPath], newValue) }
+        set { set(TableColumn<Base, Column.Value>(Base.columns[keyPath: keyPath].name), newValue) }
     }
 
     /// The columns of a group, which are assigned one by one.
-    @_disfavoredOverload
     public subscript<Group: Table>(
         dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Group>>
     ) -> GroupUpdates<Base, Group> {
@@ -106,6 +110,7 @@ public struct GroupUpdates<Base: Table, Group: Table> {
     }
 
     /// The value that is assigned to a column of the group.
+    @_disfavoredOverload
     public subscript<Value: QueryRepresentable>(
         dynamicMember keyPath: KeyPath<Group.TableColumns, TableColumn<Group, Value>>
     ) -> Value.QueryOutput {

@@ -1,0 +1,267 @@
+/// Runs changes whose RETURNING clause or upsert the engine lacks, by other statements.
+///
+/// All happens in a savepoint: either everything is done, or nothing.
+struct ChangeEmulation {
+    let db: Database
+    let parts: ChangeParts
+
+    /// Runs a fragment, if it is such a change.
+    ///
+    /// - parameter read: Gets the SELECT of what is returned; nil when nothing is.
+    /// - returns: Whether it was run.
+    static func run(
+        _ db: Database, _ fragment: QueryFragment, read: ((QueryFragment) throws -> Void)?
+    ) throws -> Bool {
+        guard QueryFragment.marksParts, let parts = ChangeParts(fragment) else { return false }
+        let emulation = ChangeEmulation(db: db, parts: parts)
+        try db.inSavepoint {
+            try emulation.run(read ?? { _ in })
+            return .commit
+        }
+        return true
+    }
+
+    private func run(_ read: (QueryFragment) throws -> Void) throws {
+        if parts.isInsert {
+            let keys = try insert()
+            if !parts.returned.isEmpty { try read(selection(keys)) }
+        } else if parts.isDelete {
+            try read(selection(where: parts.condition))
+            try execute(parts.head, parts.condition)
+        } else {
+            let keys = try Int64.fetchAll(db, parts.commonTables, "SELECT rowid FROM ", parts.head.source, parts.condition)
+            try execute(parts.head, parts.condition)
+            try read(selection(keys))
+        }
+    }
+
+    private func execute(_ head: QueryFragment, _ condition: QueryFragment) throws {
+        var fragment = parts.commonTables
+        fragment.append(head)
+        if !condition.isEmpty {
+            fragment.append(sql: "\nWHERE ")
+            fragment.append(condition)
+        }
+        try db.executeFragment(fragment)
+    }
+
+    // MARK: Rows that are inserted
+
+    /// Inserts the rows one by one.
+    ///
+    /// - returns: The numbers of the rows that were inserted or updated.
+    private func insert() throws -> [Int64] {
+        var keys: [Int64] = []
+        for row in try rows() {
+            if let key = try insert(row) { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// The rows as lists of values between parentheses; nil for one of defaults.
+    private func rows() throws -> [QueryFragment?] {
+        if parts.insertsDefaults { return [nil] }
+        guard let select = parts.select else { return parts.rows }
+        var query = parts.commonTables
+        query.append(select)
+        let statement = try db.cursorStatement(query)
+        return try Row.fetchAll(statement).map { row in
+            var values = QueryFragment("(")
+            for index in 0..<row.count {
+                if index > 0 { values.append(sql: ", ") }
+                values.append(binding: QueryBinding(row[index] as DatabaseValue))
+            }
+            values.append(sql: ")")
+            return values
+        }
+    }
+
+    private func insert(_ row: QueryFragment?) throws -> Int64? {
+        if parts.assignments != nil, let row, let key = try rowInTheWay(row) {
+            return try update(key, row) ? key : nil
+        }
+        var fragment = parts.select == nil ? parts.commonTables : QueryFragment()
+        fragment.append(parts.head)
+        if let row {
+            fragment.append(sql: "\nVALUES ")
+            fragment.append(row)
+        } else {
+            fragment.append(sql: " DEFAULT VALUES")
+        }
+        let before = db.totalChangesCount
+        do {
+            try db.executeFragment(fragment)
+        } catch let error as DatabaseError where parts.doesNothing && error.isUniquenessError {
+            return nil
+        }
+        // A policy may have left it out.
+        return db.totalChangesCount > before ? db.lastInsertedRowID : nil
+    }
+
+    /// `WITH "excluded" AS (…)`, with the row that is inserted.
+    private func excluded(_ row: QueryFragment) -> QueryFragment {
+        var fragment = QueryFragment("WITH \"excluded\"")
+        fragment.append(parts.head.columnNames)
+        fragment.append(sql: " AS (VALUES ")
+        fragment.append(row)
+        fragment.append(sql: ") ")
+        return fragment
+    }
+
+    private func rowInTheWay(_ row: QueryFragment) throws -> Int64? {
+        guard !parts.conflictTarget.isEmpty else {
+            throw EngineNeed.error(EngineNeed.generalUpsert.name, EngineNeed.generalUpsert.version, sql: parts.head.debugDescription)
+        }
+        var condition = QueryFragment()
+        for name in parts.conflictTarget.names {
+            condition.append(sql: condition.isEmpty ? "" : " AND ")
+            condition.append(identifier: name)
+            condition.append(sql: " = (SELECT ")
+            condition.append(identifier: name)
+            condition.append(sql: " FROM \"excluded\")")
+        }
+        return try Int64.fetchAll(db, excluded(row), "SELECT rowid FROM ", parts.head.source, condition).first
+    }
+
+    private func update(_ key: Int64, _ row: QueryFragment) throws -> Bool {
+        var fragment = excluded(row)
+        fragment.append(sql: "UPDATE ")
+        fragment.append(parts.head.source)
+        fragment.append(sql: " SET ")
+        fragment.append((parts.assignments ?? QueryFragment()).withExcludedSubqueries)
+        fragment.append(sql: " WHERE rowid = ")
+        fragment.append(binding: .int(key))
+        if !parts.updateCondition.isEmpty {
+            fragment.append(sql: " AND (")
+            fragment.append(parts.updateCondition.withExcludedSubqueries)
+            fragment.append(sql: ")")
+        }
+        let before = db.totalChangesCount
+        try db.executeFragment(fragment)
+        return db.totalChangesCount > before
+    }
+
+    // MARK: What is returned
+
+    private func selection(where condition: QueryFragment) -> QueryFragment {
+        var fragment = parts.commonTables
+        fragment.append(sql: "SELECT ")
+        fragment.append(parts.returned)
+        fragment.append(sql: " FROM ")
+        fragment.append(parts.head.source)
+        if !condition.isEmpty {
+            fragment.append(sql: " WHERE ")
+            fragment.append(condition)
+        }
+        return fragment
+    }
+
+    /// What is returned of rows, in their order.
+    private func selection(_ keys: [Int64]) -> QueryFragment {
+        var condition = QueryFragment("rowid IN (")
+        condition.append(sql: keys.map(String.init).joined(separator: ","))
+        condition.append(sql: ")")
+        var fragment = selection(where: condition)
+        guard keys.count > 1, keys != keys.sorted() else { return fragment }
+        fragment.append(sql: " ORDER BY CASE rowid")
+        for (position, key) in keys.enumerated() { fragment.append(sql: " WHEN \(key) THEN \(position)" as String) }
+        fragment.append(sql: " END")
+        return fragment
+    }
+}
+
+extension Int64 {
+    fileprivate static func fetchAll(
+        _ db: Database, _ tables: QueryFragment, _ select: StaticString, _ source: QueryFragment,
+        _ condition: QueryFragment
+    ) throws -> [Int64] {
+        var fragment = tables
+        fragment.append(sql: select)
+        fragment.append(source)
+        if !condition.isEmpty {
+            fragment.append(sql: " WHERE ")
+            fragment.append(condition)
+        }
+        return try SQLQueryExpression(fragment, as: Int64.self).fetchAll(db)
+    }
+}
+
+extension DatabaseError {
+    /// Whether another row has the same key.
+    fileprivate var isUniquenessError: Bool {
+        [.SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID]
+            .contains(extendedResultCode)
+    }
+}
+
+extension QueryBinding {
+    init(_ value: DatabaseValue) {
+        self =
+            switch value.storage {
+            case .null: .null
+            case .int64(let value): .int(value)
+            case .double(let value): .double(value)
+            case .string(let value): .text(value)
+            case .blob(let value): .blob([UInt8](value))
+            }
+    }
+}
+
+extension QueryFragment {
+    /// The table of the head of a change.
+    fileprivate var source: QueryFragment {
+        var fragment = QueryFragment()
+        var index = 0
+        while index < code.count {
+            let length = Code.length(code[index])
+            if code[index] == Code.tableSource {
+                fragment.code.append(contentsOf: code[index..<index + length])
+                return fragment
+            }
+            index += length
+        }
+        return fragment
+    }
+
+    /// The names of the columns between parentheses, at the end of an INSERT's head.
+    fileprivate var columnNames: QueryFragment {
+        var fragment = QueryFragment()
+        var index = 0
+        while index < code.count, code[index] != UInt8(ascii: "(") { index += Code.length(code[index]) }
+        fragment.code.append(contentsOf: code[index...])
+        return fragment
+    }
+
+    /// The names in a list of quoted names.
+    fileprivate var names: [String] {
+        let text = String(decoding: FragmentRenderer(self).text, as: UTF8.self)
+        return text.split(separator: "\"").map(String.init).filter { $0 != ", " }
+    }
+
+    /// The piece, where columns of the row that could not be inserted are read by subqueries.
+    fileprivate var withExcludedSubqueries: QueryFragment {
+        var result = QueryFragment()
+        result.bindings = bindings
+        var index = 0
+        while index < code.count {
+            let byte = code[index]
+            let length = Code.length(byte)
+            let isExcluded =
+                byte == Code.tableName
+                && Self.table(at: code[index + 1..<index + 9])?.tableAlias == ExcludedName.aliasName
+            guard isExcluded else {
+                result.code.append(contentsOf: code[index..<index + length])
+                index += length
+                continue
+            }
+            // `."name"`, in which a quote is written twice.
+            var end = index + length + 2
+            while end < code.count, code[end] != UInt8(ascii: "\"") { end += 1 }
+            result.append(sql: "(SELECT ")
+            result.code.append(contentsOf: code[index...min(end, code.count - 1)])
+            result.append(sql: " FROM \"excluded\")")
+            index = end + 1
+        }
+        return result
+    }
+}
