@@ -5,7 +5,8 @@ import TypedQueries
 @Suite struct BadInputTests {
     @Test func nullForANonOptionalSaysWhere() throws {
         try withStore { (db) throws in
-            try db.execute(sql: "CREATE TABLE counters (value INTEGER); INSERT INTO counters VALUES (1), (NULL)")
+            try db.execute(
+                sql: "CREATE TABLE counters (value INTEGER); INSERT INTO counters VALUES (1), (NULL)")
             let error = #expect(throws: QueryDecodingFailure.self) { try Counter.all.fetchAll(db) }
             #expect(error?.reason == .missingRequiredColumn)
             #expect(error?.table == "counters")
@@ -22,7 +23,9 @@ import TypedQueries
             try db.execute(sql: "CREATE TABLE counters (value); INSERT INTO counters VALUES ('many')")
             let error = #expect(throws: QueryDecodingFailure.self) { try Counter.all.fetchOne(db) }
             #expect(error?.reason == .typeMismatch(expected: "an integer", found: "text"))
-            #expect(error.map { "\($0)" }?.contains("column \"value\" (0) of \"counters\" is text, not an integer") == true)
+            #expect(
+                error.map { "\($0)" }?.contains(
+                    "column \"value\" (0) of \"counters\" is text, not an integer") == true)
             #expect("\(error!)".contains("many") == false)
         }
     }

@@ -25,15 +25,28 @@ import TypedQueries
         try withStore { (db) throws in
             let row = RemindersList(id: 7, title: "New", position: 4)
             #expect(try RemindersList.insert { row }.returning(\.self).fetchAll(db) == [row])
-            let insert = RemindersList.insert { ($0.title, $0.position) } values: {
+            let insert = RemindersList.insert {
+                ($0.title, $0.position)
+            } values: {
                 ("X", 8)
                 ("Y", 9)
             }
-            #expect(sql(insert) == #"INSERT INTO "remindersLists" ("title", "position") VALUES ('X', 8), ('Y', 9)"#)
+            #expect(
+                sql(insert)
+                    == #"INSERT INTO "remindersLists" ("title", "position") VALUES ('X', 8), ('Y', 9)"#)
             try insert.execute(db)
-            try RemindersList.insert { $0.title } values: { "Z" }.execute(db)
-            #expect(try RemindersList.where { $0.id.gt(7) }.order(by: \.id).select(\.position).fetchAll(db) == [8, 9, 0])
-            let select = RemindersList.insert { ($0.title, $0.position) } select: {
+            try RemindersList.insert {
+                $0.title
+            } values: {
+                "Z"
+            }.execute(db)
+            #expect(
+                try RemindersList.where { $0.id.gt(7) }.order(by: \.id).select(\.position).fetchAll(db) == [
+                    8, 9, 0,
+                ])
+            let select = RemindersList.insert {
+                ($0.title, $0.position)
+            } select: {
                 Reminder.select { ($0.title, $0.id) }
             }
             #expect(try select.returning(\.title).fetchAll(db) == ["Milk", "Bread", "Report"])
@@ -86,7 +99,8 @@ import TypedQueries
         #expect(
             sql(update)
                 == #"UPDATE "reminders" SET "title" = 'Oat milk', "priority" = NULL, "isCompleted" = NOT ("reminders"."isCompleted"), "#
-                + #""list_id" = ("reminders"."list_id") + (1), "updatedAt" = 99 WHERE ("reminders"."id") = (1)"#)
+                + #""list_id" = ("reminders"."list_id") + (1), "updatedAt" = 99 WHERE ("reminders"."id") = (1)"#
+        )
         try withStore { (db) throws in
             let rows = try update.returning(\.self).fetchAll(db)
             #expect(rows.count == 1)
@@ -106,7 +120,9 @@ import TypedQueries
 
     @Test func updatesTakeValuesOfOtherTables() throws {
         try withStore { (db) throws in
-            try Reminder.update(from: RemindersList.all) { $0.listID.eq($1.id) } set: {
+            try Reminder.update(from: RemindersList.all) {
+                $0.listID.eq($1.id)
+            } set: {
                 $0.title = $1.title
             }.execute(db)
             #expect(try Reminder.order(by: \.id).select(\.title).fetchAll(db) == ["Home", "Home", "Work"])

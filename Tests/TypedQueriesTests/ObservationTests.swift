@@ -13,7 +13,10 @@ struct Note: TypedQueries.Table, FetchableRecord, PersistableRecord, Codable, Eq
         typealias QueryValue = Note
         var text: TableColumn<Note, String> { .init("text") }
         var isDeleted: TableColumn<Note, Bool> { .init("isDeleted") }
-        static var columnList: ColumnList { let c = Self(); return .init(c.text, c.isDeleted) }
+        static var columnList: ColumnList {
+            let c = Self()
+            return .init(c.text, c.isDeleted)
+        }
     }
     static var tableName: String { "notes" }
     static var columnWidth: Int { 2 }
@@ -37,7 +40,9 @@ struct Note: TypedQueries.Table, FetchableRecord, PersistableRecord, Codable, Eq
     @Test func defaultScopesApplyToAllThatBeginsWithTheType() throws {
         let condition = #"WHERE NOT ("notes"."isDeleted")"#
         #expect(sql(Note.all).hasSuffix(condition))
-        #expect(sql(Note.where { $0.text.eq("a") }).hasSuffix(#"WHERE (NOT ("notes"."isDeleted")) AND (("notes"."text") = ('a'))"#))
+        #expect(
+            sql(Note.where { $0.text.eq("a") }).hasSuffix(
+                #"WHERE (NOT ("notes"."isDeleted")) AND (("notes"."text") = ('a'))"#))
         #expect(sql(Note.all.where { $0.text.eq("a") }) == sql(Note.where { $0.text.eq("a") }))
         #expect(sql(Note.select(\.text)).hasSuffix(condition))
         #expect(sql(Note.delete()).hasSuffix(condition))
@@ -49,7 +54,10 @@ struct Note: TypedQueries.Table, FetchableRecord, PersistableRecord, Codable, Eq
         try withStore { (db) throws in
             try db.execute(sql: Note.createTable)
             try Note(text: "by the record layer").insert(db)
-            try Note.insert { Note(text: "typed"); Note(text: "gone", isDeleted: true) }.execute(db)
+            try Note.insert {
+                Note(text: "typed")
+                Note(text: "gone", isDeleted: true)
+            }.execute(db)
             #expect(try Note.all.fetchAll(db).map(\.text) == ["by the record layer", "typed"])
             let records = try Note.fetchAll(db, sql: "SELECT * FROM notes ORDER BY text")
             #expect(records.map(\.text) == ["by the record layer", "gone", "typed"])

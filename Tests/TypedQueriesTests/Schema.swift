@@ -16,7 +16,10 @@ struct RemindersList: PrimaryKeyedTable, Equatable {
         var primaryKey: TableColumn<RemindersList, Int> { id }
         var title: TableColumn<RemindersList, String> { .init("title") }
         var position: TableColumn<RemindersList, Int> { .init("position") }
-        static var columnList: ColumnList { let c = Self(); return .init(c.id, c.title, c.position) }
+        static var columnList: ColumnList {
+            let c = Self()
+            return .init(c.id, c.title, c.position)
+        }
     }
     static var tableName: String { "remindersLists" }
     static var columnWidth: Int { Int.columnWidth + String.columnWidth + Int.columnWidth }
@@ -47,7 +50,10 @@ struct RemindersList: PrimaryKeyedTable, Equatable {
             var id: TableColumn<Draft, Int?> { .init("id") }
             var title: TableColumn<Draft, String> { .init("title") }
             var position: TableColumn<Draft, Int> { .init("position") }
-            static var columnList: ColumnList { let c = Self(); return .init(c.id, c.title, c.position) }
+            static var columnList: ColumnList {
+                let c = Self()
+                return .init(c.id, c.title, c.position)
+            }
         }
         static var tableName: String { RemindersList.tableName }
         static var columnWidth: Int { 3 }
@@ -79,7 +85,10 @@ struct Stamps: Table, Equatable {
         typealias QueryValue = Stamps
         var createdAt: TableColumn<Stamps, Int> { .init("createdAt") }
         var updatedAt: TableColumn<Stamps, Int?> { .init("updatedAt") }
-        static var columnList: ColumnList { let c = Self(); return .init(c.createdAt, c.updatedAt) }
+        static var columnList: ColumnList {
+            let c = Self()
+            return .init(c.createdAt, c.updatedAt)
+        }
     }
     static var tableName: String { "stampses" }
     static var columnWidth: Int { 2 }
@@ -215,7 +224,8 @@ func withStore<Value>(_ body: (Database) throws -> Value) throws -> Value {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: folder) }
     var configuration = Configuration()
-    configuration.prepareDatabase { try $0.usePassphrase("a test's passphrase") }
+    // A raw key, so that no test waits for a derivation.
+    configuration.prepareDatabase { try $0.useRawKey(RawKey(hex: String(repeating: "5A", count: 32))) }
     let queue = try DatabaseQueue(
         path: folder.appendingPathComponent("typed.db").path, configuration: configuration)
     return try queue.write { db in

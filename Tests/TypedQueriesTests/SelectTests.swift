@@ -68,7 +68,8 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
         let query = Reminder.select { ($0.title, $0.priority) }.order { $0.id.desc() }
         #expect(
             sql(query)
-                == #"SELECT "reminders"."title", "reminders"."priority" FROM "reminders" ORDER BY "reminders"."id" DESC"#)
+                == #"SELECT "reminders"."title", "reminders"."priority" FROM "reminders" ORDER BY "reminders"."id" DESC"#
+        )
         try withStore { (db) throws in
             let rows = try query.fetchAll(db)
             #expect(rows.map(\.0) == ["Report", "Bread", "Milk"])
@@ -124,7 +125,9 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
         let other = Reminder.as(Other.self)
         let query = Reminder.join(other.all) { $0.listID.eq($1.listID) && $0.id.lt($1.id) }
             .select { ($0.title, $1.title) }
-        #expect(sql(query).contains(#"JOIN "reminders" AS "others" ON (("reminders"."list_id") = ("others"."list_id"))"#))
+        #expect(
+            sql(query).contains(
+                #"JOIN "reminders" AS "others" ON (("reminders"."list_id") = ("others"."list_id"))"#))
         try withStore { (db) throws in
             let rows = try query.fetchAll(db)
             #expect(rows.count == 1)
@@ -150,7 +153,8 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
         #expect(sql(query).hasSuffix(#"ORDER BY "reminders"."priority" DESC NULLS FIRST"#))
         try withStore { (db) throws in
             #expect(try query.fetchAll(db) == [2, 1, 3])
-            #expect(try Reminder.order { $0.priority.asc(nulls: .last) }.select(\.id).fetchAll(db) == [3, 1, 2])
+            #expect(
+                try Reminder.order { $0.priority.asc(nulls: .last) }.select(\.id).fetchAll(db) == [3, 1, 2])
         }
     }
 
@@ -159,7 +163,9 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
             #expect(try Reminder.order(by: \.id).limit(1, offset: 1).select(\.id).fetchAll(db) == [2])
             let union = Reminder.select(\.title).union(RemindersList.select(\.title))
             #expect(try union.fetchAll(db).count == 6)
-            #expect(try Reminder.select(\.id).except(RemindersList.where { $0.id.eq(1) }.select(\.id)).fetchAll(db) == [2, 3])
+            #expect(
+                try Reminder.select(\.id).except(RemindersList.where { $0.id.eq(1) }.select(\.id)).fetchAll(
+                    db) == [2, 3])
             #expect(try Reminder.distinct().select(\.listID).fetchAll(db) == [1, 2])
         }
     }
@@ -177,7 +183,8 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
         let query = SQLQueryExpression(
             "SELECT \(Reminder.columns) FROM \(Reminder.self) WHERE \(Reminder.columns.priority) > \(bind: least)",
             as: Reminder.self)
-        #expect(sql(query) == "SELECT \(reminderColumns) FROM \"reminders\" WHERE \"reminders\".\"priority\" > 2")
+        #expect(
+            sql(query) == "SELECT \(reminderColumns) FROM \"reminders\" WHERE \"reminders\".\"priority\" > 2")
         try withStore { (db) throws in
             #expect(try query.fetchAll(db).map(\.title) == ["Milk"])
             let cursor = try query.fetchCursor(db)
@@ -190,7 +197,8 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
         try withStore { (db) throws in
             #expect(try Reminder.where { $0.id.in([1, 3]) }.fetchAll(db).count == 2)
             #expect(try Reminder.where { $0.id.notIn([1, 3]) }.fetchAll(db).map(\.id) == [2])
-            #expect(try Reminder.where { $0.id.in(RemindersList.select(\.id).limit(2)) }.fetchAll(db).count == 2)
+            #expect(
+                try Reminder.where { $0.id.in(RemindersList.select(\.id).limit(2)) }.fetchAll(db).count == 2)
             #expect(try Reminder.where { $0.id.between(2, and: 3) }.fetchAll(db).count == 2)
             #expect(try Reminder.where { $0.title.like("%e%") }.fetchAll(db).map(\.id) == [2, 3])
             #expect(try Reminder.where { $0.title.hasPrefix("Re") }.fetchAll(db).map(\.id) == [3])
@@ -200,7 +208,8 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
             #expect(try Reminder.select { $0.title + "!" }.fetchOne(db) == "Milk!")
             #expect(try Reminder.select { $0.priority ?? -1 }.fetchAll(db) == [3, -1, 1])
             #expect(try Values(1, "a").fetchOne(db)! == (1, "a"))
-            #expect(try Reminder.where { _ in RemindersList.where { $0.id.eq(9) }.exists() }.fetchAll(db).isEmpty)
+            #expect(
+                try Reminder.where { _ in RemindersList.where { $0.id.eq(9) }.exists() }.fetchAll(db).isEmpty)
         }
     }
 

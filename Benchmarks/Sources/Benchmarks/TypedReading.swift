@@ -42,7 +42,9 @@ struct TypedReading: PrimaryKeyedTable {
 
     init(_ reading: Reading) {
         id = reading.id
-        (station, sensor, sequence, flags) = (reading.station, reading.sensor, reading.sequence, reading.flags)
+        (station, sensor, sequence, flags) = (
+            reading.station, reading.sensor, reading.sequence, reading.flags
+        )
         (value, deviation) = (reading.value, reading.deviation)
         (unit, place, note) = (reading.unit, reading.place, reading.note)
     }

@@ -4,7 +4,6 @@ import Synchronization
 /// A connection to an SQLite database.
 ///
 /// You get one in the closures of ``DatabaseQueue``, and it must not leave them:
-///
 /// ```swift
 /// try dbQueue.write { db in
 ///     try db.execute(sql: "CREATE TABLE player (id BLOB PRIMARY KEY, name TEXT)")
@@ -80,7 +79,7 @@ public final class Database {
     /// What ``trace(options:_:)`` set.
     let tracer = StatementTracer()
 
-    /// What a library above this one keeps with the connection, such as an index of its statements.
+    /// What a library above this one keeps with the connection.
     package var attachment: (any ConnectionAttachment)?
 
     /// What emulated changes leave to be read.
@@ -156,7 +155,6 @@ public final class Database {
 
     /// The functions that were added to the connection.
     let functions = RegisteredFunctions()
-
     /// How SQLite has opened the file.
     let mode: OpeningMode
 

@@ -74,7 +74,8 @@ struct FragmentRenderer {
         case .anonymous: text.append(UInt8(ascii: "?"))
         case .named(let name): text.append(contentsOf: name(values.count + 1).utf8)
         case .literals:
-            text.append(contentsOf: (bindings.indices.contains(value) ? bindings[value].debugDescription : "?").utf8)
+            text.append(
+                contentsOf: (bindings.indices.contains(value) ? bindings[value].debugDescription : "?").utf8)
         }
         values.append(value)
     }

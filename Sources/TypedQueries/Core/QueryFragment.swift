@@ -231,7 +231,9 @@ extension QueryFragment: ExpressibleByStringInterpolation {
         }
 
         /// Adds a parameter.
-        public mutating func appendInterpolation(_ binding: QueryBinding) { fragment.append(binding: binding) }
+        public mutating func appendInterpolation(_ binding: QueryBinding) {
+            fragment.append(binding: binding)
+        }
 
         /// Adds a statement as a subquery would stand between parentheses.
         public mutating func appendInterpolation(_ statement: some Statement) {
@@ -244,7 +246,8 @@ extension QueryFragment: ExpressibleByStringInterpolation {
         }
 
         /// Adds a quoted name.
-        public mutating func appendInterpolation(quote name: String, delimiter: QuoteDelimiter = .identifier) {
+        public mutating func appendInterpolation(quote name: String, delimiter: QuoteDelimiter = .identifier)
+        {
             var name = name
             let quote = delimiter.byte
             fragment.code.append(quote)

@@ -52,7 +52,8 @@ struct ChangeEmulation {
     }
 
     private var returningError: DatabaseError {
-        EngineNeed.error("RETURNING of an update that changes keys or leaves rows out", 3_035_000,
+        EngineNeed.error(
+            "RETURNING of an update that changes keys or leaves rows out", 3_035_000,
             sql: parts.head.debugDescription)
     }
 
@@ -137,7 +138,9 @@ struct ChangeEmulation {
 
     private func rowInTheWay(_ row: QueryFragment) throws -> Int64? {
         guard !parts.conflictTarget.isEmpty else {
-            throw EngineNeed.error(EngineNeed.generalUpsert.name, EngineNeed.generalUpsert.version, sql: parts.head.debugDescription)
+            throw EngineNeed.error(
+                EngineNeed.generalUpsert.name, EngineNeed.generalUpsert.version,
+                sql: parts.head.debugDescription)
         }
         var condition = QueryFragment()
         for name in parts.conflictTarget.names {
@@ -187,7 +190,9 @@ struct ChangeEmulation {
         var fragment = selection(where: Self.condition(keys))
         guard keys.count > 1, keys != keys.sorted() else { return fragment }
         fragment.append(sql: " ORDER BY CASE rowid")
-        for (position, key) in keys.enumerated() { fragment.append(sql: " WHEN \(key) THEN \(position)" as String) }
+        for (position, key) in keys.enumerated() {
+            fragment.append(sql: " WHEN \(key) THEN \(position)" as String)
+        }
         fragment.append(sql: " END")
         return fragment
     }

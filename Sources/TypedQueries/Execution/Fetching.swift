@@ -163,7 +163,9 @@ extension Statement {
     ) throws -> [(V1.QueryOutput, V2.QueryOutput, repeat (each V).QueryOutput)]
     where QueryValue == (V1, V2, repeat each V) {
         try withFragment(db) {
-            try db.fetchAll($0, width: columnWidth(of: V1.self, V2.self, repeat (each V).self), rowType: QueryValue.self) {
+            try db.fetchAll(
+                $0, width: columnWidth(of: V1.self, V2.self, repeat (each V).self), rowType: QueryValue.self
+            ) {
                 (
                     try $0.value(V1.self), try $0.value(V2.self),
                     repeat try $0.value((each V).self)
@@ -181,7 +183,9 @@ extension Statement {
     ) throws -> (V1.QueryOutput, V2.QueryOutput, repeat (each V).QueryOutput)?
     where QueryValue == (V1, V2, repeat each V) {
         try withFragment(db) {
-            try db.fetchOne($0, width: columnWidth(of: V1.self, V2.self, repeat (each V).self), rowType: QueryValue.self) {
+            try db.fetchOne(
+                $0, width: columnWidth(of: V1.self, V2.self, repeat (each V).self), rowType: QueryValue.self
+            ) {
                 (
                     try $0.value(V1.self), try $0.value(V2.self),
                     repeat try $0.value((each V).self)
@@ -199,7 +203,7 @@ func columnWidth<each V: QueryRepresentable>(of types: repeat (each V).Type) -> 
     return width
 }
 
-extension SelectStatement where QueryValue == (), Joins == Joined< > {
+extension SelectStatement where QueryValue == (), Joins == NoJoins {
     /// All rows.
     ///
     /// - throws: A `DatabaseError`, or a ``QueryDecodingFailure``.
@@ -231,7 +235,9 @@ extension SelectStatement where QueryValue == () {
     ) throws -> [(From.QueryOutput, J1.QueryOutput, repeat (each J).QueryOutput)]
     where Joins == Joined<J1, repeat each J> {
         try withFragment(db) {
-            try db.fetchAll($0, width: columnWidth(of: From.self, J1.self, repeat (each J).self), rowType: From.self) {
+            try db.fetchAll(
+                $0, width: columnWidth(of: From.self, J1.self, repeat (each J).self), rowType: From.self
+            ) {
                 (
                     try $0.value(From.self), try $0.value(J1.self),
                     repeat try $0.value((each J).self)
@@ -249,7 +255,9 @@ extension SelectStatement where QueryValue == () {
     ) throws -> (From.QueryOutput, J1.QueryOutput, repeat (each J).QueryOutput)?
     where Joins == Joined<J1, repeat each J> {
         try withFragment(db) {
-            try db.fetchOne($0, width: columnWidth(of: From.self, J1.self, repeat (each J).self), rowType: From.self) {
+            try db.fetchOne(
+                $0, width: columnWidth(of: From.self, J1.self, repeat (each J).self), rowType: From.self
+            ) {
                 (
                     try $0.value(From.self), try $0.value(J1.self),
                     repeat try $0.value((each J).self)

@@ -60,7 +60,9 @@ extension QueryDecodingFailure {
 
 extension Table {
     /// The table of a column, counted from 0.
-    fileprivate static func table(atColumn index: Int) -> (any Table.Type)? { index < columnWidth ? Self.self : nil }
+    fileprivate static func table(atColumn index: Int) -> (any Table.Type)? {
+        index < columnWidth ? Self.self : nil
+    }
 }
 
 extension Database {
@@ -107,7 +109,7 @@ extension Statement {
     }
 }
 
-extension SelectStatement where QueryValue == (), Joins == Joined< > {
+extension SelectStatement where QueryValue == (), Joins == NoJoins {
     /// A cursor of the rows.
     ///
     /// - throws: A `DatabaseError`.
@@ -170,7 +172,7 @@ extension NotFound {
     @usableFromInline init(_ tableName: String) { self.tableName = tableName }
 }
 
-extension SelectStatement where From: PrimaryKeyedTable, QueryValue == (), Joins == Joined< > {
+extension SelectStatement where From: PrimaryKeyedTable, QueryValue == (), Joins == NoJoins {
     /// The row with a key, if it is one of the statement's.
     ///
     /// - throws: ``NotFound``, a `DatabaseError`, or a ``QueryDecodingFailure``.

@@ -52,7 +52,8 @@ final class StatementIndex: ConnectionAttachment {
         var hash = 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
         var index = 0
         while index &+ 8 <= bytes.count {
-            hash = (hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            hash =
+                (hash ^ bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
                 &* 0xFF51_AFD7_ED55_8CCD
             hash ^= hash >> 32
             index &+= 8
@@ -109,7 +110,8 @@ extension Database {
             if !entry.statement.isBusy { return entry }
             // A statement of its own, for this run.
             let statement = try makeStatement(sql: entry.statement.sql)
-            return StatementIndex.Entry(key: entry.key, hash: hash, statement: statement, values: entry.values)
+            return StatementIndex.Entry(
+                key: entry.key, hash: hash, statement: statement, values: entry.values)
         }
         let entry = try makeEntry(fragment, hash)
         index.insert(entry)

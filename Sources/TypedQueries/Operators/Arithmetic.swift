@@ -3,28 +3,36 @@
 extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped: Numeric {
     /// `+`
     @inlinable
-    public static func + <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func + <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
         Comparison(left, " + ", right)
     }
 
     /// `-`
     @inlinable
-    public static func - <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func - <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
         Comparison(left, " - ", right)
     }
 
     /// `*`
     @inlinable
-    public static func * <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func * <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
         Comparison(left, " * ", right)
     }
 
     /// `/`, which is NULL when the divisor is 0, and a whole number when both are.
     @inlinable
-    public static func / <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func / <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
         Comparison(left, " / ", right)
     }
@@ -39,35 +47,45 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
 extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped: BinaryInteger {
     /// `%`
     @inlinable
-    public static func % <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func % <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
         Comparison(left, " % ", right)
     }
 
     /// `&`
     @inlinable
-    public static func & <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func & <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
         Comparison(left, " & ", right)
     }
 
     /// `|`
     @inlinable
-    public static func | <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func | <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
         Comparison(left, " | ", right)
     }
 
     /// `<<`
     @inlinable
-    public static func << <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func << <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped: BinaryInteger {
         Comparison(left, " << ", right)
     }
 
     /// `>>`
     @inlinable
-    public static func >> <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func >> <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped: BinaryInteger {
         Comparison(left, " >> ", right)
     }

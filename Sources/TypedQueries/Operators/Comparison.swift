@@ -154,19 +154,24 @@ public struct NullTest<Base: QueryExpression>: WritableExpression where Base.Que
 extension QueryExpression where QueryValue: QueryRepresentable {
     /// `=`, with a value of the type that the representation is of.
     @inlinable @_disfavoredOverload
-    public func eq(_ value: QueryValue.QueryOutput) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool> {
+    public func eq(_ value: QueryValue.QueryOutput) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool>
+    {
         Comparison(self, " = ", BindQueryExpression(value))
     }
 
     /// `<>`, with a value of the type that the representation is of.
     @inlinable @_disfavoredOverload
-    public func neq(_ value: QueryValue.QueryOutput) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool> {
+    public func neq(_ value: QueryValue.QueryOutput) -> Comparison<
+        Self, BindQueryExpression<QueryValue>, Bool
+    > {
         Comparison(self, " <> ", BindQueryExpression(value))
     }
 
     /// `IS`, with a value of the type that the representation is of.
     @inlinable @_disfavoredOverload
-    public func `is`(_ value: QueryValue.QueryOutput) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool> {
+    public func `is`(_ value: QueryValue.QueryOutput) -> Comparison<
+        Self, BindQueryExpression<QueryValue>, Bool
+    > {
         Comparison(self, " IS ", BindQueryExpression(value))
     }
 

@@ -21,7 +21,9 @@ public struct MembershipTest<Base: QueryExpression>: WritableExpression {
 }
 
 extension QueryExpression where QueryValue: QueryRepresentable {
-    private func member(_ list: some Sequence<QueryValue.QueryOutput>, _ symbol: StaticString) -> MembershipTest<Self> {
+    private func member(_ list: some Sequence<QueryValue.QueryOutput>, _ symbol: StaticString)
+        -> MembershipTest<Self>
+    {
         var fragment = QueryFragment()
         fragment.append(list: list, of: QueryValue.self)
         return MembershipTest(base: self, symbol: symbol, list: fragment)
@@ -38,7 +40,8 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     }
 
     /// `IN`: whether the value is one of a statement's.
-    public func `in`<Other: QueryRepresentable>(_ statement: some PartialSelectStatement<Other>) -> MembershipTest<Self>
+    public func `in`<Other: QueryRepresentable>(_ statement: some PartialSelectStatement<Other>)
+        -> MembershipTest<Self>
     where Other.QueryUnwrapped == QueryValue.QueryUnwrapped {
         MembershipTest(base: self, symbol: " IN ", list: statement.query)
     }
@@ -110,7 +113,9 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
     /// - parameters:
     ///     - pattern: The form.
     ///     - escape: The character before a `%` or `_` that stands for itself.
-    public func like(_ pattern: some QueryExpression<String>, escape: Character? = nil) -> SQLQueryExpression<Bool> {
+    public func like(_ pattern: some QueryExpression<String>, escape: Character? = nil) -> SQLQueryExpression<
+        Bool
+    > {
         match(" LIKE ", pattern.queryFragment, escape: escape)
     }
 
@@ -136,18 +141,25 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
 
     private func pattern(_ prefix: String, _ text: String, _ suffix: String) -> SQLQueryExpression<Bool> {
         let needsEscape = text.contains { "%_\\".contains($0) }
-        let escaped = needsEscape ? text.reduce(into: "") { $0 += "%_\\".contains($1) ? "\\\($1)" : "\($1)" } : text
+        let escaped =
+            needsEscape ? text.reduce(into: "") { $0 += "%_\\".contains($1) ? "\\\($1)" : "\($1)" } : text
         return match(
-            " LIKE ", QueryFragment(binding: .text(prefix + escaped + suffix)), escape: needsEscape ? "\\" : nil)
+            " LIKE ", QueryFragment(binding: .text(prefix + escaped + suffix)),
+            escape: needsEscape ? "\\" : nil)
     }
 
+    // Texts are expressions too, and have functions of these names that are to go first.
+
     /// Whether the text begins with another, without regard to the case of ASCII letters.
+    @_disfavoredOverload
     public func hasPrefix(_ text: String) -> SQLQueryExpression<Bool> { pattern("", text, "%") }
 
     /// Whether the text ends with another, without regard to the case of ASCII letters.
+    @_disfavoredOverload
     public func hasSuffix(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "") }
 
     /// Whether the text has another in it, without regard to the case of ASCII letters.
+    @_disfavoredOverload
     public func contains(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "%") }
 
     /// The text, compared by a collation: `COLLATE`.
@@ -161,7 +173,9 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
     }
 
     /// Two texts, one behind the other: `||`.
-    public static func + <Other: QueryExpression>(left: Self, right: Other) -> Comparison<Self, Other, QueryValue>
+    public static func + <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
+        Self, Other, QueryValue
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == String {
         Comparison(left, " || ", right)
     }

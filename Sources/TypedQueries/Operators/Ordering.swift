@@ -38,8 +38,12 @@ public struct OrderingTerm: QueryExpression, Sendable {
 
 extension QueryExpression where QueryValue: QueryRepresentable {
     /// From the least value to the greatest: `ASC`. NULL is the least unless you say where it stands.
-    public func asc(nulls: NullsOrdering? = nil) -> OrderingTerm { OrderingTerm(queryFragment, " ASC", nulls) }
+    public func asc(nulls: NullsOrdering? = nil) -> OrderingTerm {
+        OrderingTerm(queryFragment, " ASC", nulls)
+    }
 
     /// From the greatest value to the least: `DESC`. NULL is the least unless you say where it stands.
-    public func desc(nulls: NullsOrdering? = nil) -> OrderingTerm { OrderingTerm(queryFragment, " DESC", nulls) }
+    public func desc(nulls: NullsOrdering? = nil) -> OrderingTerm {
+        OrderingTerm(queryFragment, " DESC", nulls)
+    }
 }

@@ -3,7 +3,8 @@ import Foundation
 /// UUIDs as text, without a string in between.
 @usableFromInline enum UUIDText {
     /// Gives the 36 bytes of the lower-case text to a function.
-    static func withLowercasedBytes<Value>(of uuid: UUID, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+    static func withLowercasedBytes<Value>(of uuid: UUID, _ body: (UnsafeRawBufferPointer) -> Value) -> Value
+    {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { text in
             withUnsafeBytes(of: uuid.uuid) { bytes in
                 var index = 0
@@ -112,7 +113,8 @@ extension UUID: QueryBindable {
             queryOutput = try decoder.required(
                 decoder.decodeBlob { bytes in
                     guard bytes.count == 16 else {
-                        throw QueryDecodingError.invalidValue("the blob is no UUID: it has \(bytes.count) bytes")
+                        throw QueryDecodingError.invalidValue(
+                            "the blob is no UUID: it has \(bytes.count) bytes")
                     }
                     return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
                 })

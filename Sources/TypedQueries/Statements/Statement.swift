@@ -6,7 +6,7 @@ public protocol Statement<QueryValue>: QueryExpression, Hashable, Sendable {
     associatedtype From: Table
 
     /// The tables that are joined to it: ``Joined``.
-    associatedtype Joins = Joined< >
+    associatedtype Joins = NoJoins
 
     /// The SQL of the statement.
     var query: QueryFragment { get }
@@ -17,6 +17,11 @@ public protocol Statement<QueryValue>: QueryExpression, Hashable, Sendable {
 
 /// The types of tables that are joined to another, in order.
 public struct Joined<each Other: Table>: Sendable {}
+
+// The compiler takes `<>` for an operator, and the formatter would write it.
+// swift-format-ignore
+/// No tables that are joined to another.
+public typealias NoJoins = Joined< >
 
 extension Statement {
     /// Adds the SQL.
@@ -67,4 +72,4 @@ public protocol SelectStatement<QueryValue, From, Joins>: PartialSelectStatement
 public typealias StatementOf<QueryValue> = Statement<QueryValue>
 
 /// A SELECT of whole rows of a table.
-public typealias SelectStatementOf<From: Table> = SelectStatement<(), From, Joined< >>
+public typealias SelectStatementOf<From: Table> = SelectStatement<(), From, NoJoins>

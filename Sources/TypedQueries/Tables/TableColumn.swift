@@ -22,7 +22,9 @@ extension TableColumnExpression {
 
     /// Adds the qualified name, or those of the group's columns.
     @inlinable
-    public func write(to fragment: inout QueryFragment) { Value.writeColumn(name, of: Root.self, to: &fragment) }
+    public func write(to fragment: inout QueryFragment) {
+        Value.writeColumn(name, of: Root.self, to: &fragment)
+    }
 
     /// The qualified name, or those of the group's columns.
     @inlinable

@@ -38,7 +38,7 @@ extension Where {
     ///     - constraint: Which of its rows belongs to which row.
     ///     - updates: What is assigned.
     public func update<Other: Table>(
-        or policy: ConflictPolicy? = nil, from other: some SelectStatement<(), Other, Joined< >>,
+        or policy: ConflictPolicy? = nil, from other: some SelectStatement<(), Other, NoJoins>,
         on constraint: (From.TableColumns, Other.TableColumns) -> some QueryExpression<Bool>,
         set updates: (inout Updates<From>, Other.TableColumns) -> Void
     ) -> Update<From, ()> {
@@ -95,7 +95,7 @@ extension Table {
 
     /// Updates the rows from those of another table that meet a condition: `UPDATE … FROM`.
     public static func update<Other: Table>(
-        or policy: ConflictPolicy? = nil, from other: some SelectStatement<(), Other, Joined< >>,
+        or policy: ConflictPolicy? = nil, from other: some SelectStatement<(), Other, NoJoins>,
         on constraint: (TableColumns, Other.TableColumns) -> some QueryExpression<Bool>,
         set updates: (inout Updates<Self>, Other.TableColumns) -> Void
     ) -> Update<Self, ()> {

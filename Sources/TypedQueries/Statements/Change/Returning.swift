@@ -1,4 +1,6 @@
 // What changes return of each row.
+// One value or a tuple: the closure says which.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
 
 extension Insert where Returning == () {
     /// Returns a column of each row, or the row: `\.self`.

@@ -27,7 +27,8 @@ extension Table {
     public static func insert(
         or policy: ConflictPolicy? = nil, @InsertValuesBuilder<Self> values: () -> InsertedRows,
         onConflictDoUpdate updates: (inout Updates<Self>, Excluded<Self>.TableColumns) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, values: values)
             .conflict(ConflictClause(updating: Self.self, updates, where: condition))
@@ -40,7 +41,8 @@ extension Table {
         or policy: ConflictPolicy? = nil, @InsertValuesBuilder<Self> values: () -> InsertedRows,
         onConflict target: (TableColumns) -> Target,
         doUpdate updates: (inout Updates<Self>, Excluded<Self>.TableColumns) -> Void = { _, _ in },
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, values: values)
             .conflict(
@@ -57,7 +59,8 @@ extension Table {
         onConflict target: (TableColumns) -> Target,
         @QueryFragmentBuilder<Bool> `where` targetCondition: (TableColumns) -> FragmentList,
         doUpdate updates: (inout Updates<Self>, Excluded<Self>.TableColumns) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, values: values)
             .conflict(
@@ -72,10 +75,13 @@ extension Table {
     public static func insert(
         or policy: ConflictPolicy? = nil, @InsertValuesBuilder<Self> values: () -> InsertedRows,
         onConflictDoUpdate updates: (inout Updates<Self>) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, values: values)
-            .conflict(ConflictClause(updating: Self.self, { assignments, _ in updates(&assignments) }, where: condition))
+            .conflict(
+                ConflictClause(
+                    updating: Self.self, { assignments, _ in updates(&assignments) }, where: condition))
     }
 
     /// The same, or updates the row that has the same values in the columns of a target.
@@ -85,7 +91,8 @@ extension Table {
         or policy: ConflictPolicy? = nil, @InsertValuesBuilder<Self> values: () -> InsertedRows,
         onConflict target: (TableColumns) -> Target,
         doUpdate updates: (inout Updates<Self>) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, values: values)
             .conflict(
@@ -102,7 +109,8 @@ extension Table {
         onConflict target: (TableColumns) -> Target,
         @QueryFragmentBuilder<Bool> `where` targetCondition: (TableColumns) -> FragmentList,
         doUpdate updates: (inout Updates<Self>) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, values: values)
             .conflict(

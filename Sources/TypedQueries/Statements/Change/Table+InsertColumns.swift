@@ -44,19 +44,22 @@ extension Table {
         or policy: ConflictPolicy? = nil, _ column: (TableColumns) -> TableColumn<Self, V1>,
         select selection: () -> some PartialSelectStatement<V1>
     ) -> Insert<Self, ()> {
-        Insert(policy, names: column(columns).queryFragment.unqualified(Self.self), .select(selection().query))
+        Insert(
+            policy, names: column(columns).queryFragment.unqualified(Self.self), .select(selection().query))
     }
 
     /// The same, or updates the row in its way, whatever key they share. It needs SQLite 3.35.
     ///
     /// `$0` is the row to be updated, `$1` the one that could not be inserted.
     public static func insert<each V: QueryRepresentable>(
-        or policy: ConflictPolicy? = nil, _ columns: (TableColumns) -> (
+        or policy: ConflictPolicy? = nil,
+        _ columns: (TableColumns) -> (
             repeat TableColumn<Self, each V>
         ),
         @ColumnValuesBuilder<repeat each V> values: () -> QueryFragment,
         onConflictDoUpdate updates: (inout Updates<Self>, Excluded<Self>.TableColumns) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, columns, values: values)
             .conflict(ConflictClause(updating: Self.self, updates, where: condition))
@@ -66,13 +69,15 @@ extension Table {
     ///
     /// `$0` is the row to be updated, `$1` the one that could not be inserted. Without updates the row in the way stays.
     public static func insert<each V: QueryRepresentable, Target: QueryExpression>(
-        or policy: ConflictPolicy? = nil, _ columns: (TableColumns) -> (
+        or policy: ConflictPolicy? = nil,
+        _ columns: (TableColumns) -> (
             repeat TableColumn<Self, each V>
         ),
         @ColumnValuesBuilder<repeat each V> values: () -> QueryFragment,
         onConflict target: (TableColumns) -> Target,
         doUpdate updates: (inout Updates<Self>, Excluded<Self>.TableColumns) -> Void = { _, _ in },
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, columns, values: values)
             .conflict(
@@ -85,14 +90,16 @@ extension Table {
     ///
     /// `$0` is the row to be updated, `$1` the one that could not be inserted. Without updates the row in the way stays.
     public static func insert<each V: QueryRepresentable, Target: QueryExpression>(
-        or policy: ConflictPolicy? = nil, _ columns: (TableColumns) -> (
+        or policy: ConflictPolicy? = nil,
+        _ columns: (TableColumns) -> (
             repeat TableColumn<Self, each V>
         ),
         @ColumnValuesBuilder<repeat each V> values: () -> QueryFragment,
         onConflict target: (TableColumns) -> Target,
         @QueryFragmentBuilder<Bool> `where` targetCondition: (TableColumns) -> FragmentList,
         doUpdate updates: (inout Updates<Self>, Excluded<Self>.TableColumns) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, columns, values: values)
             .conflict(
@@ -105,28 +112,34 @@ extension Table {
     ///
     /// `$0` is the row to be updated.
     public static func insert<each V: QueryRepresentable>(
-        or policy: ConflictPolicy? = nil, _ columns: (TableColumns) -> (
+        or policy: ConflictPolicy? = nil,
+        _ columns: (TableColumns) -> (
             repeat TableColumn<Self, each V>
         ),
         @ColumnValuesBuilder<repeat each V> values: () -> QueryFragment,
         onConflictDoUpdate updates: (inout Updates<Self>) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, columns, values: values)
-            .conflict(ConflictClause(updating: Self.self, { assignments, _ in updates(&assignments) }, where: condition))
+            .conflict(
+                ConflictClause(
+                    updating: Self.self, { assignments, _ in updates(&assignments) }, where: condition))
     }
 
     /// The same, or updates the row that has the same values in the columns of a target.
     ///
     /// `$0` is the row to be updated. Without updates the row in the way stays.
     public static func insert<each V: QueryRepresentable, Target: QueryExpression>(
-        or policy: ConflictPolicy? = nil, _ columns: (TableColumns) -> (
+        or policy: ConflictPolicy? = nil,
+        _ columns: (TableColumns) -> (
             repeat TableColumn<Self, each V>
         ),
         @ColumnValuesBuilder<repeat each V> values: () -> QueryFragment,
         onConflict target: (TableColumns) -> Target,
         doUpdate updates: (inout Updates<Self>) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, columns, values: values)
             .conflict(
@@ -139,14 +152,16 @@ extension Table {
     ///
     /// `$0` is the row to be updated. Without updates the row in the way stays.
     public static func insert<each V: QueryRepresentable, Target: QueryExpression>(
-        or policy: ConflictPolicy? = nil, _ columns: (TableColumns) -> (
+        or policy: ConflictPolicy? = nil,
+        _ columns: (TableColumns) -> (
             repeat TableColumn<Self, each V>
         ),
         @ColumnValuesBuilder<repeat each V> values: () -> QueryFragment,
         onConflict target: (TableColumns) -> Target,
         @QueryFragmentBuilder<Bool> `where` targetCondition: (TableColumns) -> FragmentList,
         doUpdate updates: (inout Updates<Self>) -> Void,
-        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> `where` condition: (TableColumns) -> FragmentList = { _ in FragmentList()
+        }
     ) -> Insert<Self, ()> {
         insert(or: policy, columns, values: values)
             .conflict(

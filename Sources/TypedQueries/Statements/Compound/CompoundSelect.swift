@@ -159,7 +159,7 @@ public enum CommonTableExpressionBuilder {
     }
     /// A common table of whole rows of another one.
     public static func buildExpression<Rows: Table>(
-        _ statement: some SelectStatement<(), Rows, Joined< >>
+        _ statement: some SelectStatement<(), Rows, NoJoins>
     ) -> FragmentList {
         table(Rows.self, statement.query)
     }

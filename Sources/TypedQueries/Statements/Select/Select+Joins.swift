@@ -38,7 +38,8 @@ extension SelectClauses {
 
 extension Select {
     func joined<New, Root: Table, NewJoins, Other: Table, OtherColumns, Others>(
-        _ kind: JoinKind, _ other: some SelectStatement<OtherColumns, Other, Others>, on condition: QueryFragment,
+        _ kind: JoinKind, _ other: some SelectStatement<OtherColumns, Other, Others>,
+        on condition: QueryFragment,
         as type: Select<New, Root, NewJoins>.Type
     ) -> Select<New, Root, NewJoins> {
         var clauses = clauses

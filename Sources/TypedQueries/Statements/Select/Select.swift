@@ -149,7 +149,7 @@ extension Select {
     }
 
     /// Adds the clauses of a static member of the table's type that is a query.
-    public subscript(dynamicMember keyPath: KeyPath<From.Type, Select<(), From, Joined< >>>) -> Self {
+    public subscript(dynamicMember keyPath: KeyPath<From.Type, Select<(), From, NoJoins>>) -> Self {
         with { $0.merge(From.self[keyPath: keyPath].clauses) }
     }
 }

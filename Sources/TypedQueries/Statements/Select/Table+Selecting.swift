@@ -1,4 +1,6 @@
 // The beginnings of queries, as functions of the table's type and of `Where`.
+// One value or a tuple: the closure says which.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
 
 extension Table {
     /// All rows, also those that ``all`` leaves out.
@@ -27,7 +29,7 @@ extension Table {
     }
 
     /// Each row once.
-    public static func distinct(_ isDistinct: Bool = true) -> Select<(), Self, Joined< >> {
+    public static func distinct(_ isDistinct: Bool = true) -> Select<(), Self, NoJoins> {
         Where<Self>().distinct(isDistinct)
     }
 
@@ -35,14 +37,14 @@ extension Table {
     @inlinable
     public static func select<Value: QueryRepresentable>(
         _ selection: (TableColumns) -> some QueryExpression<Value>
-    ) -> Select<Value, Self, Joined< >> {
+    ) -> Select<Value, Self, NoJoins> {
         Where<Self>().select(selection)
     }
 
     /// Selects a column.
     public static func select<Value: QueryRepresentable>(
         _ keyPath: KeyPath<TableColumns, some QueryExpression<Value>>
-    ) -> Select<Value, Self, Joined< >> {
+    ) -> Select<Value, Self, NoJoins> {
         Where<Self>().select(keyPath)
     }
 
@@ -50,7 +52,7 @@ extension Table {
     @inlinable
     public static func select<each C: QueryExpression>(
         _ selection: (TableColumns) -> (repeat each C)
-    ) -> Select<(repeat (each C).QueryValue), Self, Joined< >>
+    ) -> Select<(repeat (each C).QueryValue), Self, NoJoins>
     where
         repeat (each C).QueryValue: QueryRepresentable
     {
@@ -61,14 +63,14 @@ extension Table {
     @inlinable
     public static func group(
         @QueryFragmentBuilder<()> by grouping: (TableColumns) -> FragmentList
-    ) -> Select<(), Self, Joined< >> {
+    ) -> Select<(), Self, NoJoins> {
         Where<Self>().group(by: grouping)
     }
 
     /// Groups rows by a column.
     public static func group(
         by keyPath: KeyPath<TableColumns, some QueryExpression>
-    ) -> Select<(), Self, Joined< >> {
+    ) -> Select<(), Self, NoJoins> {
         Where<Self>().group(by: keyPath)
     }
 
@@ -76,7 +78,7 @@ extension Table {
     @inlinable
     public static func having(
         @QueryFragmentBuilder<Bool> _ predicate: (TableColumns) -> FragmentList
-    ) -> Select<(), Self, Joined< >> {
+    ) -> Select<(), Self, NoJoins> {
         Where<Self>().having(predicate)
     }
 
@@ -84,36 +86,36 @@ extension Table {
     @inlinable
     public static func order(
         @QueryFragmentBuilder<()> by ordering: (TableColumns) -> FragmentList
-    ) -> Select<(), Self, Joined< >> {
+    ) -> Select<(), Self, NoJoins> {
         Where<Self>().order(by: ordering)
     }
 
     /// Orders rows by a column.
     public static func order(
         by keyPath: KeyPath<TableColumns, some QueryExpression>
-    ) -> Select<(), Self, Joined< >> {
+    ) -> Select<(), Self, NoJoins> {
         Where<Self>().order(by: keyPath)
     }
 
     /// Limits the number of rows.
     @inlinable
-    public static func limit(_ count: Int, offset: Int? = nil) -> Select<(), Self, Joined< >> {
+    public static func limit(_ count: Int, offset: Int? = nil) -> Select<(), Self, NoJoins> {
         Where<Self>().limit(count, offset: offset)
     }
 
     /// The number of rows: `count(*)`.
-    public static func count() -> Select<Int, Self, Joined< >> { Where<Self>().count() }
+    public static func count() -> Select<Int, Self, NoJoins> { Where<Self>().count() }
 
     /// The number of rows that meet a condition.
     public static func count(
         filter: (TableColumns) -> any QueryExpression<Bool>
-    ) -> Select<Int, Self, Joined< >> {
+    ) -> Select<Int, Self, NoJoins> {
         Where<Self>().count(filter: filter)
     }
 
     /// Joins another table: only pairs of rows that meet a condition.
     public static func join<F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (TableColumns, F.TableColumns) -> some QueryExpression<Bool>
     ) -> Select<Chosen, Self, Joined<F>> {
         Where<Self>().join(other, on: constraint)
@@ -121,7 +123,7 @@ extension Table {
 
     /// Joins another table, of which there may be no row.
     public static func leftJoin<F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (TableColumns, F.TableColumns) -> some QueryExpression<Bool>
     ) -> Select<Chosen, Self, Joined<F?>> {
         Where<Self>().leftJoin(other, on: constraint)
@@ -129,7 +131,7 @@ extension Table {
 
     /// Joins another table, all of whose rows are there. It needs SQLite 3.39.
     public static func rightJoin<F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (TableColumns, F.TableColumns) -> some QueryExpression<Bool>
     ) -> Select<Chosen, Self?, Joined<F>> {
         Where<Self>().rightJoin(other, on: constraint)
@@ -137,7 +139,7 @@ extension Table {
 
     /// Joins another table, with all rows of both sides. It needs SQLite 3.39.
     public static func fullJoin<F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (TableColumns, F.TableColumns) -> some QueryExpression<Bool>
     ) -> Select<Chosen, Self?, Joined<F?>> {
         Where<Self>().fullJoin(other, on: constraint)
@@ -154,4 +156,3 @@ extension PrimaryKeyedTable {
         Where<Self>().find(keys)
     }
 }
-

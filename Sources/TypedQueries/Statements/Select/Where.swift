@@ -6,7 +6,7 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
     /// Whole rows.
     public typealias QueryValue = ()
     /// No other tables.
-    public typealias Joins = Joined< >
+    public typealias Joins = NoJoins
 
     @usableFromInline var conditions: FragmentList
     @usableFromInline var scope: Scope
@@ -143,8 +143,10 @@ extension Where where From: PrimaryKeyedTable {
     public func find(_ key: From.PrimaryKey.QueryOutput) -> Self {
         var result = self
         result.conditions.append(
-            Comparison<_, _, Bool>(From.columns.primaryKey, " = ", BindQueryExpression(key, as: From.PrimaryKey.self))
-                .queryFragment)
+            Comparison<_, _, Bool>(
+                From.columns.primaryKey, " = ", BindQueryExpression(key, as: From.PrimaryKey.self)
+            )
+            .queryFragment)
         return result
     }
 

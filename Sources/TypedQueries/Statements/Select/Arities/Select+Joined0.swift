@@ -1,5 +1,7 @@
 // Columns and joins of a statement with no other table. There is a file for each number of tables, because the
 // compiler can't call a closure whose parameters and results are both packs.
+// One value or a tuple: the closure says which.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
 
 extension Select where Columns == () {
     /// Selects a column of the first table.
@@ -13,7 +15,7 @@ extension Select where Columns == () {
     @inlinable
     public func select<Value: QueryRepresentable>(
         _ selection: (From.TableColumns) -> some QueryExpression<Value>
-    ) -> Select<Value, From, Joins> where Joins == Joined< > {
+    ) -> Select<Value, From, Joins> where Joins == NoJoins {
         selecting(Value.self, selection(From.columns).queryFragment)
     }
 
@@ -22,7 +24,7 @@ extension Select where Columns == () {
     public func select<each C: QueryExpression>(
         _ selection: (From.TableColumns) -> (repeat each C)
     ) -> Select<(repeat (each C).QueryValue), From, Joins>
-    where Joins == Joined< >, repeat (each C).QueryValue: QueryRepresentable {
+    where Joins == NoJoins, repeat (each C).QueryValue: QueryRepresentable {
         let terms = selection(From.columns)
         return selecting((repeat (each C).QueryValue).self, QueryFragment(list: repeat each terms))
     }
@@ -33,9 +35,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func join<F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (From.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
-    ) -> Select<Chosen, From, Joined<F>> where Joins == Joined< > {
+    ) -> Select<Chosen, From, Joined<F>> where Joins == NoJoins {
         let condition = constraint(From.columns, F.columns).queryFragment
         return joined(.inner, other, on: condition, as: Select<Chosen, From, Joined<F>>.self)
     }
@@ -46,9 +48,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func leftJoin<F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (From.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
-    ) -> Select<Chosen, From, Joined<F?>> where Joins == Joined< > {
+    ) -> Select<Chosen, From, Joined<F?>> where Joins == NoJoins {
         let condition = constraint(From.columns, F.columns).queryFragment
         return joined(.left, other, on: condition, as: Select<Chosen, From, Joined<F?>>.self)
     }
@@ -59,9 +61,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func rightJoin<F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (From.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
-    ) -> Select<Chosen, From?, Joined<F>> where Joins == Joined< > {
+    ) -> Select<Chosen, From?, Joined<F>> where Joins == NoJoins {
         let condition = constraint(From.columns, F.columns).queryFragment
         return joined(.right, other, on: condition, as: Select<Chosen, From?, Joined<F>>.self)
     }
@@ -72,9 +74,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func fullJoin<F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (From.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
-    ) -> Select<Chosen, From?, Joined<F?>> where Joins == Joined< > {
+    ) -> Select<Chosen, From?, Joined<F?>> where Joins == NoJoins {
         let condition = constraint(From.columns, F.columns).queryFragment
         return joined(.full, other, on: condition, as: Select<Chosen, From?, Joined<F?>>.self)
     }

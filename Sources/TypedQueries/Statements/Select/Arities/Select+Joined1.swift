@@ -1,5 +1,7 @@
 // Columns and joins of a statement with another table. There is a file for each number of tables, because the
 // compiler can't call a closure whose parameters and results are both packs.
+// One value or a tuple: the closure says which.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
 
 extension Select where Columns == () {
     /// Selects an expression.
@@ -26,7 +28,7 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func join<J1: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (From.TableColumns, J1.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
     ) -> Select<Chosen, From, Joined<J1, F>> where Joins == Joined<J1> {
         let condition = constraint(From.columns, J1.columns, F.columns).queryFragment
@@ -39,7 +41,7 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func leftJoin<J1: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (From.TableColumns, J1.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
     ) -> Select<Chosen, From, Joined<J1, F?>> where Joins == Joined<J1> {
         let condition = constraint(From.columns, J1.columns, F.columns).queryFragment
@@ -52,7 +54,7 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func rightJoin<J1: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (From.TableColumns, J1.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
     ) -> Select<Chosen, From?, Joined<J1?, F>> where Joins == Joined<J1> {
         let condition = constraint(From.columns, J1.columns, F.columns).queryFragment
@@ -65,7 +67,7 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func fullJoin<J1: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
         on constraint: (From.TableColumns, J1.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
     ) -> Select<Chosen, From?, Joined<J1?, F?>> where Joins == Joined<J1> {
         let condition = constraint(From.columns, J1.columns, F.columns).queryFragment

@@ -1,5 +1,7 @@
 // Columns and joins of a statement with two other tables. There is a file for each number of tables, because the
 // compiler can't call a closure whose parameters and results are both packs.
+// One value or a tuple: the closure says which.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
 
 extension Select where Columns == () {
     /// Selects an expression.
@@ -26,8 +28,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func join<J1: Table, J2: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
-        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
+        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, F.TableColumns) ->
+            some QueryExpression<Bool>
     ) -> Select<Chosen, From, Joined<J1, J2, F>> where Joins == Joined<J1, J2> {
         let condition = constraint(From.columns, J1.columns, J2.columns, F.columns).queryFragment
         return joined(.inner, other, on: condition, as: Select<Chosen, From, Joined<J1, J2, F>>.self)
@@ -39,8 +42,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func leftJoin<J1: Table, J2: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
-        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
+        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, F.TableColumns) ->
+            some QueryExpression<Bool>
     ) -> Select<Chosen, From, Joined<J1, J2, F?>> where Joins == Joined<J1, J2> {
         let condition = constraint(From.columns, J1.columns, J2.columns, F.columns).queryFragment
         return joined(.left, other, on: condition, as: Select<Chosen, From, Joined<J1, J2, F?>>.self)
@@ -52,8 +56,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func rightJoin<J1: Table, J2: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
-        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
+        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, F.TableColumns) ->
+            some QueryExpression<Bool>
     ) -> Select<Chosen, From?, Joined<J1?, J2?, F>> where Joins == Joined<J1, J2> {
         let condition = constraint(From.columns, J1.columns, J2.columns, F.columns).queryFragment
         return joined(.right, other, on: condition, as: Select<Chosen, From?, Joined<J1?, J2?, F>>.self)
@@ -65,8 +70,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func fullJoin<J1: Table, J2: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
-        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
+        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, F.TableColumns) ->
+            some QueryExpression<Bool>
     ) -> Select<Chosen, From?, Joined<J1?, J2?, F?>> where Joins == Joined<J1, J2> {
         let condition = constraint(From.columns, J1.columns, J2.columns, F.columns).queryFragment
         return joined(.full, other, on: condition, as: Select<Chosen, From?, Joined<J1?, J2?, F?>>.self)

@@ -1,11 +1,14 @@
 // Columns and joins of a statement with three other tables. There is a file for each number of tables, because the
 // compiler can't call a closure whose parameters and results are both packs.
+// One value or a tuple: the closure says which.
+// swift-format-ignore-file: AmbiguousTrailingClosureOverload
 
 extension Select where Columns == () {
     /// Selects an expression.
     @inlinable
     public func select<J1: Table, J2: Table, J3: Table, Value: QueryRepresentable>(
-        _ selection: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns) -> some QueryExpression<Value>
+        _ selection: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns) ->
+            some QueryExpression<Value>
     ) -> Select<Value, From, Joins> where Joins == Joined<J1, J2, J3> {
         selecting(Value.self, selection(From.columns, J1.columns, J2.columns, J3.columns).queryFragment)
     }
@@ -26,8 +29,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func join<J1: Table, J2: Table, J3: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
-        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
+        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns, F.TableColumns)
+            -> some QueryExpression<Bool>
     ) -> Select<Chosen, From, Joined<J1, J2, J3, F>> where Joins == Joined<J1, J2, J3> {
         let condition = constraint(From.columns, J1.columns, J2.columns, J3.columns, F.columns).queryFragment
         return joined(.inner, other, on: condition, as: Select<Chosen, From, Joined<J1, J2, J3, F>>.self)
@@ -39,8 +43,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func leftJoin<J1: Table, J2: Table, J3: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
-        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
+        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns, F.TableColumns)
+            -> some QueryExpression<Bool>
     ) -> Select<Chosen, From, Joined<J1, J2, J3, F?>> where Joins == Joined<J1, J2, J3> {
         let condition = constraint(From.columns, J1.columns, J2.columns, J3.columns, F.columns).queryFragment
         return joined(.left, other, on: condition, as: Select<Chosen, From, Joined<J1, J2, J3, F?>>.self)
@@ -52,8 +57,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func rightJoin<J1: Table, J2: Table, J3: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
-        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
+        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns, F.TableColumns)
+            -> some QueryExpression<Bool>
     ) -> Select<Chosen, From?, Joined<J1?, J2?, J3?, F>> where Joins == Joined<J1, J2, J3> {
         let condition = constraint(From.columns, J1.columns, J2.columns, J3.columns, F.columns).queryFragment
         return joined(.right, other, on: condition, as: Select<Chosen, From?, Joined<J1?, J2?, J3?, F>>.self)
@@ -65,8 +71,9 @@ extension Select where Columns == () {
     ///     - other: A query of the other table; its conditions are added.
     ///     - constraint: Which rows belong together.
     public func fullJoin<J1: Table, J2: Table, J3: Table, F: Table, Chosen>(
-        _ other: some SelectStatement<Chosen, F, Joined< >>,
-        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns, F.TableColumns) -> some QueryExpression<Bool>
+        _ other: some SelectStatement<Chosen, F, NoJoins>,
+        on constraint: (From.TableColumns, J1.TableColumns, J2.TableColumns, J3.TableColumns, F.TableColumns)
+            -> some QueryExpression<Bool>
     ) -> Select<Chosen, From?, Joined<J1?, J2?, J3?, F?>> where Joins == Joined<J1, J2, J3> {
         let condition = constraint(From.columns, J1.columns, J2.columns, J3.columns, F.columns).queryFragment
         return joined(.full, other, on: condition, as: Select<Chosen, From?, Joined<J1?, J2?, J3?, F?>>.self)
