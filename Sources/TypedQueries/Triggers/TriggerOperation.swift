@@ -70,7 +70,9 @@ public struct TriggerOperation<On: Table>: Sendable {
     ///     - condition: For which rows they run.
     public static func update(
         @TriggerBodyBuilder forEachRow statements: (_ old: Old, _ new: New) -> FragmentList,
-        @QueryFragmentBuilder<Bool> when condition: (_ old: Old, _ new: New) -> FragmentList = { _, _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> when condition: (_ old: Old, _ new: New) -> FragmentList = { _, _ in
+            FragmentList()
+        }
     ) -> Self {
         Self(kind: "update", event: "UPDATE", body: statements(Old(), New()), condition: condition(Old(), New()))
     }
@@ -84,7 +86,9 @@ public struct TriggerOperation<On: Table>: Sendable {
     public static func update<each Column: TableColumnExpression>(
         of columns: (On.TableColumns) -> (repeat each Column),
         @TriggerBodyBuilder forEachRow statements: (_ old: Old, _ new: New) -> FragmentList,
-        @QueryFragmentBuilder<Bool> when condition: (_ old: Old, _ new: New) -> FragmentList = { _, _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> when condition: (_ old: Old, _ new: New) -> FragmentList = { _, _ in
+            FragmentList()
+        }
     ) -> Self {
         var event = QueryFragment("UPDATE OF ")
         var isFirst = true
@@ -139,7 +143,9 @@ extension TriggerOperation {
     @_disfavoredOverload
     public static func update(
         touch updates: (inout Updates<On>) -> Void,
-        @QueryFragmentBuilder<Bool> when condition: (_ old: Old, _ new: New) -> FragmentList = { _, _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> when condition: (_ old: Old, _ new: New) -> FragmentList = { _, _ in
+            FragmentList()
+        }
     ) -> Self {
         Self(kind: "update", event: "UPDATE", body: touching(updates), condition: condition(Old(), New()))
     }
@@ -159,7 +165,9 @@ extension TriggerOperation {
     ///     - condition: For which rows.
     public static func update<Storage: DateStorage>(
         touch date: KeyPath<On.TableColumns, TableColumn<On, Storage>>,
-        @QueryFragmentBuilder<Bool> when condition: (_ old: Old, _ new: New) -> FragmentList = { _, _ in FragmentList() }
+        @QueryFragmentBuilder<Bool> when condition: (_ old: Old, _ new: New) -> FragmentList = { _, _ in
+            FragmentList()
+        }
     ) -> Self {
         update(touch: { $0.set(On.columns[keyPath: date], CurrentDateExpression<Storage>()) }, when: condition)
     }

@@ -50,7 +50,7 @@ import Testing
             item.title.groupConcat("-", order: item.id.desc(), filter: item.isDone),
             #"group_concat("items"."title", '-' ORDER BY "items"."id" DESC) FILTER (WHERE "items"."isDone")"#)
         try withTables { db throws in
-            #expect(try Item.select { $0.title.groupConcat("-") }.fetchOne(db)??.count == 20)
+            #expect(try Item.select { $0.title.groupConcat("-") }.fetchOne(db)??.count == 21)
             #expect(try Item.select { $0.title.groupConcat(distinct: true) }.fetchOne(db)??.count == 16)
             #expect(
                 try Item.select { $0.title.groupConcat("-", order: $0.id.desc()) }.fetchOne(db)

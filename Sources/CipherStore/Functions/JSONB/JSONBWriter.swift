@@ -1,7 +1,7 @@
 /// Writes SQLite's binary JSON: <https://sqlite.org/jsonb.html>.
 ///
-/// Every element has a head with its kind and the number of bytes behind it. The bytes of numbers and texts are those of
-/// the JSON text.
+/// Every element has a head with its kind and the number of bytes behind it. The bytes of numbers and texts are
+/// those of the JSON text.
 enum JSONBWriter {
     /// The binary form of a text.
     static func blob(of json: JSONText) -> [UInt8] {

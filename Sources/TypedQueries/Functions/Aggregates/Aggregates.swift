@@ -19,6 +19,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     }
 
     /// The least value, NULL when there is none.
+    @_disfavoredOverload
     public func min<Filter: QueryExpression>(
         filter: Filter? = Bool?.none
     ) -> AggregateExpression<QueryValue.QueryUnwrapped?>
@@ -27,6 +28,7 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     }
 
     /// The greatest value, NULL when there is none.
+    @_disfavoredOverload
     public func max<Filter: QueryExpression>(
         filter: Filter? = Bool?.none
     ) -> AggregateExpression<QueryValue.QueryUnwrapped?>

@@ -90,7 +90,9 @@ extension QueryExpression where QueryValue: JSONStorage {
     }
 
     /// The JSON changed by other JSON: RFC 7396. What is null there is removed. The result is in binary form.
-    public func jsonbPatch(_ patch: some QueryExpression<some JSONStorage>) -> SQLQueryExpression<QueryValue.JSONBinary> {
+    public func jsonbPatch(
+        _ patch: some QueryExpression<some JSONStorage>
+    ) -> SQLQueryExpression<QueryValue.JSONBinary> {
         jsonCall("patch", true, "\(queryFragment), \(patch.queryFragment)")
     }
 }

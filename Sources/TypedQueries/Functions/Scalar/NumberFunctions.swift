@@ -1,4 +1,6 @@
 // Functions of numbers. Each is NULL when one of its arguments is.
+//
+// Those that Swift has for numbers, too, stand back behind these.
 
 extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped: Numeric {
     /// The number without its sign.
@@ -9,16 +11,19 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
     public func abs() -> FunctionExpression<QueryValue> { FunctionExpression("abs", self) }
 
     /// -1, 0 or 1: the sign of the number.
+    @_disfavoredOverload
     public func sign() -> FunctionExpression<QueryValue> { FunctionExpression("sign", self) }
 }
 
 extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped: BinaryFloatingPoint {
     /// The number rounded to a whole one, halves away from zero.
+    @_disfavoredOverload
     public func round() -> FunctionExpression<QueryValue> { FunctionExpression("round", self) }
 
     /// The number rounded, halves away from zero.
     ///
     /// - parameter precision: How many digits stay behind the point, at most 30.
+    @_disfavoredOverload
     public func round(_ precision: some QueryExpression<Int>) -> FunctionExpression<QueryValue> {
         FunctionExpression("round", self, precision)
     }
@@ -86,8 +91,8 @@ extension QueryExpression where QueryValue == Bool {
         // SQLite wants a literal here.
         let known = Swift.min(Swift.max(probability.isNaN ? 0.5 : probability, 0), 1)
         // Few digits: a number with an exponent is refused.
-        let digits = String(Int((known * 1_000_000).rounded()) + 10_000_000).dropFirst(2)
-        let literal = known >= 1 ? "1.0" : "0.\(digits)"
+        let millionths = Int((known * 1_000_000).rounded())
+        let literal = millionths >= 1_000_000 ? "1.0" : "0.\(String(millionths + 10_000_000).dropFirst(2))"
         var fragment = QueryFragment("likelihood(")
         write(to: &fragment)
         fragment.append(sql: ", \(literal))" as String)

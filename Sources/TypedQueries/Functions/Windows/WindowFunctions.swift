@@ -16,7 +16,9 @@ public struct WindowFunction<Value>: Sendable {
     public func over(_ window: QueryWindow = QueryWindow()) -> SQLQueryExpression<Value> { .over(call, window) }
 
     /// The value of the function over a window: `rank().over { $0.order(by: score) }`.
-    public func over(_ define: (QueryWindow) -> QueryWindow) -> SQLQueryExpression<Value> { .over(call, define(QueryWindow())) }
+    public func over(_ define: (QueryWindow) -> QueryWindow) -> SQLQueryExpression<Value> {
+        .over(call, define(QueryWindow()))
+    }
 }
 
 extension AggregateExpression {
@@ -26,7 +28,9 @@ extension AggregateExpression {
     /// $0.score.sum().over { window in window.partition(by: $0.team) }
     /// // sum("players"."score") OVER (PARTITION BY "players"."team")
     /// ```
-    public func over(_ window: QueryWindow = QueryWindow()) -> SQLQueryExpression<QueryValue> { .over(queryFragment, window) }
+    public func over(_ window: QueryWindow = QueryWindow()) -> SQLQueryExpression<QueryValue> {
+        .over(queryFragment, window)
+    }
 
     /// The value of the aggregate over the rows of a window, for each row.
     public func over(_ define: (QueryWindow) -> QueryWindow) -> SQLQueryExpression<QueryValue> {
