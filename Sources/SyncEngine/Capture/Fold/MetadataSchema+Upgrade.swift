@@ -17,11 +17,10 @@ extension MetadataSchema {
         try OutlivedCells(db: db).remove()
     }
 
-    /// Columns that tables of version 3 got after the tables were there.
+    /// The last columns of tables of version 3 that got them after the tables were there, and their values in older rows.
     private static let lateColumns = [
-        ("_sync_remote", "scope", "TEXT"),
-        ("_sync_device", "revision", "INTEGER NOT NULL DEFAULT 0"),
-        ("_sync_partial", "revision", "INTEGER NOT NULL DEFAULT 0"),
+        ("_sync_remote", "scope", "NULL"), ("_sync_device", "revision", "0"),
+        ("_sync_partial", "revision", "0"),
     ]
 
     /// The statements of version 3, each with the table or index that it creates, if it creates one.
@@ -35,18 +34,33 @@ extension MetadataSchema {
     private static func completeVersion3(_ db: Database) throws {
         let sql = "SELECT name FROM main.sqlite_master WHERE name LIKE '\\_sync\\_%' ESCAPE '\\'"
         let names = try String.fetchSet(db, sql: sql)
-        let missing = statements.filter { statement in statement.created.map { !names.contains($0) } ?? false
+        let missing = statements.filter { statement in
+            statement.created.map { !names.contains($0) } ?? false
         }
         guard !missing.isEmpty else { return }
-        for (table, column, definition) in lateColumns where names.contains(table) {
-            guard try !db.columns(in: table).contains(where: { $0.name == column }) else { continue }
-            try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) \(definition)")
+        for (table, column, value) in lateColumns where names.contains(table) {
+            guard try !db.columns(in: table).contains(where: { $0.name == column }),
+                let definition = statements.first(where: { $0.created == table })?.sql
+            else { continue }
+            // The table is made anew: SQLite adds no column that can't be NULL without a default, and there is none.
+            try db.execute(
+                sql: """
+                    CREATE TEMP TABLE _sync_late AS SELECT * FROM main.\(table);
+                    DROP TABLE main.\(table);
+                    \(definition);
+                    INSERT INTO main.\(table) SELECT *, \(value) FROM temp._sync_late;
+                    DROP TABLE temp._sync_late;
+                    """)
         }
         // The journal of conflicts got its columns together with its index.
         if !names.contains("_sync_conflict_row") {
-            for statement in statements where statement.created == nil { try db.execute(sql: statement.sql) }
+            for statement in statements where statement.sql.contains("ALTER TABLE") {
+                try db.execute(sql: statement.sql)
+            }
         }
         for statement in missing { try db.execute(sql: statement.sql) }
+        // Programs of those days may have summed otherwise.
+        try DigestLedger.invalidate(db)
         guard !names.contains("_sync_hidden") else { return }
         try Parking.adoptParkedRows(db)
         try OutlivedCells(db: db).remove()
