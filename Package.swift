@@ -223,7 +223,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SyncBucketTests",
-            dependencies: ["CipherStore", "SyncBucket", "SyncEngine", "SyncTesting", "TestSupport"],
+            dependencies: [
+                "CipherStore", "SyncBucket", "SyncEngine", "SyncTesting", "SyncWire", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SyncTestingTests",

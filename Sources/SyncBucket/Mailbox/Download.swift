@@ -12,7 +12,10 @@ struct Download {
 
     /// The bytes of one version of the file.
     func spool() throws -> Spool {
-        let listed = state.listing.withLock { $0?[path] }
+        let listing = state.listing.withLock { $0.flatMap { $0.isStale ? nil : $0 } }
+        let listed = listing?[path]
+        // A file that was not there a moment ago need not be asked for: it is late, at worst.
+        if listing != nil && listed == nil { throw Self.missing }
         if let tag = listed?.tag, let known = known(tag) { return known }
         let first = try range(from: 0, tag: nil)
         let tag = EntityTag.read(first.answer.header("etag"))
@@ -66,10 +69,12 @@ struct Download {
                 throw error.error(state.client.address, isOfFile: true, now: 0)
             }
             state.doubt()
-            throw MailboxError(.missing, "there is no such file")
+            throw Self.missing
         default: throw changed()
         }
     }
+
+    private static var missing: MailboxError { MailboxError(.missing, "there is no such file") }
 
     /// The size of the file, of which an answer has the bytes that were asked for.
     private static func total(_ answer: BucketAnswer, from start: Int) -> Int? {
