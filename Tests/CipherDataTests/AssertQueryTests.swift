@@ -31,25 +31,25 @@ import Testing
             """
         } results: {
             """
-            ┌───────────────────┐
-            │ Reminder(         │
-            │   id: 1,          │
-            │   title: "Milk",  │
-            │   note: nil       │
-            │ )                 │
-            │ Reminder(         │
-            │   id: 2,          │
-            │   title: "Tea",   │
-            │   note: "green"   │
-            │ )                 │
-            └───────────────────┘
+            ┌──────────────────┐
+            │ Reminder(        │
+            │   id: 1,         │
+            │   title: "Milk", │
+            │   note: nil      │
+            │ )                │
+            │ Reminder(        │
+            │   id: 2,         │
+            │   title: "Tea",  │
+            │   note: "green"  │
+            │ )                │
+            └──────────────────┘
             """
         }
     }
 
     @Test func whatDiffersIsAnIssueWithBothTexts() throws {
         try fill()
-        withKnownIssue {
+        try withKnownIssue {
             try assertQuery(Reminder.filter(Column("id") == 9)) {
                 "SELECT 1"
             } results: {

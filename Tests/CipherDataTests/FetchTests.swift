@@ -38,12 +38,7 @@ import Testing
     }
 
     @Test func anObservableModelTellsOfChanges() async throws {
-        @Observable final class Model {
-            @ObservationIgnored @FetchAll var open: [String]
-
-            init(_ database: any DatabaseWriter) { _open = FetchAll(OpenTitles(), database: database) }
-        }
-        let model = Model(database)
+        let model = ObservableModel(database)
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
         withObservationTracking {
             _ = model.open
@@ -154,7 +149,7 @@ import Testing
     }
 
     @Test func aPropertyThatIsMadeInAnAccessGetsItsValueLater() async throws {
-        let property = try database.write { _ in FetchAll(OpenTitles(), database: database) }
+        let property = try await database.write { [database] _ in FetchAll(OpenTitles(), database: database) }
         #expect(await property.values.waits(for: ["Milk"]))
     }
 
@@ -165,6 +160,13 @@ import Testing
         try other.add("Tea")
         #expect(await $open.values.waits(for: ["Milk", "Tea"]))
     }
+}
+
+/// A model of an app.
+@Observable private final class ObservableModel {
+    @ObservationIgnored @FetchAll var open: [String]
+
+    init(_ database: any DatabaseWriter) { _open = FetchAll(OpenTitles(), database: database) }
 }
 
 /// Rows in sections.

@@ -13,7 +13,7 @@
     private let keyPath: any KeyPath<DependencyValues, Value> & Sendable
 
     /// - parameter keyPath: The value.
-    public init(_ keyPath: KeyPath<DependencyValues, Value> & Sendable) {
+    public init(_ keyPath: any KeyPath<DependencyValues, Value> & Sendable) {
         initial = DependencyValues.current
         self.keyPath = keyPath
     }

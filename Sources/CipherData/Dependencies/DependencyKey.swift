@@ -13,6 +13,9 @@
 /// }
 /// ```
 public protocol DependencyKey: TestDependencyKey {
+    /// What is kept under the key.
+    associatedtype Value: Sendable
+
     /// The value in a program that runs for its user.
     static var liveValue: Value { get }
 }

@@ -42,9 +42,13 @@
             async let child: Void = serving(path)
             // On a thread of its own: a block that waits would keep the child from being started.
             let result: Result<Void, any Error> = await withCheckedContinuation { continuation in
-                Thread { continuation.resume(returning: Result { try body(process) }) }.start()
+                Thread {
+                    let result = Result { try body(process) }
+                    // Here, because all threads of tasks may wait for the ends of processes.
+                    let end = Result { try process.write("end\n") }
+                    continuation.resume(returning: result.flatMap { end })
+                }.start()
             }
-            try process.write("end\n")
             await child
             close(process.orders)
             close(process.answers)

@@ -5,7 +5,7 @@
     @testable import CipherStore
 
     /// Observations of a file that another process writes to.
-    @Suite(.timeLimit(.minutes(20))) struct OtherProcessObservationTests {
+    @Suite(.serialized, .timeLimit(.minutes(20))) struct OtherProcessObservationTests {
         /// The values of an observation, for a thread that waits.
         private final class Told: Sendable {
             private let condition = NSCondition()
