@@ -34,9 +34,8 @@ enum Figure: String, CaseIterable, Sendable {
         case .insert, .tracked, .recordInsert, .typedInsert: 50_000
         case .poolOpen: 6
         case .poolRead: 8000
-        case .verifiedRead: 20_000
-        case .observations: 10_000
         case .verifiedRead, .typedQuery: 20_000
+        case .observations: 10_000
         case .sync: 336_776
         }
     }
