@@ -17,6 +17,8 @@ final class RecoveringObserver<Reducer: ValueReducer>: Sendable {
         var wait: CommitWait?
         /// Whether the next signal starts an observation.
         var isWaiting = false
+        /// Whether a signal came while an observation was being tried, which may not have seen its commit.
+        var hasMissedSignal = false
         var pause = 0
         var lastError: String?
         var others: OtherCommits.Registration?
@@ -73,6 +75,7 @@ final class RecoveringObserver<Reducer: ValueReducer>: Sendable {
             state.wait = nil
             state.others = nil
             state.isWaiting = false
+            state.hasMissedSignal = false
             state.pause = 0
             state.lastError = nil
             return (state.isCancelled, ended)
@@ -83,19 +86,21 @@ final class RecoveringObserver<Reducer: ValueReducer>: Sendable {
 
     private func receive(_ error: any Error) {
         let text = "\(error)"
-        let (isNew, isFirst, pause) = state.withLock { state -> (Bool, Bool, Int) in
-            guard !state.isCancelled else { return (false, false, 0) }
+        let (isNew, isFirst, hasMissed, pause) = state.withLock { state -> (Bool, Bool, Bool, Int) in
+            guard !state.isCancelled else { return (false, false, false, 0) }
+            defer { state.hasMissedSignal = false }
             let isNew = state.lastError != text
             let isFirst = state.lastError == nil
             state.lastError = text
             state.isWaiting = true
             state.pause = min(max(state.pause * 2, Self.pauses.first), Self.pauses.longest)
-            return (isNew, isFirst, state.pause)
+            return (isNew, isFirst, state.hasMissedSignal, state.pause)
         }
         guard pause > 0 else { return }
         if isNew { receivers.onError(error) }
         guard !database.isClosedError(error) else { return }
         if isFirst { waitForCommits() }
+        if hasMissed { return tryAgain() }
         if error.mayPass {
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in
                 self?.tryAgain()
@@ -121,6 +126,7 @@ final class RecoveringObserver<Reducer: ValueReducer>: Sendable {
 
     private func tryAgain() {
         let isDue = state.withLock { state in
+            if !state.isWaiting { state.hasMissedSignal = true }
             defer { state.isWaiting = false }
             return state.isWaiting && !state.isCancelled
         }
