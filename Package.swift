@@ -91,7 +91,8 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: settings),
-        .target(name: "CipherData", dependencies: ["CipherStore", "SyncEngine"], swiftSettings: settings),
+        .target(
+            name: "CipherData", dependencies: ["CipherStore", "SyncEngine", "TypedQueries"], swiftSettings: settings),
         .target(name: "CipherDataTesting", dependencies: ["CipherData"], swiftSettings: settings),
         .target(
             name: "SyncHTTP",

@@ -12,7 +12,7 @@ import CipherStore
 /// }
 /// ```
 ///
-/// A property that is no optional keeps its value when the query has no row; `loadError` is ``NotFound`` then.
+/// A property that is no optional keeps its value when the query has no row; `loadError` is ``NoRow`` then.
 @propertyWrapper public struct FetchOne<Value: Sendable>: Sendable {
     #if canImport(SwiftUI)
         // A view makes its properties anew each time, and SwiftUI keeps the first box for them.
