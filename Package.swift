@@ -92,7 +92,9 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "CipherData", dependencies: ["CipherStore", "SyncEngine", "TypedQueries"], swiftSettings: settings),
+            name: "CipherData",
+            dependencies: ["CipherStore", "SyncEngine", "TypedQueries", "TypedQueriesMacros"],
+            swiftSettings: settings),
         .target(name: "CipherDataTesting", dependencies: ["CipherData"], swiftSettings: settings),
         .target(
             name: "SyncHTTP",
