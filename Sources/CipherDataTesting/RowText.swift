@@ -34,7 +34,7 @@ enum RowText {
         case let value as Substring: String(reflecting: value)
         case let value as UUID: "UUID(\(value.uuidString.lowercased()))"
         case let value as Date:
-            "Date(\(value.ISO8601Format(.iso8601.time(includingFractionalSeconds: true))))"
+            "Date(\(value.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))))"
         case let value as Data: "Data(\(value.count) bytes)"
         case let value as URL: "URL(\(value.absoluteString))"
         case let value as Decimal: "\(value)"

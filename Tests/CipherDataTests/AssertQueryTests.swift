@@ -16,7 +16,7 @@ import Testing
     @Dependency(\.defaultDatabase) private var database
 
     private func fill() throws {
-        try database.write { db in
+        try database.write { db throws in
             try db.execute(sql: "CREATE TABLE reminders (id INTEGER PRIMARY KEY, title TEXT, note TEXT)")
             try Reminder(id: 1, title: "Milk").insert(db)
             try Reminder(id: 2, title: "Tea", note: "green").insert(db)

@@ -83,7 +83,7 @@ import Testing
         try pair.here.execute("INSERT INTO note VALUES ('\(ids[1])', 'milk')")
         _ = try await pair.settled("SELECT text FROM note")
         for database in [pair.here, pair.there] {
-            try await database.write { db in
+            try await database.write { db throws in
                 try db.alter(table: "note") { $0.rename(column: "text", to: "body") }
             }
         }

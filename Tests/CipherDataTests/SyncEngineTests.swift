@@ -129,7 +129,7 @@ import Testing
             INSERT INTO list VALUES (1, 'home'); INSERT INTO item VALUES (7, 1, 'milk')
             """)
         try SyncEngine.migratePrimaryKeys(pair.here, tables: ["list", "item"])
-        let row = try await pair.here.read { db in
+        let row = try await pair.here.read { db throws in
             try Row.fetchOne(
                 db,
                 sql:

@@ -50,7 +50,7 @@ func reminders(_ path: String, isPool: Bool = true) throws -> any DatabaseWriter
         isPool
         ? try DatabasePool(path: path, configuration: .encrypted)
         : try DatabaseQueue(path: path, configuration: .encrypted)
-    try database.write { db in
+    try database.write { db throws in
         try db.execute(
             sql: """
                 CREATE TABLE reminders (
@@ -63,7 +63,7 @@ func reminders(_ path: String, isPool: Bool = true) throws -> any DatabaseWriter
 
 extension DatabaseWriter {
     func add(_ title: String) throws {
-        try write { db in
+        try write { db throws in
             try db.execute(
                 sql: "INSERT INTO reminders (id, title) VALUES (?, ?)",
                 arguments: [UUID().uuidString.lowercased(), title])

@@ -84,7 +84,7 @@ private let createItems =
     init() throws {
         folder = try TestFolder()
         database = try DatabasePool(path: folder.file("a.db"), configuration: .encrypted)
-        try database.write { db in
+        try database.write { db throws in
             try db.execute(sql: createItems)
             try Item.insert { Item(title: "Milk") }.execute(db)
         }
@@ -94,7 +94,7 @@ private let createItems =
         @FetchAll(Item.where { !$0.isDone }.order(by: \.title), database: database) var open: [Item]
         @FetchOne(Item.where(\.isDone).count(), database: database) var done = 7
         #expect(open.map(\.title) == ["Milk"] && done == 0)
-        try await database.write { db in
+        try await database.write { db throws in
             try Item.insert { Item(title: "Tea") }.execute(db)
             try Item.insert { Item(title: "Salt", isDone: true) }.execute(db)
         }
@@ -121,7 +121,8 @@ private let createItems =
     @Test func typedStatementsAreCompared() throws {
         try assertQuery(Item.select(\.title), database: database) {
             """
-            SELECT "items"."title" FROM "items"
+            SELECT "items"."title"
+            FROM "items"
             """
         } results: {
             """
@@ -139,7 +140,7 @@ private let createItems =
         try await pair.here.write { db in try Item.insert { Item(title: "Milk") }.execute(db) }
         try await engine.syncChanges()
         #expect(try await pair.there.read { db in try Item.all.fetchAll(db).map(\.title) } == ["Milk"])
-        let isSynchronizing = try await pair.here.read { db in
+        let isSynchronizing = try await pair.here.read { db throws in
             try SQLQueryExpression("SELECT \(SyncEngine.isSynchronizingExpression)", as: Bool.self).fetchOne(
                 db)
         }

@@ -22,7 +22,7 @@ import TypedQueriesMacros
     }
 
     @Test func aFunctionIsCalledInAQuery() throws {
-        try sales().read { db in
+        try sales().read { db throws in
             #expect(try Sale.where { $folded($0.name).eq("ann lee") }.fetchAll(db).map(\.id) == [1])
             #expect(try Sale.select { $firstWord(#sql("\($0.name)")) }.fetchAll(db) == ["Ann", "BOB", "BOB"])
             #expect(try Sale.select { $seconds(of: $0.date) }.fetchAll(db) == [60, 120, 180])
@@ -35,7 +35,7 @@ import TypedQueriesMacros
     }
 
     @Test func anAggregateSeesTheRowsOfAGroup() throws {
-        try sales().read { db in
+        try sales().read { db throws in
             let groups = try Sale.group(by: \.name).order(by: \.name)
                 .select { ($0.name, $median($0.price), $joined(name: $0.name, amount: $0.amount)) }.fetchAll(
                     db)
@@ -48,7 +48,7 @@ import TypedQueriesMacros
     }
 
     @Test func anErrorOfAFunctionIsThatOfTheStatement() throws {
-        try sales().read { db in
+        try sales().read { db throws in
             let error = #expect(throws: DatabaseError.self) {
                 _ = try Sale.select { $failing($0.name) }.fetchAll(db)
             }
@@ -57,7 +57,7 @@ import TypedQueriesMacros
     }
 
     @Test func aFunctionOfAnotherArgumentTypeIsAnError() throws {
-        try sales().read { db in
+        try sales().read { db throws in
             let number = #sql("1", as: String.self)
             #expect(throws: DatabaseError.self) {
                 try #sql("SELECT \($folded(number))", as: String.self).fetchAll(db)
@@ -66,7 +66,7 @@ import TypedQueriesMacros
     }
 
     @Test func aRemovedFunctionIsUnknown() throws {
-        try sales().write { db in
+        try sales().write { db throws in
             db.remove(function: $folded)
             db.remove(function: $median)
             #expect(throws: DatabaseError.self) { try Sale.select { $folded($0.name) }.fetchAll(db) }

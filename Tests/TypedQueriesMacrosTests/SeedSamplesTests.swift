@@ -8,14 +8,14 @@ import TypedQueriesMacros
         let home = RemindersList(id: UUID(), title: "Home")
         let work = RemindersList(id: UUID(), title: "Work")
         let milk = Reminder(id: UUID(), title: "Milk", remindersListID: home.id, tags: ["shop", "soon"])
-        try database.write { db in
+        try database.write { db throws in
             try RemindersList.insert {
                 home
                 work
             }.execute(db)
             try Reminder.insert { milk }.execute(db)
         }
-        try database.read { db in
+        try database.read { db throws in
             #expect(try Reminder.all.fetchAll(db) == [milk])
             #expect(try Reminder.where { !$0.isCompleted }.fetchOne(db) == milk)
             let counts = try RemindersList.group(by: \.id)
@@ -38,7 +38,7 @@ import TypedQueriesMacros
     @Test func aDraftGetsItsKeyFromTheDatabase() throws {
         let database = try encryptedDatabase(
             "CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
-        try database.write { db in
+        try database.write { db throws in
             let id = try Note.insert { Note.Draft(title: "Get milk") }.returning(\.id).fetchOne(db)
             #expect(id == 1)
             let draft = Note.Draft(Note(id: 1, title: "Get bread"))
@@ -53,7 +53,7 @@ import TypedQueriesMacros
         let database = try encryptedDatabase(
             "CREATE TABLE reminder (id BLOB PRIMARY KEY, title TEXT, is_completed INTEGER, parentID BLOB)")
         let parent = UUID()
-        try database.write { db in
+        try database.write { db throws in
             try OldReminder.insert {
                 OldReminder(id: parent, parentID: nil)
                 OldReminder(id: UUID(), title: "child", isCompleted: true, parentID: parent)
@@ -67,7 +67,7 @@ import TypedQueriesMacros
 
     @Test func aKeyMayHaveAnotherName() throws {
         let database = try encryptedDatabase("CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT)")
-        try database.write { db in
+        try database.write { db throws in
             try Setting.insert { Setting(key: "color", value: "red") }.execute(db)
             #expect(try Setting.find("color").fetchOne(db)?.value == "red")
             #expect(try Setting.find("size").fetchOne(db) == nil)

@@ -12,7 +12,7 @@ import TypedQueriesMacros
             CREATE VIEW shouting AS
                 SELECT id, title, createdAt, updatedAt, upper(title) AS shout, position FROM articles;
             """)
-        try database.write { db in
+        try database.write { db throws in
             let draft = Article.Draft(title: "a", stamps: Stamps(createdAt: 5, updatedAt: nil))
             #expect(draft.position == nil)
             try Article.insert { draft }.execute(db)
@@ -42,7 +42,7 @@ import TypedQueriesMacros
             "CREATE TABLE enrollments (courseID INTEGER, studentID INTEGER, grade INTEGER, PRIMARY KEY (courseID, studentID))"
         )
         let id = Enrollment.ID(courseID: 1, studentID: 2)
-        try database.write { db in
+        try database.write { db throws in
             try Enrollment.insert {
                 Enrollment(id: id, grade: 3)
                 Enrollment(id: .init(courseID: 1, studentID: 3), grade: nil)
@@ -62,7 +62,7 @@ import TypedQueriesMacros
             Item(id: 2, attachment: .picture(Picture(width: 3, height: 4))),
             Item(id: 3, attachment: .note(text: "n")),
         ]
-        try database.write { db in
+        try database.write { db throws in
             try Item.insert { items }.execute(db)
             #expect(try Item.all.fetchAll(db) == items)
             #expect(try Item.where { $0.attachment.link.isNot(nil) }.fetchAll(db).map(\.id) == [1])
@@ -77,7 +77,7 @@ import TypedQueriesMacros
 
     @Test func aDefaultScopeIsWhatQueriesBeginWith() throws {
         let database = try encryptedDatabase("CREATE TABLE posts (id INTEGER PRIMARY KEY, isDeleted INTEGER)")
-        try database.write { db in
+        try database.write { db throws in
             try Post.insert {
                 Post(id: 1)
                 Post(id: 2, isDeleted: true)
@@ -90,9 +90,9 @@ import TypedQueriesMacros
     @Test func aSelectionIsMadeOfExpressions() throws {
         let database = try encryptedDatabase(
             "CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
-        try database.write { db in
+        try database.write { db throws in
             try Note.insert { Note(id: 1, title: "abc") }.execute(db)
-            let rows = try Note.select {
+            let rows: [TitleAndLength] = try Note.select {
                 TitleAndLength.Columns(title: $0.title, length: #sql("length(\($0.title))"))
             }.fetchAll(db)
             #expect(rows == [TitleAndLength(title: "abc", length: 3, mark: "none")])
@@ -102,7 +102,7 @@ import TypedQueriesMacros
     @Test func keywordsAreColumns() throws {
         let database = try encryptedDatabase(
             #"CREATE TABLE words (id INTEGER PRIMARY KEY, "class" TEXT, "default" INTEGER, "inout" REAL)"#)
-        try database.write { db in
+        try database.write { db throws in
             try Word.insert { Word.Draft(class: "noun") }.execute(db)
             #expect(try Word.where { $0.class.eq("noun") }.fetchOne(db) == Word(id: 1, class: "noun"))
             #expect(try Word.select { ($0.default, $0.inout) }.fetchOne(db).map { $0 == (1, 2.5) } == true)
@@ -112,7 +112,7 @@ import TypedQueriesMacros
     @Test func aNestedTableKnowsItsNeighbours() throws {
         let database = try encryptedDatabase(
             "CREATE TABLE nested_things (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, kinds INTEGER)")
-        try database.write { db in
+        try database.write { db throws in
             try Nested.Thing.insert { Nested.Thing.Draft(kind: .high) }.execute(db)
             #expect(try Nested.Thing.all.fetchAll(db) == [Nested.Thing(id: 1, kind: .high, kinds: nil)])
         }
@@ -122,7 +122,7 @@ import TypedQueriesMacros
     @Test func aTypeWithItsOwnInitializerIsATable() throws {
         let database = try encryptedDatabase(
             "CREATE TABLE publisheds (id INTEGER PRIMARY KEY, title TEXT NOT NULL, note TEXT)")
-        try database.write { db in
+        try database.write { db throws in
             try Published.insert { Published(id: 1, title: "a") }.execute(db)
             #expect(try Published.find(1).fetchOne(db) == Published(id: 1, title: "a"))
         }
@@ -130,7 +130,7 @@ import TypedQueriesMacros
 
     @Test func nullForARequiredColumnIsAnErrorThatNamesIt() throws {
         let database = try encryptedDatabase("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT)")
-        try database.write { db in
+        try database.write { db throws in
             try db.execute(sql: "INSERT INTO notes (title) VALUES (NULL)")
             let error = #expect(throws: QueryDecodingFailure.self) { try Note.all.fetchAll(db) }
             #expect(error?.column == "title" && error?.reason == .missingRequiredColumn)

@@ -54,7 +54,7 @@ import TypedQueries
     @Test func aClosedDatabaseIsAnErrorAndNoTrap() throws {
         let queue = try DatabaseQueue()
         let db = try queue.write { $0 }
-        try queue.write { db in
+        try queue.write { db throws in
             try db.execute(sql: "CREATE TABLE counters (value INTEGER)")
             #expect(try Counter.all.fetchAll(db).isEmpty)
         }

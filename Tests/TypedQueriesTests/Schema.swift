@@ -228,7 +228,7 @@ func withStore<Value>(_ body: (Database) throws -> Value) throws -> Value {
     configuration.prepareDatabase { try $0.useRawKey(RawKey(hex: String(repeating: "5A", count: 32))) }
     let queue = try DatabaseQueue(
         path: folder.appendingPathComponent("typed.db").path, configuration: configuration)
-    return try queue.write { db in
+    return try queue.write { db throws in
         try db.execute(
             sql: """
                 CREATE TABLE remindersLists (

@@ -1,4 +1,5 @@
 import CipherStore
+import Foundation
 import SyncEngine
 
 extension SyncEngine {
@@ -11,8 +12,10 @@ extension SyncEngine {
     public func deleteLocalData() async throws {
         stop()
         var scope = SyncScope.everything
+        // A value that no row has: rows can't be chosen by none.
+        let nowhere = "none of them: \(UUID().uuidString)"
         for (table, column) in try await scopeColumns() {
-            scope = scope.rows(of: table, where: column, in: [])
+            scope = scope.rows(of: table, where: column, in: [.text(nowhere)])
         }
         try synchronizer.setScope(scope, ofRemote: transport.name)
         try await syncChanges()

@@ -97,7 +97,7 @@ import Testing
     @Test func binaryJSONIsThatOfSQLite() throws {
         let cases: [(String, String)] = [
             ("null", "00"), ("true", "01"), ("false", "02"), ("17", "233137"), ("-1.5", "452D312E35"),
-            (#""abc""#, "37616263"), (#""a\n""#, "38615C6E"), ("[]", "0B"), ("{}", "0C"), ("[1,[2]]", "5B13311B1332"),
+            (#""abc""#, "37616263"), (#""a\n""#, "38615C6E"), ("[]", "0B"), ("{}", "0C"), ("[1,[2]]", "5B13312B1332"),
             (#"{"a":1}"#, "4C17611331"), (#""abcdefghijkl""#, "C70C6162636465666768696A6B6C"),
         ]
         try withTables { db throws in
