@@ -175,15 +175,6 @@ let package = Package(
             exclude: ["Fixtures"],
             swiftSettings: settings),
         .testTarget(
-            name: "CipherStoreMacrosTests",
-            dependencies: [
-                "CipherStoreMacros",
-                .product(name: "SwiftParser", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacroExpansion", package: "swift-syntax"),
-                .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
-            ],
-            swiftSettings: settings),
-        .testTarget(
             name: "TypedQueriesMacrosTests", dependencies: ["TypedQueriesMacros"],
             swiftSettings: settings),
         .testTarget(
