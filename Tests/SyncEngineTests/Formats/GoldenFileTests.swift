@@ -35,17 +35,13 @@ import Testing
     /// What each of these stores holds: three imported rows and one that came from a peer; then a conflict about one
     /// row; then an update and a deletion that have no versions yet.
     @Test(arguments: [
-        ("metadata-v1-c041842.db", 1), ("metadata-v2-b8fc0dd.db", 2), ("metadata-v3-221617e.db", 3),
-        ("metadata-v3-ea7f705.db", 3),
+        ("metadata-v1-c041842.db", 1), ("metadata-v2-b8fc0dd.db", 2),
     ])
     func aStoreOfEachFormatIsReadUpgradedAndSynchronized(name: String, format: Int64) throws {
         let path = try copy(name)
         let queue = try open(path)
         #expect(try queue.read { try Int64.fetchOne($0, sql: "SELECT format FROM _sync_state") } == format)
-        // As it is. A store of the days in which version 3 grew is upgraded first.
-        if format == MetadataSchema.version {
-            _ = try Synchronizer(queue, environment: stores.clock.environment)
-        }
+        // As it is.
         let before = try Synchronizer(existing: queue, environment: stores.clock.environment).status()
         #expect(before.tables.map(\.rowCount) == [3])
         #expect(before.conflictCount == 1)
@@ -100,14 +96,10 @@ import Testing
     }
 
     /// Bundles without facts about replicas, version 1, are in `Schemas/wire/vectors`.
-    @Test func aBundleOfVersion2IsApplied() throws {
+    @Test func aBundleOfVersion2IsRead() throws {
         let bundle = try copy("bundle-v2-ea7f705")
         let access = BundleFile.Access.sealed(ArchiveSecret(try Passphrase("of the file")))
         #expect(try BundleFile.inspect(bundle, access).tables.map(\.name) == ["note"])
-        let queue = try open(try copy("metadata-v3-ea7f705.db"))
-        let synchronizer = try Synchronizer(queue, environment: stores.clock.environment)
-        _ = try synchronizer.applyBundle(at: bundle, access)
-        #expect(try titles(queue) == ["Books", "Groceries", "Holidays", "Music"])
     }
 
     @Test(arguments: ["keyring-v1-b8fc0dd.db", "keyring-v2-f2b9c46.db"]) func aKeyringOfEachFormatOpens(
@@ -138,51 +130,5 @@ import Testing
         let queue = try open(path)
         _ = try Synchronizer(queue, environment: stores.clock.environment)
         #expect(try titles(queue) == ["Groceries", "Holidays", "Ideas"])
-    }
-
-    /// On 22 and 23 November 2026 version 3 grew. A store of each of these stages becomes the present one.
-    @Test func tablesThatVersion3GotLaterAreAdded() throws {
-        let a = try stores.create()
-        try a.execute("INSERT INTO note (id, title) VALUES (?, 'one')", [key(1)])
-        try a.queue.write { db in
-            for table in ["_sync_last", "_sync_original", "_sync_console", "_sync_left"] {
-                try db.execute(sql: "DROP TABLE \(table)")
-            }
-            // As these were before they got another column.
-            try db.execute(
-                sql: """
-                    DROP TABLE _sync_device;
-                    CREATE TABLE _sync_device (id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, label TEXT NOT NULL,
-                        readonly INTEGER NOT NULL, scope TEXT, replica BLOB, at INTEGER NOT NULL, seen INTEGER, revoked INTEGER);
-                    INSERT INTO _sync_device VALUES (1, x'01', 'phone', 0, NULL, NULL, 0, NULL, NULL);
-                    DROP TABLE _sync_remote;
-                    CREATE TABLE _sync_remote (name TEXT PRIMARY KEY, host TEXT NOT NULL, port INTEGER NOT NULL,
-                        trust INTEGER NOT NULL, certificate BLOB, readonly INTEGER NOT NULL);
-                    DROP TABLE _sync_partial;
-                    CREATE TABLE _sync_partial (tbl INTEGER PRIMARY KEY, col INTEGER NOT NULL, remote TEXT NOT NULL,
-                        whole INTEGER NOT NULL, everything INTEGER NOT NULL, swept INTEGER NOT NULL);
-                    """)
-        }
-        try a.queue.close()
-        let again = try stores.open("a.db")
-        let fresh = try stores.create("fresh.db")
-        #expect(try layout(again.queue) == layout(fresh.queue))
-        #expect(
-            try again.queue.read {
-                try String.fetchAll($0, sql: "SELECT label || revision FROM _sync_device")
-            }
-                == ["phone0"])
-        #expect(try again.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) } == [])
-    }
-
-    /// The tables of the metadata, with their columns.
-    private func layout(_ queue: DatabaseQueue) throws -> [String] {
-        try queue.read { db in
-            let sql =
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_sync%' ESCAPE '\\' ORDER BY 1"
-            return try String.fetchAll(db, sql: sql).flatMap { table in
-                try db.columns(in: table).map { "\(table).\($0.name)" }
-            }
-        }
     }
 }
