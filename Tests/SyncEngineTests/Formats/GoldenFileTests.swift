@@ -82,19 +82,6 @@ import Testing
             try old.read { try String.fetchSet($0, sql: "SELECT body FROM note") } == ["new"])
     }
 
-    @Test(arguments: ["folder-v1-ea7f705"]) func aFolderOfEachFormatIsRead(name: String) throws {
-        let folder = FolderTransport(path: try copy(name), passphrase: try Passphrase("of the folder"))
-        let path = stores.path("joined.db")
-        try Synchronizer.join(
-            folder, at: path, passphrase: Passphrase("correct horse"), environment: stores.clock.environment)
-        let queue = try open(path)
-        let synchronizer = try Synchronizer(queue, environment: stores.clock.environment)
-        // The snapshot, and the bundle that came after it.
-        let report = try synchronizer.run(.both, folder)
-        #expect(report.remarks == [])
-        #expect(try titles(queue) == ["Books", "Groceries", "Holidays", "Ideas"])
-    }
-
     /// Bundles without facts about replicas, version 1, are in `Schemas/wire/vectors`.
     @Test func aBundleOfVersion2IsRead() throws {
         let bundle = try copy("bundle-v2-ea7f705")
