@@ -7,7 +7,7 @@ import PackageDescription
 let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
 
 let package = Package(
-    name: "MacroTests",
+    name: "MacroExpansion",
     platforms: [.macOS(.v15)],
     dependencies: [.package(url: "https://github.com/swiftlang/swift-syntax.git", "600.0.0"..<"605.0.0")],
     targets: [
