@@ -21,22 +21,6 @@ import Testing
         try MailboxContract.check(clause, of: MemoryMailbox(seed: 1, faults: []))
     }
 
-    /// A mailbox that breaks one promise each is found out.
-    @Test(arguments: SlackMailbox.Fault.allCases) func aMailboxThatBreaksItIsFoundOut(
-        fault: SlackMailbox.Fault
-    ) {
-        let clauses = MailboxContract.Clause.allCases.filter { clause in
-            do {
-                try MailboxContract.check(
-                    clause, of: SlackMailbox(fault: fault, base: MemoryMailbox(seed: 1, faults: [])))
-                return false
-            } catch {
-                return true
-            }
-        }
-        #expect(clauses.contains(fault.clause), "\(fault): \(clauses)")
-    }
-
     private func write(
         _ mailbox: any Mailbox, _ path: MailboxPath, _ pieces: [[UInt8]], replacing: Bool = false
     ) throws {
@@ -74,48 +58,5 @@ import Testing
         }
         #expect(course(1) == course(1))
         #expect(course(1) != course(2))
-    }
-}
-
-/// A mailbox that does not keep to the contract.
-struct SlackMailbox: Mailbox {
-    enum Fault: String, CaseIterable, Sendable {
-        case replacesUnasked, losesTheLastByte, removesOnlyTheFirst, listsEmptyFiles
-
-        var clause: MailboxContract.Clause {
-            switch self {
-            case .replacesUnasked: .replacing
-            case .losesTheLastByte: .reading
-            case .removesOnlyTheFirst: .removal
-            case .listsEmptyFiles: .lengths
-            }
-        }
-    }
-
-    let fault: Fault
-    let base: MemoryMailbox
-
-    var name: String { base.name }
-    var location: String { base.location }
-    func folders() throws -> [String] { try base.folders() }
-    func files(in folder: String) throws -> [MailboxFile] {
-        try base.files(in: folder).map {
-            fault == .listsEmptyFiles ? MailboxFile(name: $0.name, byteCount: max(7, $0.byteCount)) : $0
-        }
-    }
-    func open(_ path: MailboxPath) throws -> any MailboxReader { try base.open(path) }
-    func remove(_ path: MailboxPath) throws { try base.remove(path) }
-    func remove(_ paths: [MailboxPath]) throws {
-        for path in fault == .removesOnlyTheFirst ? Array(paths.prefix(1)) : paths { try base.remove(path) }
-    }
-    func write(
-        _ path: MailboxPath, replacing: Bool, _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
-    ) throws {
-        try base.write(path, replacing: replacing || fault == .replacesUnasked) { sink in
-            try body { data in
-                let piece = fault == .losesTheLastByte ? Data(data.dropLast()) : data
-                if !piece.isEmpty { try sink(piece) }
-            }
-        }
     }
 }
