@@ -58,7 +58,8 @@ public struct SQLQueryExpression<QueryValue>: QueryExpression, Hashable, Sendabl
     }
 
     /// Makes an expression of another one, whose type is hidden.
-    // A literal is SQL, and never a value, also where the expression is a text.
+    ///
+    /// A literal is SQL, and never a value, also where the expression is a text.
     @_disfavoredOverload
     @inlinable
     public init(_ expression: some QueryExpression<QueryValue>) { queryFragment = expression.queryFragment }
