@@ -126,14 +126,18 @@ public struct LocalFolder: Mailbox {
         return attributes
     }
 
-    private func makeFolder(_ place: String) throws {
+    private static func isFolder(_ place: String) -> Bool {
         var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: place, isDirectory: &isFolder), isFolder.boolValue {
-            return
-        }
+        return FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
+    private func makeFolder(_ place: String) throws {
+        if Self.isFolder(place) { return }
         do {
             try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
         } catch let error as CocoaError {
+            // Somebody else may have made it meanwhile.
+            if Self.isFolder(place) { return }
             throw MailboxError(
                 .notPermitted, "cannot make the folder: \(error.systemText)", location: place)
         }
