@@ -17,6 +17,8 @@ final class CuttingProxy: Sendable {
         var cuts: [Int]
         var connectionCount = 0
         var record: [UInt8] = []
+        /// The port of the server, or nil while there is none.
+        var target: Int?
     }
 
     /// Holds what comes after so many bytes until it is opened.
@@ -47,16 +49,16 @@ final class CuttingProxy: Sendable {
     private let state: Mutex<State>
     private let listener: Int32
     let port: Int
-    private let target: Int
     private let duplicates: Bool
     private let gate: Gate?
 
     /// - parameters:
+    ///     - target: The port of the server, or nil when there is none yet.
     ///     - cuts: After how many bytes, of both directions together, each connection is cut; those after
     ///       the last one are not.
     ///     - duplicates: Whether every second piece of what goes to the target is sent twice.
     ///     - gate: What the target sends passes through it.
-    init(to target: Int, cuts: [Int] = [], duplicates: Bool = false, gate: Gate? = nil) {
+    init(to target: Int?, cuts: [Int] = [], duplicates: Bool = false, gate: Gate? = nil) {
         self.duplicates = duplicates
         self.gate = gate
         let listener = Self.makeSocket()
@@ -67,14 +69,13 @@ final class CuttingProxy: Sendable {
         withUnsafeMutablePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(listener, $0, &length) }
         }
-        state = Mutex(State(cuts: cuts))
-        self.target = target
+        state = Mutex(State(cuts: cuts, target: target))
         self.listener = listener
         port = Int(UInt16(bigEndian: address.sin_port))
         Thread.detachNewThread { [self] in acceptAll() }
     }
 
-    static func makeSocket() -> Int32 {
+    private static func makeSocket() -> Int32 {
         #if canImport(Glibc)
             socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
@@ -106,6 +107,9 @@ final class CuttingProxy: Sendable {
         return socket
     }
 
+    /// Leads connections that come from now on to another server, or to none.
+    func lead(to target: Int?) { state.withLock { $0.target = target } }
+
     /// Ends a connection.
     static func end(_ connection: Int32) { _ = closeDescriptor(connection) }
 
@@ -125,10 +129,8 @@ final class CuttingProxy: Sendable {
         while true {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { return }
-            let server = Self.makeSocket()
-            guard Self.withAddress(target, { connect(server, $0, $1) }) == 0 else {
+            guard let server = state.withLock({ $0.target }).flatMap({ Self.connection(to: $0) }) else {
                 _ = closeDescriptor(client)
-                _ = closeDescriptor(server)
                 continue
             }
             let budget = state.withLock { state in

@@ -166,35 +166,15 @@ struct RunningServer: Sendable {
             scope: scope ?? tables.map { .tables($0) } ?? .everything, address: address)
     }
 
-    /// A port on which a server can listen again after it ended: the system gives it to nobody who asks for any port,
-    /// as other tests do meanwhile.
-    static func lastingPort() throws -> Int {
-        for _ in 0..<100 {
-            let port = Int.random(in: 20_000..<32_000)
-            let socket = CuttingProxy.makeSocket()
-            guard socket >= 0 else { break }
-            defer { close(socket) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = in_port_t(port).bigEndian
-            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-            let isFree = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-                }
-            }
-            if isFree { return port }
-        }
-        throw RemoteError(.cannotServe, "there is no port for a server that is to come back")
-    }
-
     /// Runs a server for as long as the body runs.
+    ///
+    /// - parameter proxy: What stands before the server, and is its address, so that another one can follow it there.
     static func serving(
         _ hub: Synchronizer, tls: HubServer.TLS = .selfSigned, limits: HubServer.Limits = .patient,
-        port: Int = 0, _ body: @Sendable (RunningServer) async throws -> Void
+        behind proxy: CuttingProxy? = nil, _ body: @Sendable (RunningServer) async throws -> Void
     ) async throws {
         let server = try HubServer(
-            [hub], options: .init(host: "127.0.0.1", port: port, tls: tls, limits: limits))
+            [hub], options: .init(host: "127.0.0.1", port: 0, tls: tls, limits: limits))
         let (ports, continuation) = AsyncStream.makeStream(of: HubServer.Listening.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -206,7 +186,10 @@ struct RunningServer: Sendable {
                 try await group.next()
                 throw RemoteError(.cannotServe, "the server ended")
             }
-            let running = RunningServer(port: listening.port, trust: listening.trust, hub: hub)
+            proxy?.lead(to: listening.port)
+            defer { proxy?.lead(to: nil) }
+            let running = RunningServer(
+                port: proxy?.port ?? listening.port, trust: listening.trust, hub: hub)
             do {
                 try await body(running)
             } catch {

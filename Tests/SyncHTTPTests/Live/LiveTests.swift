@@ -109,9 +109,10 @@ final class Watching: Sendable {
     @Test func itConnectsAnewWhenTheServerIsBack() async throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db", rows: 1)
-        let port = try RunningServer.lastingPort()
+        let proxy = CuttingProxy(to: nil)
+        defer { proxy.close() }
         let watching = Mutex<Watching?>(nil)
-        try await RunningServer.serving(hub, port: port) { server in
+        try await RunningServer.serving(hub, behind: proxy) { server in
             let phone = try await stores.join(try server.invite(), "phone.db")
             let watch = try Watching(phone)
             try await watch.waitForConnection()
@@ -122,7 +123,7 @@ final class Watching: Sendable {
             if case .disconnected(_, let milliseconds) = $0 { milliseconds <= 50 } else { false }
         }
         try hub.insert(5, "hub")
-        try await RunningServer.serving(hub, port: port) { _ in
+        try await RunningServer.serving(hub, behind: proxy) { _ in
             try await watch.waitForRows(5)
             watch.live.stop()
             try await watch.end()

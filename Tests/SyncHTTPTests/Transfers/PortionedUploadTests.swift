@@ -45,8 +45,9 @@ import Testing
     @Test func aDeviceWithBoundsCannotHoldUpOthers() async throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db", rows: 3)
-        let port = try RunningServer.lastingPort()
-        try await RunningServer.serving(hub, limits: hurried, port: port) { server in
+        let proxy = CuttingProxy(to: nil)
+        defer { proxy.close() }
+        try await RunningServer.serving(hub, limits: hurried, behind: proxy) { server in
             let till = try await stores.join(try server.invite(tables: ["note"]), "till.db")
             try till.insert(20, "till")
             let before = try hub.rows()
@@ -60,7 +61,7 @@ import Testing
             }
             #expect(count == 0)
         }
-        try await RunningServer.serving(hub, port: port) { _ in
+        try await RunningServer.serving(hub, behind: proxy) { _ in
             // The same device, and a server with time.
             let till = try stores.open("till.db")
             let report = try await till.sync(with: RemoteBook(till).transport(options: .hasty))
