@@ -117,6 +117,7 @@ package enum CommandLineProgram {
     ) throws -> any ParsableCommand {
         let usage = CommandLineUsage(root: root, arguments: arguments)
         if let failure = usage.unknownCommand() { throw report(failure, arguments) }
+        if let command = usage.namedCommand() { return command }
         do {
             let command = try root.parseAsRoot(arguments)
             // The parser's own command, which prints the help.
