@@ -60,13 +60,20 @@ enum CommandRunner {
     /// What a run gets from the tests.
     static var inherited: [String: String] {
         var variables = ProcessInfo.processInfo.environment.filter { inheritedNames.contains($0.key) }
-        variables["CIPHERSTORE_KEYS_OF_TESTS"] = keysFolder
+        #if DEBUG
+            variables[DerivedKeyMemo.folderVariable] = keysFolder
+        #endif
         return variables
     }
 
-    /// Where runs find the keys that the tests have derived; nil when they derive their own.
+    /// Where runs find the keys that the tests have derived; nil when they derive their own. `Scripts/test` names a
+    /// folder that stays.
     private static let keysFolder: String? = {
         #if DEBUG
+            if let folder = ProcessInfo.processInfo.environment[DerivedKeyMemo.folderVariable] {
+                DerivedKeyMemo.enable()
+                return folder
+            }
             let folder = NSTemporaryDirectory() + "syncctl-tests-keys-" + UUID().uuidString
             guard mkdir(folder, 0o700) == 0 else { return nil }
             DerivedKeyMemo.enable(sharing: folder)
