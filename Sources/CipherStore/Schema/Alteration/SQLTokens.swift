@@ -146,11 +146,11 @@ extension SQLTokens {
                 let byte = bytes[position]
                 if byte == 32 || (byte >= 9 && byte <= 13) {
                     position += 1
-                } else if starts("--") {
+                } else if starts("-", "-") {
                     while position < bytes.count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
-                } else if starts("/*") {
+                } else if starts("/", "*") {
                     position += 2
-                    while position < bytes.count, !starts("*/") { position += 1 }
+                    while position < bytes.count, !starts("*", "/") { position += 1 }
                     position = min(position + 2, bytes.count)
                 } else {
                     return
@@ -158,8 +158,9 @@ extension SQLTokens {
             }
         }
 
-        private func starts(_ text: StaticString) -> Bool {
-            text.withUTF8Buffer { bytes[position...].starts(with: $0) }
+        private func starts(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
+            position + 1 < bytes.count && bytes[position] == UInt8(ascii: first)
+                && bytes[position + 1] == UInt8(ascii: second)
         }
 
         private static func isWord(_ byte: UInt8) -> Bool {
