@@ -193,11 +193,13 @@ let package = Package(
         // The code of the articles in Sources/*/*.docc.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["CipherStore", "SyncEngine", "SyncHTTP", "SyncTesting", "TestSupport"],
+            dependencies: [
+                "CipherData", "CipherStore", "SyncEngine", "SyncHTTP", "SyncTesting", "TestSupport",
+            ],
             swiftSettings: settings),
         // That of Examples, which are packages of their own.
         .testTarget(
-            name: "ExampleTests", dependencies: ["CipherStore", "SyncEngine", "SyncHTTP"],
+            name: "ExampleTests", dependencies: ["CipherData", "CipherStore", "SyncEngine", "SyncHTTP"],
             swiftSettings: settings),
         .testTarget(
             name: "CipherDataTests", dependencies: ["CipherData", "CipherDataTesting", "TestSupport"],

@@ -101,6 +101,16 @@ extension QueryFragment {
     var isMarkedChange: Bool { code.first == Code.part }
 }
 
+extension SQLQueryExpression where QueryValue == () {
+    /// Runs a statement of which nothing says a type: `try #sql("CREATE TABLE …").execute(db)`.
+    ///
+    /// - throws: A `DatabaseError`.
+    @inlinable
+    public func execute(_ db: Database) throws {
+        try withFragment(db) { try db.executeFragment($0) }
+    }
+}
+
 extension Statement {
     /// Runs the statement, whatever rows it gives.
     ///

@@ -1,0 +1,1 @@
+../../../Examples/Reminders/Sources/Reminders/Reminders.swift

@@ -1,0 +1,1 @@
+../../../Examples/Reminders/Sources/Reminders/Replicas.swift

@@ -1,0 +1,1 @@
+../../../Examples/Reminders/Sources/Reminders/Schema.swift
