@@ -60,7 +60,8 @@ struct CommandLineUsage {
         guard !names.isEmpty, arguments.first != "help", last.configuration.subcommands.isEmpty else {
             return nil
         }
-        return try? last.parseAsRoot(Array(rest))
+        guard let command = try? last.parseAsRoot(Array(rest)), type(of: command) == last else { return nil }
+        return command
     }
 
     /// The command whose help says more.
