@@ -159,7 +159,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["CipherStore"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         .testTarget(
             name: "CipherStoreTests",
             dependencies: [
@@ -199,7 +201,8 @@ let package = Package(
             swiftSettings: settings),
         // That of Examples, which are packages of their own.
         .testTarget(
-            name: "ExampleTests", dependencies: ["CipherData", "CipherStore", "SyncEngine", "SyncHTTP"],
+            name: "ExampleTests",
+            dependencies: ["CipherData", "CipherStore", "SyncEngine", "SyncHTTP", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "CipherDataTests", dependencies: ["CipherData", "CipherDataTesting", "TestSupport"],

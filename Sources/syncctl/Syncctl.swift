@@ -16,8 +16,8 @@ struct Syncctl: ParsableCommand {
     static func main() {
         #if DEBUG
             // Tests run it hundreds of times, and deriving a key is slow on purpose.
-            if ProcessInfo.processInfo.environment[DerivedKeyMemo.folderVariable] != nil {
-                DerivedKeyMemo.enable()
+            if let folder = ProcessInfo.processInfo.environment["CIPHERSTORE_KEYS_OF_TESTS"] {
+                DerivedKeyMemo.enable(sharing: folder)
             }
         #endif
         CommandLineProgram.run(Self.self, network: Network())

@@ -1,5 +1,6 @@
 import CipherStore
 import Foundation
+import TestSupport
 
 /// A folder of its own for a test, removed when the test ends.
 final class TemporaryFolder: Sendable {
@@ -9,7 +10,7 @@ final class TemporaryFolder: Sendable {
     ///   such a place: for tests that open hundreds of files.
     init(isInMemory: Bool = false) throws {
         // A test that is about the derivation of keys finds a memo of no use.
-        DerivedKeyMemo.enable()
+        DerivedKeys.remember()
         let memory = "/dev/shm/"
         let parent =
             isInMemory && FileManager.default.isWritableFile(atPath: memory)

@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import SyncEngine
+import TestSupport
 import Testing
 
 /// A folder for the files of samples, removed when the test ends.
@@ -8,7 +9,7 @@ final class SamplePlace: Sendable {
     let folder: String
 
     init() throws {
-        DerivedKeyMemo.enable()
+        DerivedKeys.remember()
         folder = NSTemporaryDirectory() + "samples-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }

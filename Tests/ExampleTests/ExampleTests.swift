@@ -2,6 +2,7 @@ import CipherStore
 import Foundation
 import SyncEngine
 import SyncHTTP
+import TestSupport
 import Testing
 
 /// The code of `Examples`, all but what talks to a terminal: `Shared` has links to its files.
@@ -9,7 +10,7 @@ import Testing
     private let folder: String
 
     init() throws {
-        DerivedKeyMemo.enable()
+        DerivedKeys.remember()
         folder = NSTemporaryDirectory() + "examples-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }

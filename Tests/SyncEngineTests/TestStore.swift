@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -54,7 +55,7 @@ final class TestStores {
         """
 
     init(seed: UInt64 = 1, places: (any StorePlaces)? = nil) throws {
-        DerivedKeyMemo.enable()
+        DerivedKeys.remember()
         folder = NSTemporaryDirectory() + "syncengine-" + UUID().uuidString
         clock = TestEnvironment(seed: seed, places: places)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import SyncEngine
@@ -24,7 +25,7 @@ final class ServedStores: Sendable {
     let clock = TestClock()
 
     init() throws {
-        DerivedKeyMemo.enable()
+        DerivedKeys.remember()
         folder = NSTemporaryDirectory() + "synchttp-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }

@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import Synchronization
+import TestSupport
 
 #if canImport(Glibc)
     import Glibc
@@ -60,9 +61,7 @@ enum CommandRunner {
     /// What a run gets from the tests.
     static var inherited: [String: String] {
         var variables = ProcessInfo.processInfo.environment.filter { inheritedNames.contains($0.key) }
-        #if DEBUG
-            variables[DerivedKeyMemo.folderVariable] = keysFolder
-        #endif
+        variables[DerivedKeys.folderVariable] = keysFolder
         return variables
     }
 
@@ -70,8 +69,8 @@ enum CommandRunner {
     /// folder that stays.
     private static let keysFolder: String? = {
         #if DEBUG
-            if let folder = ProcessInfo.processInfo.environment[DerivedKeyMemo.folderVariable] {
-                DerivedKeyMemo.enable()
+            if let folder = DerivedKeys.folder {
+                DerivedKeys.remember()
                 return folder
             }
             let folder = NSTemporaryDirectory() + "syncctl-tests-keys-" + UUID().uuidString
@@ -86,7 +85,7 @@ enum CommandRunner {
 
     /// Remembers derived keys, for the runs too.
     static func rememberKeys() {
-        if keysFolder == nil { DerivedKeyMemo.enable() }
+        if keysFolder == nil { DerivedKeys.remember() }
     }
 
     private static func removeKeys() {

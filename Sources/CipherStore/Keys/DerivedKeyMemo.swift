@@ -19,17 +19,7 @@ package enum DerivedKeyMemo {
     private static let keys = Mutex<[Input: (key: SecretBytes, requestCount: Int)]>([:])
 
     /// Remembers keys from here on. Only for tests.
-    ///
-    /// A debug build shares them with other processes where a variable names a folder for that.
-    package static func enable() {
-        guard !isOn.load(ordering: .relaxed) else { return }
-        #if DEBUG
-            if let path = ProcessInfo.processInfo.environment[folderVariable] {
-                folder.withLock { $0 = $0 ?? path }
-            }
-        #endif
-        isOn.store(true, ordering: .relaxed)
-    }
+    package static func enable() { isOn.store(true, ordering: .relaxed) }
 
     /// The salt of a new file.
     static func saltForNewFile(_ path: String) -> [UInt8] {
@@ -72,9 +62,6 @@ package enum DerivedKeyMemo {
     }
 
     #if DEBUG
-        /// The variable that names the folder.
-        package static let folderVariable = "CIPHERSTORE_KEYS_OF_TESTS"
-
         /// A folder in which the keys lie of tests and of the programs that they start.
         private static let folder = Mutex<String?>(nil)
 

@@ -131,14 +131,14 @@ public struct FunctionExpression<QueryValue>: QueryExpression {
     public init<each Argument: QueryExpression>(_ name: StaticString, _ arguments: repeat each Argument) {
         var fragment = QueryFragment()
         fragment.append(sql: name)
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         var isFirst = true
         for argument in repeat each arguments {
-            if !isFirst { fragment.append(sql: ", ") }
+            if !isFirst { fragment.append(literal: ", ") }
             isFirst = false
             argument.write(to: &fragment)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         queryFragment = fragment
     }
 }

@@ -64,7 +64,11 @@ public struct QueryFragment: Hashable, Sendable {
 
     /// Adds SQL as it is.
     @inlinable
-    public mutating func append(sql: StaticString) {
+    public mutating func append(sql: StaticString) { append(literal: sql) }
+
+    /// Adds SQL as it is. Of two methods of one name, the compiler takes that for a `String` when it sees a literal.
+    @inlinable
+    mutating func append(literal sql: StaticString) {
         code.append(contentsOf: UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount))
     }
 
@@ -95,7 +99,9 @@ public struct QueryFragment: Hashable, Sendable {
     @inlinable
     public mutating func append(_ other: QueryFragment) {
         code.append(contentsOf: other.code)
-        if !other.bindings.isEmpty { bindings.append(contentsOf: other.bindings) }
+        if other.bindings.isEmpty { return }
+        // The first values are shared rather than copied.
+        if bindings.isEmpty { bindings = other.bindings } else { bindings.append(contentsOf: other.bindings) }
     }
 
     /// Adds a quoted name.
@@ -151,7 +157,7 @@ public struct QueryFragment: Hashable, Sendable {
     /// Adds a comma unless the piece is empty.
     @inlinable
     package mutating func separate() {
-        if !code.isEmpty { append(sql: ", ") }
+        if !code.isEmpty { append(literal: ", ") }
     }
 
     @inlinable

@@ -62,7 +62,7 @@ extension QueryRepresentable {
         _ name: String, of root: Root.Type, to fragment: inout QueryFragment
     ) {
         fragment.append(tableOf: root)
-        fragment.append(sql: ".")
+        fragment.append(literal: ".")
         fragment.append(identifier: name)
     }
 
@@ -170,7 +170,7 @@ public struct RowWriter {
     @inlinable
     mutating func beginValue() -> Bool {
         guard case .list = form else { return beginNamedValue() }
-        if isFirst { isFirst = false } else { fragment.append(sql: ", ") }
+        if isFirst { isFirst = false } else { fragment.append(literal: ", ") }
         return true
     }
 
@@ -180,13 +180,13 @@ public struct RowWriter {
         case .assignments(let names, let index):
             form = .assignments(names, index + 1)
             guard index < names.count, let name = names[index] else { return false }
-            if isFirst { isFirst = false } else { fragment.append(sql: ", ") }
+            if isFirst { isFirst = false } else { fragment.append(literal: ", ") }
             fragment.append(identifier: name)
-            fragment.append(sql: " = ")
+            fragment.append(literal: " = ")
         case .some(let isWritten, let index):
             form = .some(isWritten, index + 1)
             guard index < isWritten.count, isWritten[index] else { return false }
-            if isFirst { isFirst = false } else { fragment.append(sql: ", ") }
+            if isFirst { isFirst = false } else { fragment.append(literal: ", ") }
         }
         return true
     }

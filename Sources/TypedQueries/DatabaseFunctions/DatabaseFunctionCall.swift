@@ -27,9 +27,9 @@ public struct DatabaseFunctionCall<QueryValue>: WritableExpression {
         guard let filter else { return writeCall(to: &fragment, condition: nil) }
         fragment.appendChoice(.aggregateFilter) { native in
             writeCall(to: &native, condition: nil)
-            native.append(sql: " FILTER (WHERE ")
+            native.append(literal: " FILTER (WHERE ")
             filter.write(to: &native)
-            native.append(sql: ")")
+            native.append(literal: ")")
         } emulated: { emulated in
             writeCall(to: &emulated, condition: filter)
         }
@@ -39,9 +39,9 @@ public struct DatabaseFunctionCall<QueryValue>: WritableExpression {
         fragment.append(identifier: name)
         fragment.append(sql: isDistinct ? "(DISTINCT " : "(")
         for (index, argument) in (arguments + (condition.map { [$0] } ?? [])).enumerated() {
-            if index > 0 { fragment.append(sql: ", ") }
+            if index > 0 { fragment.append(literal: ", ") }
             argument.write(to: &fragment)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }

@@ -12,7 +12,9 @@ struct ChangeEmulation {
     static func run(
         _ db: Database, _ fragment: QueryFragment, read: ((QueryFragment) throws -> Void)?
     ) throws -> Bool {
-        guard QueryFragment.marksParts, let parts = ChangeParts(fragment) else { return false }
+        guard QueryFragment.marksParts, fragment.isMarkedChange, let parts = ChangeParts(fragment) else {
+            return false
+        }
         let emulation = ChangeEmulation(db: db, parts: parts)
         try db.inSavepoint {
             try emulation.run(read ?? { _ in })
@@ -60,7 +62,7 @@ struct ChangeEmulation {
     private static func condition(_ keys: [Int64]) -> QueryFragment {
         var condition = QueryFragment("rowid IN (")
         condition.append(sql: keys.map(String.init).joined(separator: ","))
-        condition.append(sql: ")")
+        condition.append(literal: ")")
         return condition
     }
 
@@ -68,7 +70,7 @@ struct ChangeEmulation {
         var fragment = parts.commonTables
         fragment.append(head)
         if !condition.isEmpty {
-            fragment.append(sql: "\nWHERE ")
+            fragment.append(literal: "\nWHERE ")
             fragment.append(condition)
         }
         try db.executeFragment(fragment)
@@ -97,10 +99,10 @@ struct ChangeEmulation {
         return try Row.fetchAll(statement).map { row in
             var values = QueryFragment("(")
             for index in 0..<row.count {
-                if index > 0 { values.append(sql: ", ") }
+                if index > 0 { values.append(literal: ", ") }
                 values.append(binding: QueryBinding(row[index] as DatabaseValue))
             }
-            values.append(sql: ")")
+            values.append(literal: ")")
             return values
         }
     }
@@ -112,10 +114,10 @@ struct ChangeEmulation {
         var fragment = parts.select == nil ? parts.commonTables : QueryFragment()
         fragment.append(parts.head)
         if let row {
-            fragment.append(sql: "\nVALUES ")
+            fragment.append(literal: "\nVALUES ")
             fragment.append(row)
         } else {
-            fragment.append(sql: " DEFAULT VALUES")
+            fragment.append(literal: " DEFAULT VALUES")
         }
         do {
             try db.executeFragment(fragment)
@@ -130,9 +132,9 @@ struct ChangeEmulation {
     private func excluded(_ row: QueryFragment) -> QueryFragment {
         var fragment = QueryFragment("WITH \"excluded\"")
         fragment.append(parts.head.columnNames)
-        fragment.append(sql: " AS (VALUES ")
+        fragment.append(literal: " AS (VALUES ")
         fragment.append(row)
-        fragment.append(sql: ") ")
+        fragment.append(literal: ") ")
         return fragment
     }
 
@@ -146,25 +148,25 @@ struct ChangeEmulation {
         for name in parts.conflictTarget.names {
             condition.append(sql: condition.isEmpty ? "" : " AND ")
             condition.append(identifier: name)
-            condition.append(sql: " = (SELECT ")
+            condition.append(literal: " = (SELECT ")
             condition.append(identifier: name)
-            condition.append(sql: " FROM \"excluded\")")
+            condition.append(literal: " FROM \"excluded\")")
         }
         return try Int64.fetchAll(db, excluded(row), "SELECT rowid FROM ", parts.head.source, condition).first
     }
 
     private func update(_ key: Int64, _ row: QueryFragment) throws -> Bool {
         var fragment = excluded(row)
-        fragment.append(sql: "UPDATE ")
+        fragment.append(literal: "UPDATE ")
         fragment.append(parts.head.source)
-        fragment.append(sql: " SET ")
+        fragment.append(literal: " SET ")
         fragment.append((parts.assignments ?? QueryFragment()).withExcludedSubqueries)
-        fragment.append(sql: " WHERE rowid = ")
+        fragment.append(literal: " WHERE rowid = ")
         fragment.append(binding: .int(key))
         if !parts.updateCondition.isEmpty {
-            fragment.append(sql: " AND (")
+            fragment.append(literal: " AND (")
             fragment.append(parts.updateCondition.withExcludedSubqueries)
-            fragment.append(sql: ")")
+            fragment.append(literal: ")")
         }
         try db.executeFragment(fragment)
         return db.changesCount > 0
@@ -174,12 +176,12 @@ struct ChangeEmulation {
 
     private func selection(where condition: QueryFragment) -> QueryFragment {
         var fragment = parts.commonTables
-        fragment.append(sql: "SELECT ")
+        fragment.append(literal: "SELECT ")
         fragment.append(parts.returned)
-        fragment.append(sql: " FROM ")
+        fragment.append(literal: " FROM ")
         fragment.append(parts.head.source)
         if !condition.isEmpty {
-            fragment.append(sql: " WHERE ")
+            fragment.append(literal: " WHERE ")
             fragment.append(condition)
         }
         return fragment
@@ -189,11 +191,11 @@ struct ChangeEmulation {
     private func selection(_ keys: [Int64]) -> QueryFragment {
         var fragment = selection(where: Self.condition(keys))
         guard keys.count > 1, keys != keys.sorted() else { return fragment }
-        fragment.append(sql: " ORDER BY CASE rowid")
+        fragment.append(literal: " ORDER BY CASE rowid")
         for (position, key) in keys.enumerated() {
             fragment.append(sql: " WHEN \(key) THEN \(position)" as String)
         }
-        fragment.append(sql: " END")
+        fragment.append(literal: " END")
         return fragment
     }
 }
@@ -207,7 +209,7 @@ extension Int64 {
         fragment.append(sql: select)
         fragment.append(source)
         if !condition.isEmpty {
-            fragment.append(sql: " WHERE ")
+            fragment.append(literal: " WHERE ")
             fragment.append(condition)
         }
         return try SQLQueryExpression(fragment, as: Int64.self).fetchAll(db)
@@ -285,9 +287,9 @@ extension QueryFragment {
             // `."name"`, in which a quote is written twice.
             var end = index + length + 2
             while end < code.count, code[end] != UInt8(ascii: "\"") { end += 1 }
-            result.append(sql: "(SELECT ")
+            result.append(literal: "(SELECT ")
             result.code.append(contentsOf: code[index...min(end, code.count - 1)])
-            result.append(sql: " FROM \"excluded\")")
+            result.append(literal: " FROM \"excluded\")")
             index = end + 1
         }
         return result

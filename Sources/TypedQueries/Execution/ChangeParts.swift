@@ -25,7 +25,7 @@ struct ChangeParts {
 
     /// Takes a statement apart; nil when it is no change of ours that needs it.
     init?(_ fragment: QueryFragment) {
-        guard fragment.code.first == QueryFragment.Code.part else { return nil }
+        guard fragment.isMarkedChange else { return nil }
         for (part, content) in fragment.parts { add(part, content) }
         guard hasConflictClause || !returned.isEmpty else { return nil }
     }

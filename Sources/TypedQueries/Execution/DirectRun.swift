@@ -7,7 +7,10 @@
     let values: [Int]?
     /// Finds the statement, binds its values and starts it.
     init(_ database: Database, _ fragment: QueryFragment) throws {
-        let entry = try database.entry(of: fragment)
+        try self.init(database, fragment, database.entry(of: fragment))
+    }
+
+    init(_ database: Database, _ fragment: QueryFragment, _ entry: StatementIndex.Entry) throws {
         self.database = database
         statement = entry.statement
         sqliteStatement = statement.sqliteStatement
@@ -99,7 +102,7 @@ extension Database {
             return try entry.statement.execute(
                 arguments: StatementArguments(bindings.map { try $0.databaseValue() }))
         }
-        let run = try DirectRun(self, fragment)
+        let run = try DirectRun(self, fragment, entry)
         while try run.step() {}
     }
 }

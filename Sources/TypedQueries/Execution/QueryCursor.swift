@@ -143,7 +143,7 @@ extension SelectStatement {
         let query = query
         var fragment = QueryFragment("SELECT count(*) FROM (")
         fragment.append(query)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return try SQLQueryExpression(fragment, as: Int.self).fetchOne(db) ?? 0
     }
 }

@@ -41,9 +41,10 @@ final class StatementIndex: ConnectionAttachment {
     /// Keeps a piece without what it holds.
     func keepScratch(_ fragment: consuming QueryFragment) {
         // A large one would be kept for nothing.
-        guard fragment.code.count < 65_536, fragment.bindings.count < 4096 else { return }
+        guard fragment.code.count < 65_536 else { return }
         fragment.code.removeAll(keepingCapacity: true)
-        fragment.bindings.removeAll(keepingCapacity: true)
+        // They mostly are those of a part of the statement, shared.
+        fragment.bindings = []
         scratch = fragment
     }
 

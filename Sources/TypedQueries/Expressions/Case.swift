@@ -50,9 +50,9 @@ public struct Cases<Base: QueryRepresentable, Value: QueryRepresentable>: Writab
     ) -> Cases
     where Condition.QueryValue: QueryRepresentable, Condition.QueryValue.QueryUnwrapped == Base.QueryUnwrapped {
         var fragment = cases
-        fragment.append(sql: " WHEN ")
+        fragment.append(literal: " WHEN ")
         condition.write(to: &fragment)
-        fragment.append(sql: " THEN ")
+        fragment.append(literal: " THEN ")
         value.write(to: &fragment)
         return Cases(cases: fragment)
     }
@@ -60,15 +60,15 @@ public struct Cases<Base: QueryRepresentable, Value: QueryRepresentable>: Writab
     /// Ends the expression with the value of all other cases.
     public func `else`(_ value: some QueryExpression<Value>) -> SQLQueryExpression<Value> {
         var fragment = cases
-        fragment.append(sql: " ELSE ")
+        fragment.append(literal: " ELSE ")
         value.write(to: &fragment)
-        fragment.append(sql: " END")
+        fragment.append(literal: " END")
         return SQLQueryExpression(fragment)
     }
 
     /// Adds the expression.
     public func write(to fragment: inout QueryFragment) {
         fragment.append(cases)
-        fragment.append(sql: " END")
+        fragment.append(literal: " END")
     }
 }

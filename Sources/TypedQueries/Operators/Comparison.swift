@@ -14,13 +14,13 @@ public struct Comparison<Left: QueryExpression, Right: QueryExpression, QueryVal
     /// Adds the expressions, each between parentheses.
     @inlinable
     public func write(to fragment: inout QueryFragment) {
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         left.write(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         fragment.append(sql: symbol)
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         right.write(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }
 
@@ -54,7 +54,7 @@ public struct NullExpression<QueryValue>: WritableExpression, ExpressibleByNilLi
 
     /// Adds `NULL`.
     @inlinable
-    public func write(to fragment: inout QueryFragment) { fragment.append(sql: "NULL") }
+    public func write(to fragment: inout QueryFragment) { fragment.append(literal: "NULL") }
 }
 
 extension QueryExpression where QueryValue: QueryRepresentable {
@@ -139,13 +139,13 @@ public struct NullTest<Base: QueryExpression>: WritableExpression where Base.Que
     /// Adds `(a) IS NULL`, or the same of a row of several columns.
     @inlinable
     public func write(to fragment: inout QueryFragment) {
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         base.write(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         fragment.append(sql: symbol)
-        fragment.append(sql: "(NULL")
-        for _ in 1..<max(Base.QueryValue.columnWidth, 1) { fragment.append(sql: ", NULL") }
-        fragment.append(sql: ")")
+        fragment.append(literal: "(NULL")
+        for _ in 1..<max(Base.QueryValue.columnWidth, 1) { fragment.append(literal: ", NULL") }
+        fragment.append(literal: ")")
     }
 }
 

@@ -10,13 +10,13 @@ public struct MembershipTest<Base: QueryExpression>: WritableExpression {
 
     /// Adds the test.
     public func write(to fragment: inout QueryFragment) {
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         base.write(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         fragment.append(sql: symbol)
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         fragment.append(list)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }
 
@@ -64,11 +64,11 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     {
         var fragment = QueryFragment("(")
         write(to: &fragment)
-        fragment.append(sql: ") BETWEEN (")
+        fragment.append(literal: ") BETWEEN (")
         lower.write(to: &fragment)
-        fragment.append(sql: ") AND (")
+        fragment.append(literal: ") AND (")
         upper.write(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return SQLQueryExpression(fragment)
     }
 }
@@ -96,7 +96,7 @@ extension PartialSelectStatement {
     public func exists() -> UnaryExpression<SQLQueryExpression<()>, Bool> {
         var fragment = QueryFragment("(")
         fragment.append(query)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return UnaryExpression("EXISTS ", SQLQueryExpression<()>(fragment), "")
     }
 
@@ -132,10 +132,10 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
         fragment.append(sql: symbol)
         fragment.append(pattern)
         if let escape {
-            fragment.append(sql: " ESCAPE ")
+            fragment.append(literal: " ESCAPE ")
             fragment.append(binding: .text(String(escape)))
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return SQLQueryExpression(fragment)
     }
 
@@ -166,9 +166,9 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
     public func collate(_ collation: Collation) -> SQLQueryExpression<QueryValue> {
         var fragment = QueryFragment("(")
         write(to: &fragment)
-        fragment.append(sql: " COLLATE ")
+        fragment.append(literal: " COLLATE ")
         fragment.append(collation.queryFragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return SQLQueryExpression(fragment)
     }
 

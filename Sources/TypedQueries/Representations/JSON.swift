@@ -62,9 +62,9 @@ public struct JSONBinaryRepresentation<Value: Codable>: QueryBindable {
     public func write(to fragment: inout QueryFragment) {
         let binding = queryBinding
         fragment.appendChoice(.jsonb) {
-            $0.append(sql: "jsonb(")
+            $0.append(literal: "jsonb(")
             $0.append(binding: binding)
-            $0.append(sql: ")")
+            $0.append(literal: ")")
         } emulated: {
             $0.append(binding: binding)
         }

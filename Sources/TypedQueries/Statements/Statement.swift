@@ -39,9 +39,9 @@ extension Statement {
     /// Adds the statement between parentheses.
     @inlinable
     public func write(to fragment: inout QueryFragment) {
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         writeStatement(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }
 

@@ -22,7 +22,7 @@ public struct SelectionWriter {
         expression.write(to: &fragment)
         // The columns of a row have their own names.
         guard Value.columnWidth == 1 else { return }
-        fragment.append(sql: " AS ")
+        fragment.append(literal: " AS ")
         fragment.append(identifier: name)
     }
 }

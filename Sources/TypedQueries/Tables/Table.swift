@@ -70,7 +70,7 @@ extension Table {
         var fragment = QueryFragment()
         if let schemaName {
             fragment.append(identifier: schemaName)
-            fragment.append(sql: ".")
+            fragment.append(literal: ".")
         }
         fragment.append(identifier: tableName)
         return fragment
@@ -108,9 +108,9 @@ extension Table {
         _ name: String, of root: Root.Type, to fragment: inout QueryFragment
     ) {
         for (index, name) in allColumnNames.enumerated() {
-            if index > 0 { fragment.append(sql: ", ") }
+            if index > 0 { fragment.append(literal: ", ") }
             fragment.append(tableOf: root)
-            fragment.append(sql: ".")
+            fragment.append(literal: ".")
             fragment.append(identifier: name)
         }
     }

@@ -104,7 +104,7 @@ public struct RowID<Root: Table>: WritableExpression {
     @inlinable
     public func write(to fragment: inout QueryFragment) {
         fragment.append(tableOf: Root.self)
-        fragment.append(sql: ".\"rowid\"")
+        fragment.append(literal: ".\"rowid\"")
     }
 }
 

@@ -29,33 +29,33 @@ public struct Trigger<On: Table>: WritableStatement {
         fragment.append(sql: ifNotExists ? " IF NOT EXISTS\n  " : "\n  ")
         writeName(to: &fragment)
         switch moment {
-        case .before: fragment.append(sql: "\nBEFORE ")
-        case .after: fragment.append(sql: "\nAFTER ")
-        case .insteadOf: fragment.append(sql: "\nINSTEAD OF ")
+        case .before: fragment.append(literal: "\nBEFORE ")
+        case .after: fragment.append(literal: "\nAFTER ")
+        case .insteadOf: fragment.append(literal: "\nINSTEAD OF ")
         }
         fragment.append(operation.event)
-        fragment.append(sql: " ON ")
+        fragment.append(literal: " ON ")
         fragment.append(identifier: On.tableName)
-        fragment.append(sql: "\nFOR EACH ROW")
+        fragment.append(literal: "\nFOR EACH ROW")
         if !operation.condition.isEmpty {
             var condition = QueryFragment()
             operation.condition.writeConjunction(to: &condition)
-            fragment.append(sql: " WHEN ")
+            fragment.append(literal: " WHEN ")
             fragment.append(schemaText: condition)
         }
-        fragment.append(sql: " BEGIN\n  ")
+        fragment.append(literal: " BEGIN\n  ")
         for statement in [operation.body.first] + operation.body.rest {
             fragment.append(schemaText: statement)
-            fragment.append(sql: ";\n")
+            fragment.append(literal: ";\n")
         }
-        fragment.append(sql: "END")
+        fragment.append(literal: "END")
     }
 
     private func writeName(to fragment: inout QueryFragment) {
         // A trigger is where its table is, unless it is temporary.
         if !isTemporary, let schema = On.schemaName {
             fragment.append(identifier: schema)
-            fragment.append(sql: ".")
+            fragment.append(literal: ".")
         }
         fragment.append(identifier: name)
     }

@@ -95,7 +95,7 @@ public struct TriggerOperation<On: Table>: Sendable {
         let chosen = columns(On.columns)
         for column in repeat each chosen {
             for name in column.names {
-                if !isFirst { event.append(sql: ", ") }
+                if !isFirst { event.append(literal: ", ") }
                 isFirst = false
                 event.append(identifier: name)
             }

@@ -18,19 +18,19 @@ public struct DatabaseView<Rows: Table>: WritableStatement {
         fragment.append(sql: isTemporary ? "CREATE TEMPORARY VIEW" : "CREATE VIEW")
         fragment.append(sql: ifNotExists ? " IF NOT EXISTS\n" : "\n")
         writeName(to: &fragment)
-        fragment.append(sql: "\n(")
+        fragment.append(literal: "\n(")
         for (index, name) in Rows.allColumnNames.enumerated() {
-            if index > 0 { fragment.append(sql: ", ") }
+            if index > 0 { fragment.append(literal: ", ") }
             fragment.append(identifier: name)
         }
-        fragment.append(sql: ")\nAS\n")
+        fragment.append(literal: ")\nAS\n")
         fragment.append(schemaText: select)
     }
 
     private func writeName(to fragment: inout QueryFragment) {
         if !isTemporary, let schema = Rows.schemaName {
             fragment.append(identifier: schema)
-            fragment.append(sql: ".")
+            fragment.append(literal: ".")
         }
         fragment.append(identifier: Rows.tableName)
     }

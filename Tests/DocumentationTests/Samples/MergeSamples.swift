@@ -131,8 +131,9 @@ import Testing
         // sample: scope-all
         try onPhone.setScope(.everything, ofRemote: hub.name)
         // end
-        _ = try await onPhone.sync(with: hub)
         #expect(try onPhone.scope(ofRemote: hub.name) == .everything)
+        _ = try await onPhone.sync(with: hub)
+        #expect(try onPhone.status().tables.map(\.rowCount) == [2])
     }
 
     @Test func aTrackedTableIsMigrated() async throws {

@@ -1,5 +1,6 @@
 import CipherStore
 import Foundation
+import TestSupport
 import SyncEngine
 import SyncWire
 
@@ -41,7 +42,7 @@ final class MailboxReplicas {
     private(set) var all: [Replica] = []
 
     init(_ count: Int, seed: UInt64, mailboxes: (Int) -> any Mailbox) throws {
-        DerivedKeyMemo.enable()
+        DerivedKeys.remember()
         factory = try StoreFactory(in: Simulation.defaultFolder)
         clock = SimulatedClock(seed: seed)
         try factory.create("0")

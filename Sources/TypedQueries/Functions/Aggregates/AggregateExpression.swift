@@ -65,9 +65,9 @@ public struct AggregateExpression<QueryValue>: WritableExpression, Sendable {
             if let filtering { return writeEmulated(filtering, nil, to: &$0) }
             var chosen = QueryFragment("CASE WHEN ")
             chosen.append(filter)
-            chosen.append(sql: " THEN ")
+            chosen.append(literal: " THEN ")
             chosen.append(argument == "*" ? "1" : argument)
-            chosen.append(sql: " END")
+            chosen.append(literal: " END")
             writeCall(chosen, ordered: nil, to: &$0)
         }
     }
@@ -80,34 +80,34 @@ public struct AggregateExpression<QueryValue>: WritableExpression, Sendable {
         fragment.append(argument)
         fragment.append(others)
         if let order {
-            fragment.append(sql: " ORDER BY ")
+            fragment.append(literal: " ORDER BY ")
             fragment.append(order.fragment)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 
     private func writeFilter(to fragment: inout QueryFragment) {
         guard let filter else { return }
-        fragment.append(sql: " FILTER (WHERE ")
+        fragment.append(literal: " FILTER (WHERE ")
         fragment.append(filter)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 
     /// A function of the library: the condition, the form of the order, the arguments, the terms.
     private func writeEmulated(_ name: StaticString, _ order: OrderingTerms?, to fragment: inout QueryFragment) {
         fragment.append(sql: name)
-        fragment.append(sql: "(")
-        if let filter { fragment.append(filter) } else { fragment.append(sql: "1") }
-        fragment.append(sql: ", '")
+        fragment.append(literal: "(")
+        if let filter { fragment.append(filter) } else { fragment.append(literal: "1") }
+        fragment.append(literal: ", '")
         fragment.append(sql: (order?.form ?? "") as String)
-        fragment.append(sql: "', ")
+        fragment.append(literal: "', ")
         fragment.append(argument)
-        if separatorIsImplied { fragment.append(sql: ", ','") }
+        if separatorIsImplied { fragment.append(literal: ", ','") }
         fragment.append(others)
         for term in order?.terms ?? [] {
-            fragment.append(sql: ", ")
+            fragment.append(literal: ", ")
             fragment.append(term)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }

@@ -82,7 +82,7 @@ private enum RowCount {
     ) -> AggregateExpression<Int> {
         let tests = type.allColumnNames.map { name in
             var test = columnNamed(name, of: type)
-            test.append(sql: " IS NOT NULL")
+            test.append(literal: " IS NOT NULL")
             return test
         }
         let names = type.allColumnNames.map { columnNamed($0, of: type) }
@@ -97,7 +97,7 @@ private enum RowCount {
     private static func columnNamed<Root: Table>(_ name: String, of type: Root.Type) -> QueryFragment {
         var column = QueryFragment()
         column.append(tableOf: type)
-        column.append(sql: ".")
+        column.append(literal: ".")
         column.append(identifier: name)
         return column
     }

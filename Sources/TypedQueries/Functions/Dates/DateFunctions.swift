@@ -64,9 +64,9 @@ extension QueryExpression where QueryValue: DateStorage {
     private func part(_ format: StaticString) -> SQLQueryExpression<QueryValue.DatePart> {
         var fragment = QueryFragment("CAST(strftime('")
         fragment.append(sql: format)
-        fragment.append(sql: "', ")
+        fragment.append(literal: "', ")
         fragment.append(dateArguments(DateModifiers()))
-        fragment.append(sql: ") AS INTEGER)")
+        fragment.append(literal: ") AS INTEGER)")
         return SQLQueryExpression(fragment)
     }
 
@@ -74,9 +74,9 @@ extension QueryExpression where QueryValue: DateStorage {
     private func dateArguments(_ modifiers: DateModifiers) -> QueryFragment {
         var fragment = queryFragment
         if let modifier = QueryValue.storedDateModifier {
-            fragment.append(sql: ", '")
+            fragment.append(literal: ", '")
             fragment.append(sql: modifier)
-            fragment.append(sql: "'")
+            fragment.append(literal: "'")
         }
         modifiers.write(to: &fragment)
         return fragment

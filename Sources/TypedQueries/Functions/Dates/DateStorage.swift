@@ -23,9 +23,9 @@ extension Date: DateStorage {
 
     /// Adds `strftime('%Y-%m-%d %H:%M:%f', …)`, in the form that dates have.
     public static func writeStored(_ arguments: QueryFragment, to fragment: inout QueryFragment) {
-        fragment.append(sql: "strftime('%Y-%m-%d %H:%M:%f', ")
+        fragment.append(literal: "strftime('%Y-%m-%d %H:%M:%f', ")
         fragment.append(arguments)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }
 
@@ -35,9 +35,9 @@ extension Date.UnixTimeRepresentation: DateStorage {
 
     /// Adds `CAST(strftime('%s', …) AS INTEGER)`.
     public static func writeStored(_ arguments: QueryFragment, to fragment: inout QueryFragment) {
-        fragment.append(sql: "CAST(strftime('%s', ")
+        fragment.append(literal: "CAST(strftime('%s', ")
         fragment.append(arguments)
-        fragment.append(sql: ") AS INTEGER)")
+        fragment.append(literal: ") AS INTEGER)")
     }
 }
 
@@ -47,9 +47,9 @@ extension Date.JulianDayRepresentation: DateStorage {
 
     /// Adds `julianday(…)`.
     public static func writeStored(_ arguments: QueryFragment, to fragment: inout QueryFragment) {
-        fragment.append(sql: "julianday(")
+        fragment.append(literal: "julianday(")
         fragment.append(arguments)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }
 

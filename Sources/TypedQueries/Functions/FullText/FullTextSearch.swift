@@ -27,9 +27,9 @@ extension TableDefinition where QueryValue: FTS5 {
         var fragment = QueryFragment("(")
         fragment.require(.fullTextSearch)
         fragment.append(tableOf: QueryValue.self)
-        fragment.append(sql: " MATCH ")
+        fragment.append(literal: " MATCH ")
         query.write(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return SQLQueryExpression(fragment)
     }
 
@@ -38,7 +38,7 @@ extension TableDefinition where QueryValue: FTS5 {
         var fragment = QueryFragment()
         fragment.require(.fullTextSearch)
         fragment.append(tableOf: QueryValue.self)
-        fragment.append(sql: ".\"rank\"")
+        fragment.append(literal: ".\"rank\"")
         return SQLQueryExpression(fragment)
     }
 
@@ -60,11 +60,11 @@ extension TableDefinition where QueryValue: FTS5 {
         fragment.append(tableOf: QueryValue.self)
         if !byName.isEmpty {
             for name in QueryValue.searchedColumnNames {
-                fragment.append(sql: ", ")
+                fragment.append(literal: ", ")
                 fragment.append(binding: .double(byName[name] ?? 1))
             }
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return SQLQueryExpression(fragment)
     }
 }
@@ -112,15 +112,15 @@ extension TableColumnExpression where Root: FTS5 {
         var fragment = QueryFragment()
         fragment.require(.fullTextSearch)
         fragment.append(sql: function)
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         fragment.append(tableOf: Root.self)
         // Functions of FTS5 count the columns of the table.
         fragment.append(sql: ", \(Root.searchedColumnNames.firstIndex(of: name) ?? -1)" as String)
         for argument in arguments {
-            fragment.append(sql: ", ")
+            fragment.append(literal: ", ")
             fragment.append(argument)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return SQLQueryExpression(fragment)
     }
 }

@@ -83,7 +83,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     ) -> SQLQueryExpression<QueryValue.JSONBinary> {
         var arguments = queryFragment
         for path in repeat each paths {
-            arguments.append(sql: ", ")
+            arguments.append(literal: ", ")
             JSONPath<QueryValue.JSONValue>()[keyPath: path].write(to: &arguments)
         }
         return jsonCall("remove", true, arguments)

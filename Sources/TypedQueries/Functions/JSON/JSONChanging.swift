@@ -83,7 +83,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     ) -> SQLQueryExpression<QueryValue.JSONText> {
         var arguments = queryFragment
         for path in repeat each paths {
-            arguments.append(sql: ", ")
+            arguments.append(literal: ", ")
             JSONPath<QueryValue.JSONValue>()[keyPath: path].write(to: &arguments)
         }
         return jsonCall("remove", false, arguments)
@@ -105,9 +105,9 @@ extension QueryExpression where QueryValue: JSONStorage {
         _ name: String, _ isBinary: Bool, _ path: JSONPath<Value>, _ value: Expression
     ) -> SQLQueryExpression<Result> {
         var arguments = queryFragment
-        arguments.append(sql: ", ")
+        arguments.append(literal: ", ")
         path.write(to: &arguments)
-        arguments.append(sql: ", ")
+        arguments.append(literal: ", ")
         arguments.append(json: value.queryFragment, of: Expression.QueryValue.self)
         return jsonCall(name, isBinary, arguments)
     }

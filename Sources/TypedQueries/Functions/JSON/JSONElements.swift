@@ -25,17 +25,17 @@ public struct JSONElements<Element: QueryRepresentable>: PartialSelectStatement,
     /// Adds the statement.
     public func writeStatement(to fragment: inout QueryFragment) {
         fragment.appendChoice(.jsonTables) {
-            $0.append(sql: "SELECT \"value\" FROM json_each(")
+            $0.append(literal: "SELECT \"value\" FROM json_each(")
             $0.append(array)
-            $0.append(sql: ")")
+            $0.append(literal: ")")
         } emulated: {
-            $0.append(sql: "WITH RECURSIVE \"element\"(\"key\") AS (SELECT 0 WHERE json_array_length(")
+            $0.append(literal: "WITH RECURSIVE \"element\"(\"key\") AS (SELECT 0 WHERE json_array_length(")
             $0.append(array)
-            $0.append(sql: ") > 0 UNION ALL SELECT \"key\" + 1 FROM \"element\" WHERE \"key\" + 1 < json_array_length(")
+            $0.append(literal: ") > 0 UNION ALL SELECT \"key\" + 1 FROM \"element\" WHERE \"key\" + 1 < json_array_length(")
             $0.append(array)
-            $0.append(sql: ")) SELECT json_extract(")
+            $0.append(literal: ")) SELECT json_extract(")
             $0.append(array)
-            $0.append(sql: ", '$[' || \"key\" || ']') AS \"value\" FROM \"element\"")
+            $0.append(literal: ", '$[' || \"key\" || ']') AS \"value\" FROM \"element\"")
         }
     }
 }
@@ -58,7 +58,7 @@ extension QueryExpression where QueryValue: JSONStorage {
     ) -> JSONElements<Element> {
         var fragment = QueryFragment("json_extract(\(queryFragment), ")
         JSONPath<QueryValue.JSONValue>()[keyPath: path].write(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return JSONElements(fragment)
     }
 }

@@ -133,7 +133,7 @@ private enum JSONGroup {
     ) -> AggregateExpression<Result> {
         var call = AggregateExpression<Result>(
             isBinary ? "jsonb_group_object" : "json_group_object", name.queryFragment)
-        call.others.append(sql: ", ")
+        call.others.append(literal: ", ")
         call.others.append(json: value.queryFragment, of: Value.QueryValue.self)
         call.filter = filter
         call.filtering = isBinary ? "cipherstore_jsonb_group_object" : "cipherstore_json_group_object"
@@ -146,7 +146,7 @@ private enum JSONGroup {
         for column in Root.TableColumns.columnList.columns {
             append(column, of: type, to: &fragment, &isFirst)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return fragment
     }
 
@@ -155,13 +155,13 @@ private enum JSONGroup {
     ) {
         let names = column.names
         for name in names {
-            if !isFirst { fragment.append(sql: ", ") }
+            if !isFirst { fragment.append(literal: ", ") }
             isFirst = false
             fragment.append(QueryFragment("\(quote: name, delimiter: .text)"))
-            fragment.append(sql: ", ")
+            fragment.append(literal: ", ")
             var value = QueryFragment()
             value.append(tableOf: type)
-            value.append(sql: ".")
+            value.append(literal: ".")
             value.append(identifier: name)
             // The types of the columns of a group are not known here.
             if names.count == 1 { fragment.append(json: value, of: Column.Value.self) } else { fragment.append(value) }
@@ -176,11 +176,11 @@ private enum JSONGroup {
         if skipsMissing {
             var isThere = QueryFragment()
             for name in type.allColumnNames {
-                if !isThere.isEmpty { isThere.append(sql: " OR ") }
+                if !isThere.isEmpty { isThere.append(literal: " OR ") }
                 isThere.append(tableOf: type)
-                isThere.append(sql: ".")
+                isThere.append(literal: ".")
                 isThere.append(identifier: name)
-                isThere.append(sql: " IS NOT NULL")
+                isThere.append(literal: " IS NOT NULL")
             }
             condition = filter.map { "(\(isThere)) AND (\($0))" } ?? isThere
         }

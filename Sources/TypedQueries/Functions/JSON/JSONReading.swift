@@ -51,7 +51,7 @@ extension QueryExpression where QueryValue: JSONStorage {
         _ name: String, isBinary: Bool = false, _ path: JSONKeyPath<QueryValue.JSONValue, Value>
     ) -> QueryFragment {
         var arguments = queryFragment
-        arguments.append(sql: ", ")
+        arguments.append(literal: ", ")
         JSONPath<QueryValue.JSONValue>()[keyPath: path].write(to: &arguments)
         var fragment = QueryFragment()
         fragment.append(jsonCall: name, isBinary: isBinary, arguments)

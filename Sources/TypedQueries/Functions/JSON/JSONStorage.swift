@@ -59,33 +59,33 @@ extension QueryFragment {
     mutating func append(jsonCall name: String, isBinary: Bool, _ arguments: QueryFragment) {
         append(sql: (isBinary ? "jsonb_" : "json_") + name + "(")
         append(arguments)
-        append(sql: ")")
+        append(literal: ")")
     }
 }
 
 extension Bool: JSONConvertedRepresentation {
     static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
-        fragment.append(sql: "json(CASE WHEN ")
+        fragment.append(literal: "json(CASE WHEN ")
         fragment.append(expression)
-        fragment.append(sql: " THEN 'true' WHEN NOT ")
+        fragment.append(literal: " THEN 'true' WHEN NOT ")
         fragment.append(expression)
-        fragment.append(sql: " THEN 'false' ELSE 'null' END)")
+        fragment.append(literal: " THEN 'false' ELSE 'null' END)")
     }
 }
 
 extension JSONTextRepresentation: JSONConvertedRepresentation {
     static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
-        fragment.append(sql: "json(")
+        fragment.append(literal: "json(")
         fragment.append(expression)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }
 
 extension JSONBinaryRepresentation: JSONConvertedRepresentation {
     static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
-        fragment.append(sql: "json(")
+        fragment.append(literal: "json(")
         fragment.append(expression)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }
 
@@ -104,10 +104,10 @@ extension Date.JulianDayRepresentation: JSONConvertedRepresentation {
 extension UUID.BytesRepresentation: JSONConvertedRepresentation {
     static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         for (index, (start, count)) in [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].enumerated() {
-            if index > 0 { fragment.append(sql: " || '-' || ") }
-            fragment.append(sql: "substr(CASE WHEN ")
+            if index > 0 { fragment.append(literal: " || '-' || ") }
+            fragment.append(literal: "substr(CASE WHEN ")
             fragment.append(expression)
-            fragment.append(sql: " IS NOT NULL THEN hex(")
+            fragment.append(literal: " IS NOT NULL THEN hex(")
             fragment.append(expression)
             fragment.append(sql: ") END, \(start), \(count))" as String)
         }

@@ -62,9 +62,9 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func cast<Other: CastableRepresentation>(as type: Other.Type = Other.self) -> SQLQueryExpression<Other> {
         var fragment = QueryFragment("CAST(")
         write(to: &fragment)
-        fragment.append(sql: " AS ")
+        fragment.append(literal: " AS ")
         fragment.append(sql: Other.castTypeName)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return SQLQueryExpression(fragment)
     }
 }
@@ -74,12 +74,12 @@ extension QueryFragment {
     static func call(_ name: StaticString, _ arguments: [QueryFragment]) -> QueryFragment {
         var fragment = QueryFragment()
         fragment.append(sql: name)
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         for (index, argument) in arguments.enumerated() {
-            if index > 0 { fragment.append(sql: ", ") }
+            if index > 0 { fragment.append(literal: ", ") }
             fragment.append(argument)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return fragment
     }
 }
@@ -102,21 +102,21 @@ public func iif<Condition: QueryExpression, Value: QueryRepresentable>(
 where Condition.QueryValue: QueryRepresentable, Condition.QueryValue.QueryUnwrapped == Bool {
     var fragment = QueryFragment()
     fragment.appendChoice(.iif) {
-        $0.append(sql: "iif(")
+        $0.append(literal: "iif(")
         condition.write(to: &$0)
-        $0.append(sql: ", ")
+        $0.append(literal: ", ")
         value.write(to: &$0)
-        $0.append(sql: ", ")
+        $0.append(literal: ", ")
         other.write(to: &$0)
-        $0.append(sql: ")")
+        $0.append(literal: ")")
     } emulated: {
-        $0.append(sql: "CASE WHEN ")
+        $0.append(literal: "CASE WHEN ")
         condition.write(to: &$0)
-        $0.append(sql: " THEN ")
+        $0.append(literal: " THEN ")
         value.write(to: &$0)
-        $0.append(sql: " ELSE ")
+        $0.append(literal: " ELSE ")
         other.write(to: &$0)
-        $0.append(sql: " END")
+        $0.append(literal: " END")
     }
     return SQLQueryExpression(fragment)
 }

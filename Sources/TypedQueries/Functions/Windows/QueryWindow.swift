@@ -57,12 +57,12 @@ public struct QueryWindow: Sendable {
         var result = self
         var frame = QueryFragment()
         frame.append(sql: unit)
-        frame.append(sql: " BETWEEN ")
+        frame.append(literal: " BETWEEN ")
         start.write(to: &frame)
-        frame.append(sql: " AND ")
+        frame.append(literal: " AND ")
         end.write(to: &frame)
         if let exclusion {
-            frame.append(sql: " EXCLUDE ")
+            frame.append(literal: " EXCLUDE ")
             frame.append(sql: exclusion.sql)
         }
         result.frame = frame
@@ -84,11 +84,11 @@ public struct QueryWindow: Sendable {
 
         func write(to fragment: inout QueryFragment) {
             switch self {
-            case .unboundedPreceding: fragment.append(sql: "UNBOUNDED PRECEDING")
+            case .unboundedPreceding: fragment.append(literal: "UNBOUNDED PRECEDING")
             case .preceding(let count): fragment.append(sql: "\(count) PRECEDING" as String)
-            case .currentRow: fragment.append(sql: "CURRENT ROW")
+            case .currentRow: fragment.append(literal: "CURRENT ROW")
             case .following(let count): fragment.append(sql: "\(count) FOLLOWING" as String)
-            case .unboundedFollowing: fragment.append(sql: "UNBOUNDED FOLLOWING")
+            case .unboundedFollowing: fragment.append(literal: "UNBOUNDED FOLLOWING")
             }
         }
     }
@@ -113,17 +113,17 @@ public struct QueryWindow: Sendable {
 
     /// Adds the definition between parentheses.
     func write(to fragment: inout QueryFragment) {
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         var isFirst = true
         let parts: [(StaticString, QueryFragment)] = [
             ("PARTITION BY ", partitions), ("ORDER BY ", ordering), ("", frame),
         ]
         for (word, part) in parts where !part.isEmpty {
-            if !isFirst { fragment.append(sql: " ") }
+            if !isFirst { fragment.append(literal: " ") }
             isFirst = false
             fragment.append(sql: word)
             fragment.append(part)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 }

@@ -43,7 +43,7 @@ extension SQLQueryExpression {
         var fragment = QueryFragment()
         fragment.require(.windowFunctions)
         fragment.append(call)
-        fragment.append(sql: " OVER ")
+        fragment.append(literal: " OVER ")
         window.write(to: &fragment)
         return Self(fragment)
     }
@@ -119,14 +119,14 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     ) -> WindowFunction<Value> {
         var fragment = QueryFragment()
         fragment.append(sql: name)
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         write(to: &fragment)
         fragment.append(sql: ", \(offset)" as String)
         if let value {
-            fragment.append(sql: ", ")
+            fragment.append(literal: ", ")
             value.write(to: &fragment)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return WindowFunction(fragment)
     }
 }

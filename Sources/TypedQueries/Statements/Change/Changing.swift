@@ -73,7 +73,7 @@ struct FromSubquery {
         var fragment = QueryFragment(" FROM ")
         fragment.append(sourceOf: Other.self)
         condition.write(" WHERE ", to: &fragment)
-        fragment.append(sql: " LIMIT 1)")
+        fragment.append(literal: " LIMIT 1)")
         source = fragment
     }
 

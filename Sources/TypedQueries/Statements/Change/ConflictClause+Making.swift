@@ -42,9 +42,9 @@ extension PrimaryKeyedTable {
         for name in writableColumnNames where !key.contains(name) {
             updates.assignments.separate()
             updates.assignments.append(identifier: name)
-            updates.assignments.append(sql: " = ")
+            updates.assignments.append(literal: " = ")
             updates.assignments.append(tableOf: Excluded<Self>.self)
-            updates.assignments.append(sql: ".")
+            updates.assignments.append(literal: ".")
             updates.assignments.append(identifier: name)
         }
         var clause = ConflictClause()
@@ -80,10 +80,10 @@ extension PrimaryKeyedTable {
     private static func keyCondition(_ record: Self, _ names: [String], _ key: Set<String>) -> QueryFragment {
         var row = RowWriter(QueryFragment("("))
         columns.primaryKey.write(to: &row.fragment)
-        row.fragment.append(sql: ") = (")
+        row.fragment.append(literal: ") = (")
         row.form = .some(names.map { key.contains($0) }, 0)
         record.writeValues(to: &row)
-        row.fragment.append(sql: ")")
+        row.fragment.append(literal: ")")
         return row.fragment
     }
 }
@@ -139,9 +139,9 @@ public struct ColumnValuesBuilder<each V: QueryRepresentable> {
     private static func row(_ values: QueryFragment) -> QueryFragment {
         var fragment = QueryFragment()
         fragment.beginPart(.row)
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         fragment.append(values)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return fragment
     }
 }

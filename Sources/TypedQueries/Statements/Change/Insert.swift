@@ -40,7 +40,7 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
         if case .rows(let rows) = source, conflict == nil, returned.isEmpty {
             guard !rows.isEmpty else { return }
             writeTarget(to: &fragment)
-            fragment.append(sql: "\nVALUES\n")
+            fragment.append(literal: "\nVALUES\n")
             fragment.append(rows)
         } else {
             writeParts(to: &fragment)
@@ -49,12 +49,12 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
 
     @inlinable
     func writeTarget(to fragment: inout QueryFragment) {
-        if let policy { fragment.append(sql: policy.insert) } else { fragment.append(sql: "INSERT INTO ") }
+        if let policy { fragment.append(sql: policy.insert) } else { fragment.append(literal: "INSERT INTO ") }
         fragment.append(sourceOf: Into.self)
         if case .defaults = source { return }
-        fragment.append(sql: "\n(")
+        fragment.append(literal: "\n(")
         if names.isEmpty { fragment.append(writableNamesOf: Into.self) } else { fragment.append(names) }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 
     @usableFromInline func writeParts(to fragment: inout QueryFragment) {
@@ -64,15 +64,15 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
         switch source {
         case .rows(let rows):
             fragment.beginPart(.rows)
-            fragment.append(sql: "\nVALUES\n")
+            fragment.append(literal: "\nVALUES\n")
             fragment.append(rows)
         case .select(let select):
             fragment.beginPart(.insertedSelect)
-            fragment.append(sql: "\n")
+            fragment.append(literal: "\n")
             fragment.append(select)
         case .defaults:
             fragment.beginPart(.defaultValues)
-            fragment.append(sql: " DEFAULT VALUES")
+            fragment.append(literal: " DEFAULT VALUES")
         }
         conflict?.write(to: &fragment)
         guard !returned.isEmpty else { return }
@@ -128,16 +128,16 @@ public enum ConflictPolicy: String, Hashable, Sendable {
 
     func write(to fragment: inout QueryFragment) {
         fragment.beginPart(.glue)
-        fragment.append(sql: "\nON CONFLICT ")
+        fragment.append(literal: "\nON CONFLICT ")
         if !target.isEmpty {
-            fragment.append(sql: "(")
+            fragment.append(literal: "(")
             fragment.beginPart(.conflictTarget)
             fragment.append(target)
             fragment.beginPart(.glue)
-            fragment.append(sql: ")")
+            fragment.append(literal: ")")
         }
         if !targetCondition.isEmpty {
-            fragment.append(sql: "\nWHERE ")
+            fragment.append(literal: "\nWHERE ")
             fragment.beginPart(.conflictTargetCondition)
             targetCondition.writeConjunction(to: &fragment)
             fragment.beginPart(.glue)
@@ -151,7 +151,7 @@ public enum ConflictPolicy: String, Hashable, Sendable {
         fragment.append(assignments)
         guard !condition.isEmpty else { return }
         fragment.beginPart(.glue)
-        fragment.append(sql: "\nWHERE ")
+        fragment.append(literal: "\nWHERE ")
         fragment.beginPart(.doUpdateCondition)
         condition.writeConjunction(to: &fragment)
     }
@@ -174,7 +174,7 @@ public struct InsertedRows: Sendable {
         if rows.isEmpty {
             self = other
         } else {
-            rows.append(sql: ", ")
+            rows.append(literal: ", ")
             rows.append(other.rows)
         }
     }
@@ -182,11 +182,11 @@ public struct InsertedRows: Sendable {
     /// Adds a row of a table or its draft.
     @inlinable
     mutating func append(_ row: some Table) {
-        if !rows.isEmpty { rows.append(sql: ", ") }
+        if !rows.isEmpty { rows.append(literal: ", ") }
         rows.beginPart(.row)
-        rows.append(sql: "(")
+        rows.append(literal: "(")
         row.write(to: &rows)
-        rows.append(sql: ")")
+        rows.append(literal: ")")
     }
 }
 

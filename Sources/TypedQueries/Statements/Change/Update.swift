@@ -38,17 +38,17 @@ public struct Update<Root: Table, Returning>: WritableStatement {
     public func writeStatement(to fragment: inout QueryFragment) {
         guard !assignments.isEmpty, !isNone else { return }
         fragment.beginPart(.updateTarget)
-        if let policy { fragment.append(sql: policy.update) } else { fragment.append(sql: "UPDATE ") }
+        if let policy { fragment.append(sql: policy.update) } else { fragment.append(literal: "UPDATE ") }
         fragment.append(sourceOf: Root.self)
-        fragment.append(sql: "\nSET ")
+        fragment.append(literal: "\nSET ")
         fragment.append(assignments)
         if !source.isEmpty {
-            fragment.append(sql: "\nFROM ")
+            fragment.append(literal: "\nFROM ")
             fragment.append(source)
         }
         if !conditions.isEmpty {
             fragment.beginPart(.glue)
-            fragment.append(sql: "\nWHERE ")
+            fragment.append(literal: "\nWHERE ")
             fragment.beginPart(.changeCondition)
             conditions.writeConjunction(to: &fragment)
         }
@@ -88,11 +88,11 @@ public struct Delete<Root: Table, Returning>: WritableStatement {
     public func writeStatement(to fragment: inout QueryFragment) {
         guard !isNone else { return }
         fragment.beginPart(.deleteTarget)
-        fragment.append(sql: "DELETE FROM ")
+        fragment.append(literal: "DELETE FROM ")
         fragment.append(sourceOf: Root.self)
         if !conditions.isEmpty {
             fragment.beginPart(.glue)
-            fragment.append(sql: "\nWHERE ")
+            fragment.append(literal: "\nWHERE ")
             fragment.beginPart(.changeCondition)
             conditions.writeConjunction(to: &fragment)
         }
@@ -104,7 +104,7 @@ extension QueryFragment {
     /// Adds what is returned.
     mutating func writeReturning(_ columns: QueryFragment) {
         beginPart(.glue)
-        append(sql: "\nRETURNING ")
+        append(literal: "\nRETURNING ")
         beginPart(.returning)
         append(columns)
     }

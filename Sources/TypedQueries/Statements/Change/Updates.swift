@@ -28,9 +28,9 @@ public struct Updates<Base: Table> {
         assignments.separate()
         let names = column.names
         // Only a row value has several columns.
-        if names.count > 1 { assignments.append(sql: "(") }
+        if names.count > 1 { assignments.append(literal: "(") }
         for (index, name) in names.enumerated() {
-            if index > 0 { assignments.append(sql: ", ") }
+            if index > 0 { assignments.append(literal: ", ") }
             assignments.append(identifier: name)
         }
         assignments.append(sql: names.count > 1 ? ") = (" : " = ")
@@ -39,7 +39,7 @@ public struct Updates<Base: Table> {
         } else {
             value.write(to: &assignments)
         }
-        if names.count > 1 { assignments.append(sql: ")") }
+        if names.count > 1 { assignments.append(literal: ")") }
     }
 
     /// Assigns a value to a column, or to those of a group.

@@ -19,9 +19,9 @@ public struct CompoundSelect<QueryValue, From: Table, Joins>: PartialSelectState
             if left.isEmpty { statement = right }
             return
         }
-        statement.append(sql: "\n")
+        statement.append(literal: "\n")
         statement.append(sql: word)
-        statement.append(sql: "\n")
+        statement.append(literal: "\n")
         statement.append(right)
     }
 }
@@ -138,9 +138,9 @@ public struct With<Base: Statement>: WritableStatement {
         guard !query.isEmpty else { return }
         if !tables.isEmpty {
             if query.code.first == QueryFragment.Code.part { fragment.beginPart(.commonTables) }
-            fragment.append(sql: "WITH ")
+            fragment.append(literal: "WITH ")
             fragment.append(tables.commaSeparated)
-            fragment.append(sql: "\n")
+            fragment.append(literal: "\n")
         }
         fragment.append(query)
     }
@@ -176,9 +176,9 @@ public enum CommonTableExpressionBuilder {
         guard !query.isEmpty else { return FragmentList() }
         var fragment = QueryFragment()
         fragment.append(tableOf: type)
-        fragment.append(sql: " AS (\n")
+        fragment.append(literal: " AS (\n")
         fragment.append(query)
-        fragment.append(sql: "\n)")
+        fragment.append(literal: "\n)")
         return FragmentList(fragment)
     }
 }

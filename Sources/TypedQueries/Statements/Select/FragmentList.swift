@@ -41,15 +41,15 @@ public struct FragmentList: Hashable, Sendable {
 
     @usableFromInline func write(separator: StaticString, to fragment: inout QueryFragment) {
         guard !rest.isEmpty else { return fragment.append(first) }
-        fragment.append(sql: "(")
+        fragment.append(literal: "(")
         fragment.append(first)
         for condition in rest {
-            fragment.append(sql: ")")
+            fragment.append(literal: ")")
             fragment.append(sql: separator)
-            fragment.append(sql: "(")
+            fragment.append(literal: "(")
             fragment.append(condition)
         }
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
     }
 
     /// The pieces with commas between them.
@@ -57,7 +57,7 @@ public struct FragmentList: Hashable, Sendable {
         guard !rest.isEmpty else { return first }
         var fragment = first
         for other in rest {
-            fragment.append(sql: ", ")
+            fragment.append(literal: ", ")
             fragment.append(other)
         }
         return fragment

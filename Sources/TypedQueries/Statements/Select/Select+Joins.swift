@@ -25,7 +25,7 @@ extension SelectClauses {
         if kind == .right || kind == .full { joins.require(.outerJoins) }
         joins.append(sql: kind.sql)
         joins.append(sourceOf: Other.self)
-        joins.append(sql: " ON ")
+        joins.append(literal: " ON ")
         joins.append(condition)
         joins.append(other.joins)
         joinedColumns.separate()

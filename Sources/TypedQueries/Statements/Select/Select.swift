@@ -196,13 +196,13 @@ extension QueryFragment {
         guard let filter else { return "count(*)" }
         var fragment = QueryFragment()
         fragment.appendChoice(.aggregateFilter) {
-            $0.append(sql: "count(*) FILTER (WHERE ")
+            $0.append(literal: "count(*) FILTER (WHERE ")
             filter.write(to: &$0)
-            $0.append(sql: ")")
+            $0.append(literal: ")")
         } emulated: {
-            $0.append(sql: "count(CASE WHEN ")
+            $0.append(literal: "count(CASE WHEN ")
             filter.write(to: &$0)
-            $0.append(sql: " THEN 1 END)")
+            $0.append(literal: " THEN 1 END)")
         }
         return fragment
     }

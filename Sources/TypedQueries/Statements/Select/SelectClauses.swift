@@ -43,32 +43,32 @@ public struct SelectClauses: Hashable, Sendable {
         if columns.isEmpty {
             fragment.append(columnsOf: From.self)
             if !joinedColumns.isEmpty {
-                fragment.append(sql: ", ")
+                fragment.append(literal: ", ")
                 fragment.append(joinedColumns)
             }
         } else {
             fragment.append(columns)
         }
-        fragment.append(sql: "\nFROM ")
+        fragment.append(literal: "\nFROM ")
         fragment.append(sourceOf: From.self)
         fragment.append(joins)
         conditions.write("\nWHERE ", to: &fragment)
         writeGroups(to: &fragment)
         if !ordering.isEmpty {
-            fragment.append(sql: "\nORDER BY ")
+            fragment.append(literal: "\nORDER BY ")
             fragment.append(ordering)
         }
         guard !limit.isEmpty else { return }
-        fragment.append(sql: "\nLIMIT ")
+        fragment.append(literal: "\nLIMIT ")
         fragment.append(limit)
         guard !offset.isEmpty else { return }
-        fragment.append(sql: " OFFSET ")
+        fragment.append(literal: " OFFSET ")
         fragment.append(offset)
     }
 
     private func writeGroups(to fragment: inout QueryFragment) {
         if !groups.isEmpty {
-            fragment.append(sql: "\nGROUP BY ")
+            fragment.append(literal: "\nGROUP BY ")
             fragment.append(groups)
         }
         groupConditions.write("\nHAVING ", to: &fragment)

@@ -36,9 +36,9 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
     public func writeStatement(to fragment: inout QueryFragment) {
         guard hasPlainScope else { return clauses.write(from: From.self, to: &fragment) }
         guard scope != .none else { return }
-        fragment.append(sql: "SELECT ")
+        fragment.append(literal: "SELECT ")
         fragment.append(columnsOf: From.self)
-        fragment.append(sql: "\nFROM ")
+        fragment.append(literal: "\nFROM ")
         fragment.append(sourceOf: From.self)
         conditions.write("\nWHERE ", to: &fragment)
     }
@@ -100,9 +100,9 @@ extension Where {
         guard !conditions.isEmpty, !other.conditions.isEmpty else { return Where(scope: scope) }
         var fragment = QueryFragment("(")
         conditions.writeConjunction(to: &fragment)
-        fragment.append(sql: ") OR (")
+        fragment.append(literal: ") OR (")
         other.conditions.writeConjunction(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return Where(FragmentList(fragment), scope: scope)
     }
 
@@ -111,7 +111,7 @@ extension Where {
         guard !conditions.isEmpty else { return Where(FragmentList("0"), scope: scope) }
         var fragment = QueryFragment("NOT (")
         conditions.writeConjunction(to: &fragment)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         return Where(FragmentList(fragment), scope: scope)
     }
 
@@ -155,9 +155,9 @@ extension Where where From: PrimaryKeyedTable {
         var result = self
         var fragment = QueryFragment("(")
         From.columns.primaryKey.write(to: &fragment)
-        fragment.append(sql: ") IN (")
+        fragment.append(literal: ") IN (")
         fragment.append(list: keys, of: From.PrimaryKey.self)
-        fragment.append(sql: ")")
+        fragment.append(literal: ")")
         result.conditions.append(fragment)
         return result
     }
@@ -170,11 +170,11 @@ extension QueryFragment {
     ) {
         var isFirst = true
         for value in list {
-            if !isFirst { append(sql: ", ") } else if Value.columnWidth > 1 { append(sql: "VALUES ") }
+            if !isFirst { append(literal: ", ") } else if Value.columnWidth > 1 { append(literal: "VALUES ") }
             isFirst = false
-            if Value.columnWidth > 1 { append(sql: "(") }
+            if Value.columnWidth > 1 { append(literal: "(") }
             BindQueryExpression(value, as: Value.self).write(to: &self)
-            if Value.columnWidth > 1 { append(sql: ")") }
+            if Value.columnWidth > 1 { append(literal: ")") }
         }
         // No row has as many columns as a row of a group.
         guard isFirst, Value.columnWidth > 1 else { return }
