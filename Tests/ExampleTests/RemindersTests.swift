@@ -30,7 +30,10 @@ import Testing
                 ListSummary(title: "Home", openCount: 2), ListSummary(title: "Work", openCount: 1),
             ])
         #expect(try await reminders.search("shop").map(\.title) == ["Milk"])
-        #expect(try await reminders.search("e").map(\.description) == ["Tea (Home)", "Send report (Work) #office"])
+        #expect(
+            try await reminders.search("e").map(\.description) == [
+                "Tea (Home)", "Send report (Work) #office",
+            ])
         #expect(try await reminders.complete(1)?.title == "Milk")
         #expect(try await reminders.complete(3) == nil)
         #expect(try await reminders.lists().map(\.openCount) == [1, 1])
@@ -49,7 +52,8 @@ import Testing
         }
         #expect(model.text == "1 Milk (Home) #shop\n2 Tea (Home)\n3 Send report (Work) #office\n0 done")
         _ = try await reminders.complete(2)
-        for await text in model.texts where text == "1 Milk (Home) #shop\n2 Send report (Work) #office\n1 done" { break }
+        for await text in model.texts
+        where text == "1 Milk (Home) #shop\n2 Send report (Work) #office\n1 done" { break }
     }
 
     @Test func twoStoresStayEqual() async throws {

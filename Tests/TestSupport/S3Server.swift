@@ -121,7 +121,8 @@ public final class S3Server {
     ///   - kinds: What goes wrong.
     public func failAtRandom(seed: UInt64, rate: Double, _ kinds: [String]) throws {
         struct Chance: Encodable { let seed: UInt64, rate: Double, kinds: [String] }
-        _ = try process.control("POST", "faults", JSONEncoder().encode(Chance(seed: seed, rate: rate, kinds: kinds)))
+        _ = try process.control(
+            "POST", "faults", JSONEncoder().encode(Chance(seed: seed, rate: rate, kinds: kinds)))
     }
 
     /// Lets go the requests that hang.

@@ -66,7 +66,8 @@ final class S3ServerProcess: Sendable {
         let head =
             "\(method) /-/\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: \(body.count)\r\n\r\n"
         let answer = socket.exchange(Data(head.utf8) + body)
-        guard answer.starts(with: Data("HTTP/1.1 200".utf8)), let end = answer.range(of: Data("\r\n\r\n".utf8))
+        guard answer.starts(with: Data("HTTP/1.1 200".utf8)),
+            let end = answer.range(of: Data("\r\n\r\n".utf8))
         else { throw S3Server.Problem(description: "the S3 server gave no answer") }
         return Data(answer[end.upperBound...])
     }

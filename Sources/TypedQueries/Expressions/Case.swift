@@ -28,7 +28,8 @@ public struct Case<Base: QueryRepresentable, Value: QueryRepresentable> {
     public func when<Condition: QueryExpression>(
         _ condition: Condition, then value: some QueryExpression<Value>
     ) -> Cases<Base, Value>
-    where Condition.QueryValue: QueryRepresentable, Condition.QueryValue.QueryUnwrapped == Base.QueryUnwrapped {
+    where Condition.QueryValue: QueryRepresentable, Condition.QueryValue.QueryUnwrapped == Base.QueryUnwrapped
+    {
         Cases(cases: base).when(condition, then: value)
     }
 }
@@ -48,7 +49,8 @@ public struct Cases<Base: QueryRepresentable, Value: QueryRepresentable>: Writab
     public func when<Condition: QueryExpression>(
         _ condition: Condition, then value: some QueryExpression<Value>
     ) -> Cases
-    where Condition.QueryValue: QueryRepresentable, Condition.QueryValue.QueryUnwrapped == Base.QueryUnwrapped {
+    where Condition.QueryValue: QueryRepresentable, Condition.QueryValue.QueryUnwrapped == Base.QueryUnwrapped
+    {
         var fragment = cases
         fragment.append(literal: " WHEN ")
         condition.write(to: &fragment)

@@ -153,7 +153,8 @@ extension Table {
             case .after: "after"
             case .insteadOf: "instead_of"
             }
-        let standard = "\(word)_\(operation.kind)_on_\(tableName)@\(place.fileID):\(place.line):\(place.column)"
+        let standard =
+            "\(word)_\(operation.kind)_on_\(tableName)@\(place.fileID):\(place.line):\(place.column)"
         return Trigger(
             name: name ?? standard, isTemporary: isTemporary, ifNotExists: ifNotExists, moment: moment,
             operation: operation)

@@ -74,7 +74,9 @@ public struct TriggerOperation<On: Table>: Sendable {
             FragmentList()
         }
     ) -> Self {
-        Self(kind: "update", event: "UPDATE", body: statements(Old(), New()), condition: condition(Old(), New()))
+        Self(
+            kind: "update", event: "UPDATE", body: statements(Old(), New()),
+            condition: condition(Old(), New()))
     }
 
     /// After or before certain columns of a row are updated, even to what they were.
@@ -100,7 +102,8 @@ public struct TriggerOperation<On: Table>: Sendable {
                 event.append(identifier: name)
             }
         }
-        return Self(kind: "update", event: event, body: statements(Old(), New()), condition: condition(Old(), New()))
+        return Self(
+            kind: "update", event: event, body: statements(Old(), New()), condition: condition(Old(), New()))
     }
 }
 
@@ -131,7 +134,8 @@ extension TriggerOperation {
         touch date: KeyPath<On.TableColumns, TableColumn<On, Storage>>,
         @QueryFragmentBuilder<Bool> when condition: (_ new: New) -> FragmentList = { _ in FragmentList() }
     ) -> Self {
-        insert(touch: { $0.set(On.columns[keyPath: date], CurrentDateExpression<Storage>()) }, when: condition)
+        insert(
+            touch: { $0.set(On.columns[keyPath: date], CurrentDateExpression<Storage>()) }, when: condition)
     }
 
     /// Changes the row that was updated. What the trigger changes does not run it again, unless
@@ -169,7 +173,8 @@ extension TriggerOperation {
             FragmentList()
         }
     ) -> Self {
-        update(touch: { $0.set(On.columns[keyPath: date], CurrentDateExpression<Storage>()) }, when: condition)
+        update(
+            touch: { $0.set(On.columns[keyPath: date], CurrentDateExpression<Storage>()) }, when: condition)
     }
 
     /// An update of the row itself.
@@ -185,7 +190,9 @@ extension TriggerOperation {
 @resultBuilder
 public enum TriggerBodyBuilder {
     /// A statement.
-    public static func buildExpression(_ statement: some Statement) -> FragmentList { FragmentList(statement.query) }
+    public static func buildExpression(_ statement: some Statement) -> FragmentList {
+        FragmentList(statement.query)
+    }
     /// Nothing.
     public static func buildBlock() -> FragmentList { FragmentList() }
     /// The first.
@@ -201,7 +208,9 @@ public enum TriggerBodyBuilder {
     /// Those of a condition that is not met.
     public static func buildEither(second component: FragmentList) -> FragmentList { component }
     /// Those of a condition, or nothing.
-    public static func buildOptional(_ component: FragmentList?) -> FragmentList { component ?? FragmentList() }
+    public static func buildOptional(_ component: FragmentList?) -> FragmentList {
+        component ?? FragmentList()
+    }
     /// Those of a loop.
     public static func buildArray(_ components: [FragmentList]) -> FragmentList {
         components.reduce(into: FragmentList()) { $0.append($1) }

@@ -1,8 +1,8 @@
 import CipherStore
 import Foundation
-import TestSupport
 import SyncEngine
 import SyncWire
+import TestSupport
 
 @testable import SyncTesting
 

@@ -24,7 +24,9 @@ struct Reminders: Sendable {
     func complete(_ number: Int) async throws -> Reminder? {
         guard number > 0 else { return nil }
         return try await database.write { db in
-            guard let reminder = try Reminder.open.limit(1, offset: number - 1).fetchOne(db) else { return nil }
+            guard let reminder = try Reminder.open.limit(1, offset: number - 1).fetchOne(db) else {
+                return nil
+            }
             return try Reminder.find(reminder.id).update { $0.isCompleted = true }
                 .returning(\.self).fetchOne(db)
         }
@@ -54,7 +56,9 @@ struct Reminders: Sendable {
     func search(_ text: String) async throws -> [ReminderLine] {
         try await database.read { db in
             try Reminder.join(RemindersList.all) { $0.remindersListID.eq($1.id) }
-                .where { reminder, _ in reminder.title.contains(text) || reminder.tags.jsonEach().contains(text) }
+                .where { reminder, _ in
+                    reminder.title.contains(text) || reminder.tags.jsonEach().contains(text)
+                }
                 .order { reminder, _ in reminder.id }
                 .select { ReminderLine.Columns(list: $1.title, title: $0.title, tags: $0.tags) }
                 .fetchAll(db)

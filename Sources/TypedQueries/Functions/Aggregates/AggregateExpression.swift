@@ -94,7 +94,9 @@ public struct AggregateExpression<QueryValue>: WritableExpression, Sendable {
     }
 
     /// A function of the library: the condition, the form of the order, the arguments, the terms.
-    private func writeEmulated(_ name: StaticString, _ order: OrderingTerms?, to fragment: inout QueryFragment) {
+    private func writeEmulated(
+        _ name: StaticString, _ order: OrderingTerms?, to fragment: inout QueryFragment
+    ) {
         fragment.append(sql: name)
         fragment.append(literal: "(")
         if let filter { fragment.append(filter) } else { fragment.append(literal: "1") }

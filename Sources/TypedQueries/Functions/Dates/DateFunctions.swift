@@ -33,12 +33,14 @@ extension QueryExpression where QueryValue: DateStorage {
     }
 
     /// The date without the time, as a text: `2026-11-25`.
-    public func date(_ modifiers: DateModifiers = DateModifiers()) -> SQLQueryExpression<QueryValue.DateText> {
+    public func date(_ modifiers: DateModifiers = DateModifiers()) -> SQLQueryExpression<QueryValue.DateText>
+    {
         SQLQueryExpression("date(\(dateArguments(modifiers)))")
     }
 
     /// The time without the date, as a text: `20:15:00`.
-    public func time(_ modifiers: DateModifiers = DateModifiers()) -> SQLQueryExpression<QueryValue.DateText> {
+    public func time(_ modifiers: DateModifiers = DateModifiers()) -> SQLQueryExpression<QueryValue.DateText>
+    {
         SQLQueryExpression("time(\(dateArguments(modifiers)))")
     }
 

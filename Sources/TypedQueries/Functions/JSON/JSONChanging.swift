@@ -90,7 +90,9 @@ extension QueryExpression where QueryValue: JSONStorage {
     }
 
     /// The JSON changed by other JSON: RFC 7396. What is null there is removed.
-    public func jsonPatch(_ patch: some QueryExpression<some JSONStorage>) -> SQLQueryExpression<QueryValue.JSONText> {
+    public func jsonPatch(_ patch: some QueryExpression<some JSONStorage>) -> SQLQueryExpression<
+        QueryValue.JSONText
+    > {
         jsonCall("patch", false, "\(queryFragment), \(patch.queryFragment)")
     }
 

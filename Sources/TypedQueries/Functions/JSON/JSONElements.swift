@@ -31,7 +31,10 @@ public struct JSONElements<Element: QueryRepresentable>: PartialSelectStatement,
         } emulated: {
             $0.append(literal: "WITH RECURSIVE \"element\"(\"key\") AS (SELECT 0 WHERE json_array_length(")
             $0.append(array)
-            $0.append(literal: ") > 0 UNION ALL SELECT \"key\" + 1 FROM \"element\" WHERE \"key\" + 1 < json_array_length(")
+            $0.append(
+                literal:
+                    ") > 0 UNION ALL SELECT \"key\" + 1 FROM \"element\" WHERE \"key\" + 1 < json_array_length("
+            )
             $0.append(array)
             $0.append(literal: ")) SELECT json_extract(")
             $0.append(array)

@@ -84,7 +84,8 @@ extension TableDefinition where QueryValue: Codable, QueryValue.QueryOutput == Q
         distinct isDistinct: Bool = false, order: Order? = Bool?.none, filter: Filter? = Bool?.none
     ) -> AggregateExpression<JSONTextRepresentation<[QueryValue]>>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
-        JSONGroup.rows(of: QueryValue.self, isDistinct, order: order.map { OrderingTerms($0) }, filter?.queryFragment)
+        JSONGroup.rows(
+            of: QueryValue.self, isDistinct, order: order.map { OrderingTerms($0) }, filter?.queryFragment)
     }
 }
 
@@ -108,7 +109,8 @@ extension Optional.TableColumns where Wrapped: Codable {
 /// Makes the calls.
 private enum JSONGroup {
     static func array<Expression: QueryExpression, Value>(
-        _ expression: Expression, isBinary: Bool, _ isDistinct: Bool, order: OrderingTerms?, _ filter: QueryFragment?
+        _ expression: Expression, isBinary: Bool, _ isDistinct: Bool, order: OrderingTerms?,
+        _ filter: QueryFragment?
     ) -> AggregateExpression<Value> {
         var argument = QueryFragment()
         argument.append(json: expression.queryFragment, of: Expression.QueryValue.self)
@@ -164,7 +166,11 @@ private enum JSONGroup {
             value.append(literal: ".")
             value.append(identifier: name)
             // The types of the columns of a group are not known here.
-            if names.count == 1 { fragment.append(json: value, of: Column.Value.self) } else { fragment.append(value) }
+            if names.count == 1 {
+                fragment.append(json: value, of: Column.Value.self)
+            } else {
+                fragment.append(value)
+            }
         }
     }
 

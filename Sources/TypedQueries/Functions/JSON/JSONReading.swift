@@ -42,7 +42,9 @@ extension QueryExpression where QueryValue: JSONStorage {
     }
 
     /// The kind of a value of the JSON: `null`, `true`, `false`, `integer`, `real`, `text`, `array` or `object`.
-    public func jsonType<Value>(_ path: JSONKeyPath<QueryValue.JSONValue, Value>) -> SQLQueryExpression<String?> {
+    public func jsonType<Value>(_ path: JSONKeyPath<QueryValue.JSONValue, Value>) -> SQLQueryExpression<
+        String?
+    > {
         SQLQueryExpression(jsonCall("type", path))
     }
 

@@ -23,7 +23,8 @@ extension QueryExpression {
     public func coalesce<Wrapped: QueryRepresentable>(
         _ other: some QueryExpression<Wrapped?>, _ others: any QueryExpression<Wrapped?>...
     ) -> SQLQueryExpression<Wrapped?> where QueryValue == Wrapped? {
-        SQLQueryExpression(.call("coalesce", [queryFragment, other.queryFragment] + others.map(\.queryFragment)))
+        SQLQueryExpression(
+            .call("coalesce", [queryFragment, other.queryFragment] + others.map(\.queryFragment)))
     }
 
     /// The first of several values that is not NULL, or else one that never is.
@@ -34,7 +35,8 @@ extension QueryExpression {
     public func coalesce<Wrapped: QueryRepresentable>(
         _ others: any QueryExpression<Wrapped?>..., default value: some QueryExpression<Wrapped>
     ) -> SQLQueryExpression<Wrapped> where QueryValue == Wrapped? {
-        SQLQueryExpression(.call("coalesce", [queryFragment] + others.map(\.queryFragment) + [value.queryFragment]))
+        SQLQueryExpression(
+            .call("coalesce", [queryFragment] + others.map(\.queryFragment) + [value.queryFragment]))
     }
 }
 
@@ -44,7 +46,9 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     /// ```swift
     /// Reminder.select { $0.title.nullif("") }    // SELECT nullif("reminders"."title", '') FROM "reminders"
     /// ```
-    public func nullif<Other: QueryExpression>(_ other: Other) -> FunctionExpression<QueryValue.QueryUnwrapped?>
+    public func nullif<Other: QueryExpression>(_ other: Other) -> FunctionExpression<
+        QueryValue.QueryUnwrapped?
+    >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
         FunctionExpression("nullif", self, other)
     }
@@ -59,7 +63,9 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     /// ```
     ///
     /// - parameter type: A type that is stored as an integer, a floating-point number, a text or a blob.
-    public func cast<Other: CastableRepresentation>(as type: Other.Type = Other.self) -> SQLQueryExpression<Other> {
+    public func cast<Other: CastableRepresentation>(as type: Other.Type = Other.self) -> SQLQueryExpression<
+        Other
+    > {
         var fragment = QueryFragment("CAST(")
         write(to: &fragment)
         fragment.append(literal: " AS ")

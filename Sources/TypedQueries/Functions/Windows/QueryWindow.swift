@@ -37,23 +37,31 @@ public struct QueryWindow: Sendable {
     ///     - start: The first row.
     ///     - end: The last row.
     ///     - exclusion: Which rows are left out. Other than nothing needs SQLite 3.28.
-    public func rows(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil) -> QueryWindow {
+    public func rows(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil)
+        -> QueryWindow
+    {
         framed("ROWS", start, end, exclusion)
     }
 
     /// Takes rows whose value in the order is so far from that of the current one: `RANGE BETWEEN … AND …`.
     ///
     /// Numbers as bounds need SQLite 3.28, and one term in the order.
-    public func range(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil) -> QueryWindow {
+    public func range(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil)
+        -> QueryWindow
+    {
         framed("RANGE", start, end, exclusion)
     }
 
     /// Counts groups of rows that are equal in the order: `GROUPS BETWEEN … AND …`. It needs SQLite 3.28.
-    public func groups(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil) -> QueryWindow {
+    public func groups(_ start: Bound, _ end: Bound = .currentRow, exclude exclusion: Exclusion? = nil)
+        -> QueryWindow
+    {
         framed("GROUPS", start, end, exclusion)
     }
 
-    private func framed(_ unit: StaticString, _ start: Bound, _ end: Bound, _ exclusion: Exclusion?) -> QueryWindow {
+    private func framed(_ unit: StaticString, _ start: Bound, _ end: Bound, _ exclusion: Exclusion?)
+        -> QueryWindow
+    {
         var result = self
         var frame = QueryFragment()
         frame.append(sql: unit)

@@ -13,7 +13,9 @@ public struct WindowFunction<Value>: Sendable {
     /// Player.select { ($0.name, rowNumber().over(QueryWindow().order(by: $0.score.desc()))) }
     /// // SELECT "players"."name", row_number() OVER (ORDER BY "players"."score" DESC) FROM "players"
     /// ```
-    public func over(_ window: QueryWindow = QueryWindow()) -> SQLQueryExpression<Value> { .over(call, window) }
+    public func over(_ window: QueryWindow = QueryWindow()) -> SQLQueryExpression<Value> {
+        .over(call, window)
+    }
 
     /// The value of the function over a window: `rank().over { $0.order(by: score) }`.
     public func over(_ define: (QueryWindow) -> QueryWindow) -> SQLQueryExpression<Value> {
@@ -83,17 +85,23 @@ extension QueryExpression where QueryValue: QueryRepresentable {
     public func lag(_ offset: Int = 1) -> WindowFunction<QueryValue.QueryUnwrapped?> { other("lag", offset) }
 
     /// The value in an earlier row of the partition, or another value when there is none.
-    public func lag(_ offset: Int, default value: some QueryExpression<QueryValue>) -> WindowFunction<QueryValue> {
+    public func lag(_ offset: Int, default value: some QueryExpression<QueryValue>) -> WindowFunction<
+        QueryValue
+    > {
         other("lag", offset, value)
     }
 
     /// The value in a later row of the partition, NULL when there is none.
     ///
     /// - parameter offset: How many rows later.
-    public func lead(_ offset: Int = 1) -> WindowFunction<QueryValue.QueryUnwrapped?> { other("lead", offset) }
+    public func lead(_ offset: Int = 1) -> WindowFunction<QueryValue.QueryUnwrapped?> {
+        other("lead", offset)
+    }
 
     /// The value in a later row of the partition, or another value when there is none.
-    public func lead(_ offset: Int, default value: some QueryExpression<QueryValue>) -> WindowFunction<QueryValue> {
+    public func lead(_ offset: Int, default value: some QueryExpression<QueryValue>) -> WindowFunction<
+        QueryValue
+    > {
         other("lead", offset, value)
     }
 

@@ -49,7 +49,11 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
 
     @inlinable
     func writeTarget(to fragment: inout QueryFragment) {
-        if let policy { fragment.append(sql: policy.insert) } else { fragment.append(literal: "INSERT INTO ") }
+        if let policy {
+            fragment.append(sql: policy.insert)
+        } else {
+            fragment.append(literal: "INSERT INTO ")
+        }
         fragment.append(sourceOf: Into.self)
         if case .defaults = source { return }
         fragment.append(literal: "\n(")
