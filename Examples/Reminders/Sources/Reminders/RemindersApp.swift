@@ -49,7 +49,13 @@ struct RemindersApp {
     /// Shows the open reminders whenever they change, and takes lines until the input ends.
     static func live(_ reminders: Reminders) async throws {
         let model = RemindersModel()
-        let showing = Task { for await text in model.texts { say(text) } }
+        let showing = Task {
+            var shown = ""
+            for await text in model.texts where text != shown {
+                shown = text
+                say(text)
+            }
+        }
         defer { showing.cancel() }
         for await line in lines() {
             let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
