@@ -146,4 +146,24 @@ private let createItems =
         }
         #expect(isSynchronizing == false)
     }
+
+    @Test func typedTriggersKnowWhatComesFromAPeer() async throws {
+        let pair = try SyncPair(createItems, ["items"])
+        try await pair.here.write { db throws in
+            try db.execute(sql: "CREATE TABLE notices (title TEXT NOT NULL)")
+            try Item.createTrigger(
+                "notices_of_items",
+                after: .insert { item in
+                    SQLQueryExpression("INSERT INTO notices VALUES (\(item.title))", as: Void.self)
+                } when: { _ in
+                    !SyncEngine.isSynchronizingExpression
+                }
+            ).execute(db)
+            try Item.insert { Item(title: "Milk") }.execute(db)
+        }
+        try await pair.there.write { db in try Item.insert { Item(title: "Tea") }.execute(db) }
+        try await pair.engine.syncChanges()
+        #expect(try await pair.here.read { db in try Item.all.fetchCount(db) } == 2)
+        #expect(try pair.here.strings("SELECT title FROM notices") == ["Milk"])
+    }
 }
