@@ -53,8 +53,8 @@ struct CommandLineUsage {
     /// The command that the first words name, with its arguments; nil when it is not known to be right.
     ///
     /// The groups of commands have no options, so they are left out: the parser looks at all options of a command
-    /// several times for each level above it, which took 40 % of the time of a debug build. What is wrong is parsed
-    /// from the root, whose messages have the whole name of the command.
+    /// several times for each level above it, which was 40 % of what parsing took in a debug build. What is wrong is
+    /// parsed from the root, whose messages have the whole name of the command.
     func namedCommand() -> (any ParsableCommand)? {
         let (names, last, rest) = commands
         guard !names.isEmpty, arguments.first != "help", last.configuration.subcommands.isEmpty else {

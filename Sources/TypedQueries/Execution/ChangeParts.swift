@@ -23,9 +23,8 @@ struct ChangeParts {
     /// Whether the statement says what becomes of rows in the way.
     var hasConflictClause: Bool { doesNothing || assignments != nil }
 
-    /// Takes a statement apart; nil when it is no change of ours that needs it.
+    /// Takes a statement apart that is marked as a change; nil when nothing of it needs that.
     init?(_ fragment: QueryFragment) {
-        guard fragment.isMarkedChange else { return nil }
         for (part, content) in fragment.parts { add(part, content) }
         guard hasConflictClause || !returned.isEmpty else { return nil }
     }
