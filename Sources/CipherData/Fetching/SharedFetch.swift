@@ -22,6 +22,8 @@ final class SharedFetch<Value: Sendable>: Sendable {
         var lastID = 0
         var cancellable: AnyDatabaseCancellable?
         var isStarted = false
+        /// The number of the observation that was started last.
+        var round = 0
     }
 
     let database: any DatabaseReader
@@ -42,31 +44,37 @@ final class SharedFetch<Value: Sendable>: Sendable {
     ///
     /// - returns: What ends the subscription when it goes, and what is known.
     func subscribe(_ receiver: @escaping Receiver) -> (subscription: SharedSubscription, content: Content) {
-        let (id, isFirst) = state.withLock { state in
+        let (id, round) = state.withLock { state -> (Int, Int?) in
             state.lastID += 1
             state.receivers[state.lastID] = receiver
-            defer { state.isStarted = true }
-            return (state.lastID, !state.isStarted)
+            guard !state.isStarted else { return (state.lastID, nil) }
+            state.isStarted = true
+            state.round += 1
+            return (state.lastID, state.round)
         }
         let subscription = SharedSubscription { [self] in unsubscribe(id) }
-        if isFirst { start() }
+        if let round { start(round) }
         return (subscription, state.withLock { $0.content })
     }
 
-    private func start() {
+    private func start(_ round: Int) {
         let cancellable = observation.start(
             in: database, scheduling: FetchScheduler(),
-            onError: { [weak self] error in self?.receive { $0.error = error } },
-            onChange: { [weak self] value in self?.receive { $0 = Content(value: value) } })
+            onError: { [weak self] error in self?.receive(round) { $0.error = error } },
+            onChange: { [weak self] value in self?.receive(round) { $0 = Content(value: value) } })
         let isNeeded = state.withLock { state in
-            if state.isStarted { state.cancellable = cancellable }
-            return state.isStarted
+            let isNeeded = state.isStarted && state.round == round
+            if isNeeded { state.cancellable = cancellable }
+            return isNeeded
         }
         if !isNeeded { cancellable.cancel() }
     }
 
-    private func receive(_ change: (inout Content) -> Void) {
-        let (receivers, content) = state.withLock { state in
+    /// Takes what an observation tells, unless it has ended: what it was about to tell then is older than what
+    /// the next one has fetched.
+    private func receive(_ round: Int, _ change: (inout Content) -> Void) {
+        let (receivers, content) = state.withLock { state -> ([Receiver], Content) in
+            guard state.isStarted, state.round == round else { return ([], state.content) }
             change(&state.content)
             return (state.receivers.sorted { $0.key < $1.key }.map(\.value), state.content)
         }

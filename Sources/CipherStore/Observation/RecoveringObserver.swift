@@ -11,7 +11,9 @@ final class RecoveringObserver<Reducer: ValueReducer>: Sendable {
 
     private struct State {
         var isCancelled = false
-        /// The observation that runs.
+        /// How many observations were started.
+        var startCount = 0
+        /// The observation that was started last.
         var cancellable: AnyDatabaseCancellable?
         /// What waits for commits, while there is an error.
         var wait: CommitWait?
@@ -59,14 +61,20 @@ final class RecoveringObserver<Reducer: ValueReducer>: Sendable {
     }
 
     private func run(_ scheduler: some ValueObservationScheduler) {
+        let number = state.withLock { state in
+            state.startCount += 1
+            return state.startCount
+        }
         let cancellable = observation.start(
             in: database, scheduling: scheduler, onError: { [self] in receive($0) },
             onChange: { [self] in receive($0) })
-        let isCancelled = state.withLock { state in
-            if !state.isCancelled { state.cancellable = cancellable }
-            return state.isCancelled
+        // An observation may fail, and be followed by another one, before its own start has returned.
+        let ended = state.withLock { state -> AnyDatabaseCancellable? in
+            guard !state.isCancelled, number == state.startCount else { return cancellable }
+            defer { state.cancellable = cancellable }
+            return state.cancellable
         }
-        if isCancelled { cancellable.cancel() }
+        ended?.cancel()
     }
 
     private func receive(_ value: Reducer.Value) {

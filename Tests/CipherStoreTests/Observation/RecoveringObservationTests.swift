@@ -56,6 +56,20 @@ import Testing
         told.cancel()
     }
 
+    /// The second try may start before the first one's start has returned.
+    @Test func triesThatFollowEachOtherAtOnceDoNotEndEachOther() async throws {
+        let queue = try DatabaseQueue(configuration: .keyed("secret"))
+        for number in 0..<200 {
+            let told = ObservationRecording(counting("later\(number)"), in: queue)
+            await #expect(throws: DatabaseError.self) { try await told.next() }
+            try await queue.write { db in try db.execute(sql: "CREATE TABLE later\(number) (n)") }
+            try await told.expect(0)
+            try await queue.write { db in try db.execute(sql: "INSERT INTO later\(number) VALUES (1)") }
+            try await told.expect(1)
+            told.cancel()
+        }
+    }
+
     @Test func aLockThatGoesIsTheEndOfTheError() async throws {
         let path = folder.file("b.db")
         let queue = try DatabaseQueue(path: path, configuration: .keyed("secret"))
