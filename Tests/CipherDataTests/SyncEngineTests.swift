@@ -141,35 +141,3 @@ import Testing
             for: pair.here, tables: ["list", "item"], transport: pair.transport, startImmediately: false)
     }
 }
-
-/// What is known of rows.
-@Suite(.timeLimit(.minutes(10))) struct SyncMetadataTests {
-    private let id = "0e6a9c0e-1111-4222-8333-444455556666"
-
-    @Test(arguments: ["TEXT", "BLOB"]) func aRowHasThemFromTheMomentItIsWritten(form: String) async throws {
-        let pair = try SyncPair("CREATE TABLE note (id \(form) PRIMARY KEY NOT NULL, text TEXT)", ["note"])
-        let key = form == "TEXT" ? "'\(id)'" : "X'\(id.replacing("-", with: ""))'"
-        let request = SyncMetadata.find(.init(recordPrimaryKey: id.uppercased(), recordType: "note"))
-        func found() async throws -> SyncMetadata? {
-            try await pair.here.read { db in try request.fetchOne(db) }
-        }
-        #expect(try await found() == nil)
-        let start = Date.now.addingTimeInterval(-1)
-        try pair.here.execute("INSERT INTO note VALUES (\(key), 'milk')")
-        let written = try #require(try await found())
-        #expect(written.id.recordPrimaryKey == id && written.recordType == "note" && !written.isDeleted)
-        #expect(written.userModificationTime > start)
-        try await pair.engine.syncChanges()
-        let sent = try #require(try await found())
-        #expect(sent.id == written.id && !sent.isDeleted)
-        // A change and a deletion by the other side.
-        try pair.there.execute("UPDATE note SET text = 'tea'")
-        try await pair.engine.syncChanges()
-        let changed = try #require(try await found())
-        #expect(changed.userModificationTime >= sent.userModificationTime)
-        try pair.there.execute("DELETE FROM note")
-        try await pair.engine.syncChanges()
-        #expect(try await found()?.isDeleted == true)
-        #expect(try await pair.here.read { db in try SyncMetadata.all().fetchCount(db) } == 1)
-    }
-}

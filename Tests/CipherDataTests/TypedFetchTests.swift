@@ -141,7 +141,7 @@ private let createItems =
         try await engine.syncChanges()
         #expect(try await pair.there.read { db in try Item.all.fetchAll(db).map(\.title) } == ["Milk"])
         let isSynchronizing = try await pair.here.read { db throws in
-            try SQLQueryExpression("SELECT \(SyncEngine.isSynchronizingExpression)", as: Bool.self).fetchOne(
+            try SQLQueryExpression("SELECT \(SyncEngine.$isSynchronizing)", as: Bool.self).fetchOne(
                 db)
         }
         #expect(isSynchronizing == false)
@@ -156,7 +156,7 @@ private let createItems =
                 after: .insert { item in
                     SQLQueryExpression("INSERT INTO notices VALUES (\(item.title))", as: Void.self)
                 } when: { _ in
-                    !SyncEngine.isSynchronizingExpression
+                    !SyncEngine.$isSynchronizing
                 }
             ).execute(db)
             try Item.insert { Item(title: "Milk") }.execute(db)

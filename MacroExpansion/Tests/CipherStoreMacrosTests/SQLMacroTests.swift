@@ -11,6 +11,13 @@ import Testing
         )
     }
 
+    @Test func aStaticFunctionHasACondition() {
+        expectExpansion(
+            "struct A { @ProjectedSQL(text) public static func isDone(_ db: Database) -> Bool { true } }",
+            has: "public nonisolated static var $isDone: TypedQueries.SQLQueryExpression<Bool> {",
+            "TypedQueries.SQLQueryExpression(\"\\(raw: text)\", as: Bool.self)")
+    }
+
     @Test func theTypeIsHandedOn() {
         expectExpansion(
             #"let x = #sql("count(*)", as: Int.self)"#,

@@ -45,6 +45,15 @@ import Testing
         #expect(!text.contains("PrimaryKey") && !text.contains("Draft"))
     }
 
+    @Test func aTypeInsideOfAPrivateOneIsNamedForItsFileOnly() {
+        expectExpansion(
+            "private enum Schema { @Selection struct A { let id: Int } }",
+            has: "fileprivate typealias QueryValue = Self", "fileprivate typealias QueryOutput = Self")
+        expectExpansion(
+            "private enum Schema { enum Kind { @Table enum A { case id(Int) } } }",
+            has: "fileprivate typealias QueryValue = Self")
+    }
+
     @Test func namesOfLocalValuesAvoidThoseOfProperties() {
         expectExpansion(
             "@Selection struct A { let row: Int; let selection: Int }",

@@ -10,6 +10,7 @@ let specs: [String: MacroSpec] = [
     "Columns": MacroSpec(type: ColumnsMacro.self),
     "Ephemeral": MacroSpec(type: EphemeralMacro.self),
     "DatabaseFunction": MacroSpec(type: DatabaseFunctionMacro.self),
+    "ProjectedSQL": MacroSpec(type: ProjectedSQLMacro.self),
     "sql": MacroSpec(type: SQLMacro.self),
     "bind": MacroSpec(type: BindMacro.self),
 ]

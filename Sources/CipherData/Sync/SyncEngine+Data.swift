@@ -1,6 +1,12 @@
 import CipherStore
 import Foundation
 import SyncEngine
+import TypedQueries
+import TypedQueriesMacros
+
+/// Writes `$name` beside a static function: the SQL as a condition.
+@attached(peer, names: prefixed(`$`))
+macro ProjectedSQL(_ sql: String) = #externalMacro(module: "CipherStoreMacros", type: "ProjectedSQLMacro")
 
 extension SyncEngine {
     /// Sends what is to be sent, and takes all rows of the synchronized tables out of this database. The other
@@ -64,10 +70,16 @@ extension SyncEngine {
 
     /// Whether the transaction that is open writes what another replica has changed.
     ///
-    /// Triggers ask by ``isSynchronizingSQL``.
+    /// Triggers ask by `SyncEngine.$isSynchronizing`, and those in SQL by ``isSynchronizingSQL``:
+    ///
+    /// ```swift
+    /// try Reminder.createTemporaryTrigger(
+    ///     after: .insert { new in … } when: { _ in !SyncEngine.$isSynchronizing }
+    /// ).execute(db)
+    /// ```
     ///
     /// - throws: A `DatabaseError` when the database was never synchronized.
-    public static func isSynchronizing(_ db: Database) throws -> Bool {
+    @ProjectedSQL(isSynchronizingSQL) public static func isSynchronizing(_ db: Database) throws -> Bool {
         try Bool.fetchOne(db, sql: "SELECT \(isSynchronizingSQL)") ?? false
     }
 

@@ -34,10 +34,4 @@ extension SyncEngine {
             for: database, tables: names, privateTables: privateNames, transport: transport, options: options,
             startImmediately: startImmediately, delegate: delegate, environment: environment)
     }
-
-    /// The expression that is true while the changes of another replica are written, for typed triggers:
-    /// `when: { _ in !SyncEngine.isSynchronizingExpression }`.
-    public static var isSynchronizingExpression: SQLQueryExpression<Bool> {
-        SQLQueryExpression("\(raw: RowKnowledge.isApplyingSQL)", as: Bool.self)
-    }
 }

@@ -1,24 +1,28 @@
 import CipherStore
 import Foundation
 import SyncEngine
+import TypedQueries
+import TypedQueriesMacros
 
 /// What synchronization knows of a row: which one it is, when it was changed last, and whether it was deleted.
 ///
 /// ```swift
-/// let recent = try await database.read { db in
-///     try SyncMetadata.all()
-///         .filter(Column("recordType") == "reminders" && Column("isDeleted") == false)
-///         .order(Column("userModificationTime").desc)
-///         .limit(10)
-///         .fetchAll(db)
-/// }
+/// let recent = try SyncMetadata
+///     .where { $0.recordType.eq(Reminder.tableName) && !$0.isDeleted }
+///     .order { $0.userModificationTime.desc() }
+///     .limit(10)
+///     .fetchAll(db)
+/// let lists = try RemindersList
+///     .join(SyncMetadata.all) { $0.syncMetadataID.eq($1.id) }
+///     .select { ($0.title, $1.userModificationTime) }
+///     .fetchAll(db)
 /// ```
 ///
 /// It is there for the rows of synchronized tables, from the moment they are written. Of a row that another replica
-/// has changed, the time is that of the other replica's clock.
-public struct SyncMetadata: FetchableRecord, Hashable, Sendable, Identifiable {
+/// has changed, the time is that of the other replica's clock. It can be read only.
+@Selection("syncMetadata") public struct SyncMetadata: Hashable, Sendable, Identifiable {
     /// Which row it is.
-    public struct ID: Hashable, Sendable {
+    @Selection public struct ID: Hashable, Sendable {
         /// The key of the row: a UUID, in lower case.
         public let recordPrimaryKey: String
         /// The name of its table.
@@ -26,7 +30,7 @@ public struct SyncMetadata: FetchableRecord, Hashable, Sendable, Identifiable {
 
         /// Makes the identity of a row.
         public init(recordPrimaryKey: String, recordType: String) {
-            self.recordPrimaryKey = recordPrimaryKey
+            self.recordPrimaryKey = recordPrimaryKey.lowercased()
             self.recordType = recordType
         }
     }
@@ -38,35 +42,64 @@ public struct SyncMetadata: FetchableRecord, Hashable, Sendable, Identifiable {
     public let isDeleted: Bool
 
     /// When the row, or one of its columns, was changed last.
-    public let userModificationTime: Date
+    ///
+    /// It is compared with `#bind(date, as: Date.UnixMillisecondsRepresentation.self)`.
+    @Column(as: Date.UnixMillisecondsRepresentation.self) public let userModificationTime: Date
 
     /// The key of the row: a UUID, in lower case.
     public var recordPrimaryKey: String { id.recordPrimaryKey }
 
     /// The name of the row's table.
     public var recordType: String { id.recordType }
+}
 
-    /// Reads a row of ``all()``.
-    ///
-    /// - throws: An error when a column is missing.
-    public init(row: Row) throws {
-        id = ID(recordPrimaryKey: row["recordPrimaryKey"], recordType: row["recordType"])
-        isDeleted = row["isDeleted"]
-        let milliseconds: Int64 = row["userModificationTime"]
-        userModificationTime = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-    }
+extension SyncMetadata {
+    /// The rows' log and state, as a table.
+    public static var tableFragment: QueryFragment { "(\(raw: RowKnowledge.sql))" }
 
-    /// A request of the metadata of all rows. Its columns are `recordPrimaryKey` and `recordType`, which are texts,
-    /// `isDeleted`, and `userModificationTime` in milliseconds since 1970.
-    public static func all() -> QueryInterfaceRequest<SyncMetadata> {
-        let table = CommonTableExpression<SyncMetadata>(named: "syncMetadata", sql: RowKnowledge.sql)
-        return table.all().with(table)
-    }
+    /// The name by which statements call it.
+    public static var tableAlias: String? { tableName }
 
     /// The metadata of a row, by the table's name and the row's key.
-    public static func find(_ id: ID) -> QueryInterfaceRequest<SyncMetadata> {
-        all().filter(
-            Column("recordType") == id.recordType
-                && Column("recordPrimaryKey") == id.recordPrimaryKey.lowercased())
+    public static func find(_ id: ID) -> Where<SyncMetadata> {
+        Self.where {
+            $0.id.recordType.eq(id.recordType) && $0.id.recordPrimaryKey.eq(id.recordPrimaryKey.lowercased())
+        }
+    }
+}
+
+extension SyncMetadata.TableColumns {
+    /// The key of the row: a UUID, in lower case.
+    public var recordPrimaryKey: TableColumn<SyncMetadata, String> { id.recordPrimaryKey }
+
+    /// The name of the row's table.
+    public var recordType: TableColumn<SyncMetadata, String> { id.recordType }
+}
+
+extension PrimaryKeyedTableDefinition where PrimaryKey: QueryBindable {
+    /// The row as synchronization knows it, to be compared with the `id` of ``SyncMetadata``.
+    public var syncMetadataID: SyncMetadataID<QueryValue, PrimaryKey> { SyncMetadataID(key: primaryKey) }
+}
+
+/// A row as synchronization knows it: its key as text, and the name of its table.
+public struct SyncMetadataID<Root: TypedQueries.Table, Key: QueryRepresentable>: QueryExpression, Sendable {
+    /// The type of its values.
+    public typealias QueryValue = SyncMetadata.ID
+
+    let key: TableColumn<Root, Key>
+
+    /// Adds the two values.
+    public func write(to fragment: inout QueryFragment) {
+        let table = (Root.tableAlias ?? Root.tableName).quotedDatabaseIdentifier
+        fragment.append(sql: RowKnowledge.keyText("\(table).\(key.name.quotedDatabaseIdentifier)"))
+        fragment.append(sql: ", ")
+        fragment.append(binding: .text(Root.tableName))
+    }
+
+    /// The two values.
+    public var queryFragment: QueryFragment {
+        var fragment = QueryFragment()
+        write(to: &fragment)
+        return fragment
     }
 }

@@ -1,4 +1,5 @@
 import SwiftSyntax
+import SwiftSyntaxMacros
 
 /// Who may use what a macro declares: as the type that carries the macro.
 enum Access: Int, Comparable, Sendable {
@@ -30,6 +31,19 @@ enum Access: Int, Comparable, Sendable {
         case .package: "package "
         case .internal, .fileprivate, .private: ""
         }
+    }
+
+    /// The word before names that an extension of a type gives the type itself.
+    ///
+    /// In an extension of a type inside of a private one, Swift takes them for more visible than the type.
+    static func ofAliases(_ modifiers: DeclModifierListSyntax, in context: some MacroExpansionContext)
+        -> String
+    {
+        let isHidden = context.lexicalContext.contains { outer in
+            outer.asProtocol((any WithModifiersSyntax).self).map { Access($0.modifiers) <= .fileprivate }
+                ?? false
+        }
+        return isHidden ? "fileprivate " : Access(modifiers).word
     }
 
     /// The word before a declaration beside one of this access, which has the same types in it.

@@ -7,6 +7,8 @@ struct EnumEmission {
     private let sqlName: String
     private let schema: String?
     private let access: String
+    /// The word before names of the type in an extension.
+    private let aliasAccess: String
     private let cases: [Column]
     private let labels: [String: String]
     private let table: TableEmission
@@ -31,6 +33,7 @@ struct EnumEmission {
         schema = arguments.schema
         let access = Access(enumeration.modifiers).word
         self.access = access
+        aliasAccess = Access.ofAliases(enumeration.modifiers, in: context)
         cases = reader.cases
         labels = reader.labels
         table = TableEmission(
@@ -89,8 +92,8 @@ struct EnumEmission {
             try Extensions.make(
                 """
                 nonisolated extension \(type.trimmedDescription): \(Library.name).Table {
-                    \(access)typealias QueryValue = Self
-                    \(access)typealias QueryOutput = Self
+                    \(aliasAccess)typealias QueryValue = Self
+                    \(aliasAccess)typealias QueryOutput = Self
                     \(Extensions.names(access, sqlName, schema))
                     \(table.columnWidth(type: \.alias))
                     \(decoding)

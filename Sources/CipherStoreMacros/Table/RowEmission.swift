@@ -30,8 +30,8 @@ struct RowEmission {
         return try Extensions.make(
             """
             nonisolated extension \(type.trimmedDescription): \(protocols) {
-                \(access)typealias QueryValue = Self
-                \(access)typealias QueryOutput = Self
+                \(model.aliasAccess)typealias QueryValue = Self
+                \(model.aliasAccess)typealias QueryOutput = Self
                 \(Extensions.names(access, model.sqlName, model.schema))
                 \(table.columnWidth(type: \.alias))
                 \(table.decoding(type: \.alias))

@@ -9,6 +9,8 @@ struct RowModel {
     let sqlName: String
     let schema: String?
     let access: Access
+    /// The word before names of the type in an extension.
+    let aliasAccess: String
     let columns: [Column]
 
     var primaryKey: Column? { columns.first(where: \.isPrimaryKey) }
@@ -45,7 +47,8 @@ extension RowModel {
             TypeChecks.reportEmpty(structure, "Table", in: context)
             return nil
         }
-        return RowModel(structure, arguments, columns)
+        return RowModel(
+            structure, arguments, columns, aliasAccess: Access.ofAliases(structure.modifiers, in: context))
     }
 
     /// The model of a struct with `@Selection`, or nil after a diagnostic.
@@ -61,14 +64,19 @@ extension RowModel {
             TypeChecks.reportEmpty(structure, "Selection", in: context)
             return nil
         }
-        return RowModel(structure, arguments, reader.columns)
+        return RowModel(
+            structure, arguments, reader.columns,
+            aliasAccess: Access.ofAliases(structure.modifiers, in: context))
     }
 
-    private init(_ structure: StructDeclSyntax, _ arguments: RowArguments, _ columns: [Column]) {
+    private init(
+        _ structure: StructDeclSyntax, _ arguments: RowArguments, _ columns: [Column], aliasAccess: String
+    ) {
         name = DeclaredName(structure.name)
         sqlName = arguments.name ?? Pluraliser.tableName(forType: name.text)
         schema = arguments.schema
         access = Access(structure.modifiers)
+        self.aliasAccess = aliasAccess
         self.columns = columns
     }
 }

@@ -13,11 +13,18 @@ public final class QueryCursor<Element>: DatabaseCursor {
     private var decoder: SQLiteQueryDecoder
     private let decode: (inout SQLiteQueryDecoder) throws -> Element
 
-    init(
+    convenience init(
         _ db: Database, _ fragment: QueryFragment, width: Int, rowType: Any.Type,
         _ decode: @escaping (inout SQLiteQueryDecoder) throws -> Element
     ) throws {
-        let statement = try db.cursorStatement(fragment)
+        try self.init(db.cursorStatement(fragment), width: width, rowType: rowType, decode)
+    }
+
+    /// Makes a cursor of a statement that nobody else uses, and that has its values.
+    init(
+        _ statement: CipherStore.Statement, width: Int, rowType: Any.Type,
+        _ decode: @escaping (inout SQLiteQueryDecoder) throws -> Element
+    ) throws {
         run = try StatementRun(statement, arguments: nil)
         decoder = SQLiteQueryDecoder(run.sqliteStatement)
         self.rowType = rowType

@@ -93,6 +93,17 @@ struct TypedPlayer: Codable, Identifiable, Equatable, FetchableRecord, Persistab
         }
         // end
         #expect(counts.map(\.0) == ["Home"] && counts.map(\.1) == [2])
+        // sample: typed-including
+        let lists = try await database.read { db in
+            try RemindersList.order(by: \.title)
+                .including(all: RemindersList.hasMany(Reminder.self).order(Column("title")))
+                .fetchAll(db)
+        }
+        for (list, reminders) in lists {
+            print(list.title, reminders.map(\.title))
+        }
+        // end
+        #expect(lists.map(\.0) == [home] && lists[0].1.map(\.title) == ["Milk", "Post"])
         // sample: typed-dependencies
         // A program says it once, with prepareDependencies; a test or a preview for a closure.
         let model = withDependencies {
@@ -123,6 +134,30 @@ struct TypedPlayer: Codable, Identifiable, Equatable, FetchableRecord, Persistab
             try RemindersList.select(\.title).fetchAll(db)
         }
         #expect(titles == ["Work"])
+        // sample: typed-trigger
+        // A list of another replica has been through its own trigger.
+        try await database.write { db in
+            try RemindersList.createTemporaryTrigger(
+                after: .insert { list in
+                    RemindersList.where { $0.id.eq(list.id) }.update { $0.title = "New list" }
+                } when: { list in
+                    list.title.eq("") && !SyncEngine.$isSynchronizing
+                }
+            ).execute(db)
+        }
+        // end
+        try await database.write { db in
+            try RemindersList.insert { RemindersList(id: .v7()) }.execute(db)
+        }
+        // sample: typed-metadata
+        let changes = try await database.read { db in
+            try RemindersList.join(SyncMetadata.all) { $0.syncMetadataID.eq($1.id) }
+                .order { $1.userModificationTime.desc() }
+                .select { ($0.title, $1.userModificationTime) }
+                .fetchAll(db)
+        }
+        // end
+        #expect(Set(changes.map(\.0)) == ["New list", "Work"])
     }
 
     @Test func aTypeOfGRDBBecomesATable() async throws {

@@ -42,12 +42,12 @@ extension Relation {
     }
 
     /// The rows to fetch afterwards.
-    private func prefetches(_ db: Database) throws -> [Prefetch] {
+    func prefetches(_ db: Database) throws -> [Prefetch] {
         try prefetchedPaths.map { try Prefetch(path: $0, columns: $0[0].condition.columns(db)) }
     }
 
     /// The ways to the children that are fetched afterwards.
-    private var prefetchedPaths: [[RelationChild]] {
+    var prefetchedPaths: [[RelationChild]] {
         children.flatMap { child in
             child.kind == .prefetched ? [[child]] : child.relation.prefetchedPaths.map { [child] + $0 }
         }
@@ -99,7 +99,8 @@ extension Relation {
         let distinct = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
         var groups: [[DatabaseValue]: [Row]] = [:]
         var all: [Row] = []
-        for condition in conditions(on: plan.columns, among: distinct) {
+        let conditions = plan.conditions(among: distinct) { SQLSubquery(.relation(selectingOnly($0))) }
+        for condition in conditions {
             let request = try plan.relation(for: condition).makePreparedRequest(db)
             let fetched =
                 try request.completedRows(db) ?? Row.fetchAll(request.statement, adapter: request.adapter)
@@ -118,30 +119,6 @@ extension Relation {
         return all
     }
 
-    /// The conditions on the rows that belong to some keys.
-    ///
-    /// Several columns are compared with those of the first query, by its own
-    /// SQL. The values of one column are arguments, as many as fit.
-    private func conditions(
-        on columns: Prefetch.Columns, among keys: [[DatabaseValue]]
-    ) -> [Prefetch.Condition] {
-        if keys.isEmpty { return [] }
-        if columns.count == 1 {
-            let column = SQLExpression.column(columns[0].right)
-            return Prefetch.batches(of: keys.map { $0[0] }).map { batch in
-                Prefetch.Condition(filter: .isIn(batch.map { .value($0) }, column))
-            }
-        }
-        let table = CommonTable(
-            name: "grdb_base", columns: nil, isRecursive: false,
-            subquery: SQLSubquery(.relation(selectingOnly(columns.map(\.left)))))
-        let filter = SQLExpression(
-            .isIn(
-                SQLExpression(.rowValue(columns.map { .column($0.right) })), .table(table.name),
-                isNegated: false))
-        return [Prefetch.Condition(filter: filter, commonTable: table)]
-    }
-
     /// The same rows with other columns.
     private func selectingOnly(_ columns: [String]) -> Relation {
         var relation = joinedOnly
@@ -153,7 +130,7 @@ extension Relation {
 }
 
 /// Rows that are fetched after those that they belong to.
-private struct Prefetch {
+struct Prefetch {
     typealias Columns = [(left: String, right: String)]
 
     /// What restricts them.
@@ -170,13 +147,16 @@ private struct Prefetch {
 
     /// The request for the rows.
     ///
-    /// - parameter condition: What restricts them, or nil for all.
-    func relation(for condition: Condition?) -> Relation {
+    /// - parameters:
+    ///     - condition: What restricts them, or nil for all.
+    ///     - names: The columns that are selected before the foreign key, or nil for what the association selects.
+    func relation(for condition: Condition?, selecting names: [String]? = nil) -> Relation {
         let steps = path.map { (condition: $0.condition, relation: $0.relation) }
         var relation = Relation.reaching(steps, skipping: path.dropFirst().map(\.key)) { first in
             if let condition { first.filters.append(condition.filter) }
         }
         if let table = condition?.commonTable { relation.relation.add(table) }
+        if let names { relation.relation.selection = names.map { .expression(.column($0)) } }
         relation.relation.selection += columns.map { column in
             SQLSelection(
                 .named(SQLExpression.column(column.right).scoped(to: relation.first), "grdb_\(column.right)"))
@@ -184,9 +164,34 @@ private struct Prefetch {
         return relation.relation
     }
 
+    /// The conditions on the rows that belong to some keys.
+    ///
+    /// Several columns are compared with those of the first query, by its own
+    /// SQL. The values of one column are arguments, as many as fit.
+    ///
+    /// - parameters:
+    ///     - keys: The values of the columns, each of them once.
+    ///     - origin: The first query, with other columns.
+    func conditions(among keys: [[DatabaseValue]], origin: ([String]) -> SQLSubquery) -> [Condition] {
+        if keys.isEmpty { return [] }
+        if columns.count == 1 {
+            let column = SQLExpression.column(columns[0].right)
+            return Self.batches(of: keys.map { $0[0] }).map { batch in
+                Condition(filter: .isIn(batch.map { .value($0) }, column))
+            }
+        }
+        let table = CommonTable(
+            name: "grdb_base", columns: nil, isRecursive: false, subquery: origin(columns.map(\.left)))
+        let filter = SQLExpression(
+            .isIn(
+                SQLExpression(.rowValue(columns.map { .column($0.right) })), .table(table.name),
+                isNegated: false))
+        return [Condition(filter: filter, commonTable: table)]
+    }
+
     /// Splits values so that SQLite accepts them in one statement: up to 999
     /// arguments before version 3.32, and integers that are a part of its text.
-    static func batches(of values: [DatabaseValue]) -> [ArraySlice<DatabaseValue>] {
+    private static func batches(of values: [DatabaseValue]) -> [ArraySlice<DatabaseValue>] {
         let areIntegers = values.allSatisfy { if case .int64 = $0.storage { true } else { false } }
         let size = areIntegers ? 20_000 : 500
         return stride(from: 0, to: values.count, by: size).map { start in

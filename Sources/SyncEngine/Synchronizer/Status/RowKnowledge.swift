@@ -23,7 +23,9 @@ package enum RowKnowledge {
         """
 
     /// The text of a key that is stored as text or as 16 bytes.
-    private static func keyText(_ key: String) -> String {
+    ///
+    /// - parameter key: An expression.
+    package static func keyText(_ key: String) -> String {
         let hex = "lower(hex(\(key)))"
         let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].map { "substr(\(hex), \($0), \($1))" }
         return """

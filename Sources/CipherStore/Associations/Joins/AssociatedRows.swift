@@ -1,0 +1,62 @@
+/// Fetches the rows of an association for rows that were not fetched by a request, such as those of typed tables.
+///
+/// It is `including(all:)` in parts: who uses it fetches the first rows, and reads the associated ones, as it likes.
+package struct AssociatedRows {
+    private let prefetch: Prefetch
+
+    /// The columns of the first rows to which the associated rows refer.
+    package var originColumns: [String] { prefetch.columns.map(\.left) }
+
+    /// Finds the foreign key of an association.
+    ///
+    /// - throws: A ``DatabaseError`` when the schema has no such foreign key, or when the association fetches
+    ///   further rows itself, which nobody would read.
+    package init(_ association: some AssociationToMany, _ db: Database) throws {
+        var origin = Relation(source: .table(""), selection: [])
+        origin.prefetch(association.path)
+        let rows = association.path.destination.relation
+        guard rows.prefetchedPaths.isEmpty, let prefetch = try origin.prefetches(db).first else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE,
+                message:
+                    "rows of \(rows.source.name) can't have rows of their own here: fetch these by themselves"
+            )
+        }
+        self.prefetch = prefetch
+    }
+
+    /// The statements that select the associated rows of keys, whose results are to be put together.
+    ///
+    /// Each selects the columns that were asked for, and then those that refer to the first rows.
+    ///
+    /// - parameters:
+    ///     - names: The columns to select.
+    ///     - keys: The values of ``originColumns``. NULL refers to nothing.
+    ///     - origin: The statement of the first rows, without a semicolon.
+    package func statements(
+        selecting names: [String], keys: [[DatabaseValue]], origin: SQL, _ db: Database
+    ) throws -> [Statement] {
+        var known: Set<[DatabaseValue]> = []
+        let keys = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
+        let conditions = prefetch.conditions(among: keys) { columns in
+            let names = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+            var query = SQL(sql: "SELECT \(names) FROM (")
+            query.append(literal: origin)
+            query.append(sql: ")")
+            return SQLSubquery(.literal(query))
+        }
+        return try conditions.map { condition in
+            let writer = SQLWriter(db)
+            try prefetch.relation(for: condition, selecting: names).writeSelect(to: writer)
+            let statement = try db.makeStatement(sql: writer.sql)
+            try statement.setArguments(writer.arguments)
+            return statement
+        }
+    }
+
+    /// Values of a statement's current row.
+    package static func values(_ statement: SQLiteStatement, _ indexes: some Sequence<Int>) -> [DatabaseValue]
+    {
+        indexes.map { DatabaseValue(sqliteStatement: statement, index: CInt($0)) }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+@testable import CipherData
+
+private enum Texts {
+    @Table("note") struct Note: Identifiable {
+        let id: UUID
+        var text: String?
+    }
+}
+
+private enum Bytes {
+    @Table("note") struct Note: Identifiable {
+        @Column(as: UUID.BytesRepresentation.self) let id: UUID
+        var text: String?
+    }
+}
+
+/// What is known of rows.
+@Suite(.timeLimit(.minutes(10))) struct SyncMetadataTests {
+    private let id = "0e6a9c0e-1111-4222-8333-444455556666"
+
+    @Test(arguments: ["TEXT", "BLOB"]) func aRowHasThemFromTheMomentItIsWritten(form: String) async throws {
+        let pair = try SyncPair("CREATE TABLE note (id \(form) PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        let key = form == "TEXT" ? "'\(id)'" : "X'\(id.replacing("-", with: ""))'"
+        let request = SyncMetadata.find(.init(recordPrimaryKey: id.uppercased(), recordType: "note"))
+        func found() async throws -> SyncMetadata? {
+            try await pair.here.read { db in try request.fetchOne(db) }
+        }
+        #expect(try await found() == nil)
+        let start = Date.now.addingTimeInterval(-1)
+        try pair.here.execute("INSERT INTO note VALUES (\(key), 'milk')")
+        let written = try #require(try await found())
+        #expect(written.id.recordPrimaryKey == id && written.recordType == "note" && !written.isDeleted)
+        #expect(written.userModificationTime > start)
+        try await pair.engine.syncChanges()
+        let sent = try #require(try await found())
+        #expect(sent.id == written.id && !sent.isDeleted)
+        // A change and a deletion by the other side.
+        try pair.there.execute("UPDATE note SET text = 'tea'")
+        try await pair.engine.syncChanges()
+        let changed = try #require(try await found())
+        #expect(changed.userModificationTime >= sent.userModificationTime)
+        try pair.there.execute("DELETE FROM note")
+        try await pair.engine.syncChanges()
+        #expect(try await found()?.isDeleted == true)
+        #expect(try await pair.here.read { db in try SyncMetadata.all.fetchCount(db) } == 1)
+    }
+
+    @Test func theyCanBeChosenAndSorted() async throws {
+        let pair = try SyncPair("CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        let start = Date.now
+        try await pair.here.write { db in
+            try Texts.Note.insert { Texts.Note(id: UUID(), text: "milk") }.execute(db)
+            let gone = UUID()
+            try Texts.Note.insert { Texts.Note(id: gone, text: "tea") }.execute(db)
+            try Texts.Note.find(gone).delete().execute(db)
+        }
+        let (count, known) = try await pair.here.read { db in
+            (
+                try SyncMetadata.where {
+                    $0.userModificationTime.gt(
+                        #bind(start.addingTimeInterval(60), as: Date.UnixMillisecondsRepresentation.self))
+                }.fetchCount(db),
+                try SyncMetadata.where { $0.recordType.eq("note") && !$0.isDeleted }
+                    .order { $0.userModificationTime.desc() }.fetchAll(db)
+            )
+        }
+        #expect(count == 0)
+        #expect(known.count == 1 && known[0].recordType == "note")
+    }
+
+    @Test func rowsAreJoinedToThem() async throws {
+        let pair = try SyncPair("CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        try pair.here.execute("INSERT INTO note VALUES (upper('\(id)'), 'milk')")
+        try await pair.here.read { db in
+            let rows = try Texts.Note.join(SyncMetadata.all) { $0.syncMetadataID.eq($1.id) }
+                .select { ($0.text, $1.isDeleted) }.fetchAll(db)
+            #expect(rows.map(\.0) == ["milk"] && rows.map(\.1) == [false])
+            // A row of a table that is not tracked has none.
+            let all = try Texts.Note.leftJoin(SyncMetadata.all) { $0.syncMetadataID.eq($1.id) }.fetchAll(db)
+            #expect(all.count == 1 && all[0].1?.recordPrimaryKey == id)
+        }
+    }
+
+    @Test func keysThatAreBytesAreJoinedToo() async throws {
+        let pair = try SyncPair("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, text TEXT)", ["note"])
+        try pair.here.execute("INSERT INTO note VALUES (X'\(id.replacing("-", with: ""))', 'milk')")
+        let rows = try await pair.here.read { db in
+            try Bytes.Note.join(SyncMetadata.all) { $0.syncMetadataID.eq($1.id) }.fetchAll(db)
+        }
+        #expect(rows.map(\.0.text) == ["milk"] && rows.map(\.1.recordPrimaryKey) == [id])
+    }
+
+    @Test func timesAreStoredInMilliseconds() throws {
+        let time = Date(timeIntervalSince1970: 1_700_000_000.125)
+        #expect(
+            Date.UnixMillisecondsRepresentation(queryOutput: time).queryBinding == .int(1_700_000_000_125))
+        guard
+            case .invalid = Date.UnixMillisecondsRepresentation(
+                queryOutput: Date(timeIntervalSince1970: 1e300)
+            )
+            .queryBinding
+        else {
+            Issue.record("a date was stored that no number of milliseconds is for")
+            return
+        }
+    }
+}
