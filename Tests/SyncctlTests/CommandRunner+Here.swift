@@ -19,7 +19,7 @@ extension CommandRunner {
         "init", "import", "export", "rekey", "key", "restore", "verify", "compact", "track", "untrack",
         "push", "pull",
         "sync",
-        "bundle", "status", "conflicts", "parked", "log", "clone", "replica", "help", "--help",
+        "bundle", "status", "graph", "conflicts", "parked", "log", "clone", "replica", "help", "--help",
         "sql", "tables", "schema", "version", "completion", "manual",
     ]
 
@@ -28,6 +28,7 @@ extension CommandRunner {
         guard let command = arguments.first, commands.contains(command) else { return false }
         // What reads standard input would read that of the tests.
         if command == "import", arguments.contains("-") { return false }
+        if arguments.contains("--watch") { return false }
         if command == "sql", !arguments.contains(where: { $0.contains(" ") }) { return false }
         if arguments.contains("--join"), arguments.contains(where: InvitationArgument.isMeant) {
             return false

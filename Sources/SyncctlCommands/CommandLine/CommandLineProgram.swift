@@ -32,8 +32,8 @@ package enum CommandLineProgram {
                     SyncCommand.self,
                 ]
                     + watching + [
-                        BundleCommand.self, StatusCommand.self, ConflictsCommand.self, ParkedCommand.self,
-                        LogCommand.self, CloneCommand.self, ReplicaCommand.self,
+                        BundleCommand.self, StatusCommand.self, GraphCommand.self, ConflictsCommand.self,
+                        ParkedCommand.self, LogCommand.self, CloneCommand.self, ReplicaCommand.self,
                     ]),
             CommandGroup(name: "SERVE", subcommands: serving),
             CommandGroup(

@@ -23,6 +23,8 @@ public struct ReplicaInformation: Equatable, Sendable {
     public let sequence: Int64
     /// When anything of it was last heard, in milliseconds of Unix time; nil for this replica.
     public let lastSeenMilliseconds: Int64?
+    /// What it is known to know: the numbers of the last changes, by who made them. It may know more by now.
+    public let known: [ReplicaID: Int64]
     /// Whether it is known to know everything that is known here.
     public let isUpToDate: Bool
     /// Why it is retired; nil when it is not.
@@ -53,6 +55,7 @@ extension Synchronizer {
                     replica: replica, isLocal: isLocal, name: try row.decode(atIndex: 1),
                     sequence: try row.decode(atIndex: 2),
                     lastSeenMilliseconds: isLocal ? nil : try row.decodeIfPresent(atIndex: 3),
+                    known: (isLocal ? metadata.vector : vector).sequences,
                     isUpToDate: isLocal || vector.covers(metadata.vector),
                     retirement: Self.retirement(try row.decodeIfPresent(Int64.self, atIndex: 4)))
             }

@@ -14,11 +14,19 @@ struct StatusCommand: ParsableCommand {
             table differs from what is tracked; then it says what to do. Tables that are not tracked are \
             named, and stay on this device.
 
-            EXAMPLE:
+            With --watch it is shown again after each change, whoever makes it, until Ctrl-C: in a terminal \
+            in place of what was shown before, else below it. With --json each is one line.
+
+            EXAMPLES:
               syncctl status notes.db --json
+              syncctl status notes.db --watch
             """)
 
     @OptionGroup var options: StoreOptions
+
+    @Flag(help: "Show it again after each change, until Ctrl-C.")
+    var watch = false
+
     @OptionGroup var global: GlobalOptions
 
     private struct Document: Encodable {
@@ -64,26 +72,28 @@ struct StatusCommand: ParsableCommand {
         let conflicts: Int64
         let parked: Int64
         let untracked: [String]
+        /// How many changes were ever made here, and how many came of others.
+        let written: Int64
+        let received: Int64
     }
 
     func run() throws {
         try CommandContext.run(global) { context in
             let queue = try context.openForReading(options)
-            let status = try Synchronizer(existing: queue).status()
-            let tracked = Set(status.tables.map { $0.name.lowercased() })
-            let untracked = try queue.read { try TextExport.tables($0) }.filter {
-                !tracked.contains($0.lowercased())
+            guard watch else {
+                let standing = try StoreStanding(queue)
+                try context.print(document(standing), text: text(standing, context))
+                return standing.needsAttention ? .attention : .success
             }
-            try context.print(document(status, untracked), text: text(status, untracked, context))
-            let needsAttention =
-                status.parkedCount > 0 || !status.schemaRemarks.isEmpty
-                || status.tables.contains { $0.unsuitableKeyCount > 0 }
-            return needsAttention ? .attention : .success
+            Interruption.listen()
+            return try StatusWatch(context: context, queue: queue).run(
+                document: { document($0) }, text: { text($0, context) })
         }
     }
 
-    private func document(_ status: SyncStatus, _ untracked: [String]) -> Document {
-        Document(
+    private func document(_ standing: StoreStanding) -> Document {
+        let status = standing.status
+        return Document(
             store: options.store, replica: status.replica.description, database: status.store.description,
             cipher: EngineFeatures.current.cipherVersion ?? "",
             schema: status.schemaRemarks.map { .init(table: $0.table, text: $0.text) },
@@ -104,10 +114,12 @@ struct StatusCommand: ParsableCommand {
                     tables: $0.scope.tableNames,
                     rows: $0.scope.rows.isEmpty ? nil : $0.scope.rows.map(RowList.text))
             },
-            conflicts: status.conflictCount, parked: status.parkedCount, untracked: untracked)
+            conflicts: status.conflictCount, parked: status.parkedCount, untracked: standing.untracked,
+            written: standing.writtenCount, received: standing.receivedCount)
     }
 
-    private func text(_ status: SyncStatus, _ untracked: [String], _ context: CommandContext) -> String {
+    private func text(_ standing: StoreStanding, _ context: CommandContext) -> String {
+        let status = standing.status
         let style = context.terminal.outputStyle
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         var lines = ["\(style.bold(options.store))  replica \(status.replica.shortDescription)"]
@@ -128,8 +140,8 @@ struct StatusCommand: ParsableCommand {
             }
             lines += table.lines(style: style)
         }
-        if !untracked.isEmpty {
-            let names = untracked.map(PrintableText.escaped).joined(separator: ", ")
+        if !standing.untracked.isEmpty {
+            let names = standing.untracked.map(PrintableText.escaped).joined(separator: ", ")
             lines.append(style.dim("  not tracked: \(names); see: syncctl help track"))
         }
         if !status.peers.isEmpty {
