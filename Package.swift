@@ -202,7 +202,13 @@ let package = Package(
         // That of Examples, which are packages of their own.
         .testTarget(
             name: "ExampleTests",
-            dependencies: ["CipherData", "CipherStore", "SyncEngine", "SyncHTTP", "TestSupport"],
+            dependencies: [
+                "CipherData", "CipherStore", "SyncEngine", "SyncHTTP", "TestSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdTesting", package: "hummingbird"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "CipherDataTests", dependencies: ["CipherData", "CipherDataTesting", "TestSupport"],

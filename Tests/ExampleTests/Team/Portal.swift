@@ -1,0 +1,1 @@
+../../../Examples/TeamServer/Sources/TeamServer/Portal.swift
