@@ -151,6 +151,8 @@ struct RunningServer: Sendable {
     let port: Int
     let trust: ServerAddress.Trust
     let hub: Synchronizer
+    /// The server itself, where a test has no other way to it.
+    var server: HubServer?
 
     var address: ServerAddress {
         get throws { try ServerAddress(host: "127.0.0.1", port: port, trust: trust) }
@@ -190,7 +192,7 @@ struct RunningServer: Sendable {
             proxy?.lead(to: listening.port)
             defer { proxy?.lead(to: nil) }
             let running = RunningServer(
-                port: proxy?.port ?? listening.port, trust: listening.trust, hub: hub)
+                port: proxy?.port ?? listening.port, trust: listening.trust, hub: hub, server: server)
             do {
                 try await body(running)
             } catch {

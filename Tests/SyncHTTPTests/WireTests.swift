@@ -187,6 +187,45 @@ import Testing
         }
     }
 
+    @Test func aRenewedCertificateIsTakenWithoutARestart() async throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db", rows: 5)
+        let (root, chain, key) = try makeChain(stores)
+        let oldRoot = stores.path("old-root.pem")
+        try FileManager.default.copyItem(atPath: root, toPath: oldRoot)
+        try await RunningServer.serving(hub, tls: .files(certificate: chain, key: key)) { server in
+            let running = try #require(server.server)
+            func synchronize(trusting root: String) async throws {
+                var options = HTTPTransport.Options.hasty
+                options.trustRootsFile = root
+                let phone = try stores.open("phone.db")
+                _ = try await phone.sync(with: RemoteBook(phone).transport(options: options))
+            }
+            var options = HTTPTransport.Options.hasty
+            options.trustRootsFile = oldRoot
+            _ = try await stores.join(try server.invite(), "phone.db", options: options)
+            try await synchronize(trusting: oldRoot)
+            // What devices would refuse, or what can't be read, changes nothing.
+            _ = try makeChain(stores, daysAgo: 3)
+            #expect(throws: RemoteError.self) { try running.reloadCertificate() }
+            try "none".write(toFile: chain, atomically: true, encoding: .utf8)
+            #expect(throws: RemoteError.self) { try running.reloadCertificate() }
+            try await synchronize(trusting: oldRoot)
+            // A renewal, here by another authority, so that it can be told which certificate is there.
+            _ = try makeChain(stores)
+            await #expect(throws: RemoteError.self) { try await synchronize(trusting: root) }
+            #expect(try running.reloadCertificate())
+            try await synchronize(trusting: root)
+            await #expect(throws: RemoteError.self) { try await synchronize(trusting: oldRoot) }
+        }
+    }
+
+    @Test func aCertificateOfTheStoreHasNoFilesToReadAgain() throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db")
+        #expect(try HubServer([hub], options: .init()).reloadCertificate() == false)
+    }
+
     @Test func filesThatAreNoCertificateOrKeyAreNamed() throws {
         let stores = try ServedStores()
         let hub = try stores.create("hub.db")

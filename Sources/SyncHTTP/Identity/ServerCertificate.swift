@@ -94,11 +94,15 @@ struct ServerCertificate: Sendable {
         .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
     ]
 
+    /// The chain, as TLS takes it.
+    func sources() throws -> [NIOSSLCertificateSource] {
+        try chain.map { .certificate(try NIOSSLCertificate(bytes: $0, format: .der)) }
+    }
+
     /// The server's side of TLS.
     func configuration() throws -> TLSConfiguration {
         var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try chain.map { .certificate(try NIOSSLCertificate(bytes: $0, format: .der)) },
-            privateKey: .privateKey(key))
+            certificateChain: try sources(), privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
         configuration.cipherSuiteValues = Self.cipherSuites
         configuration.applicationProtocols = ["http/1.1"]

@@ -103,7 +103,7 @@ public struct HubServer: Sendable {
     private let milliseconds: @Sendable () -> Int64
     private let options: Options
     private let logger: Logger
-    private let certificate: ServerCertificate?
+    private let certificate: ReloadableCertificate?
     private let metrics: ServerMetrics
 
     /// Prepares a server.
@@ -135,8 +135,8 @@ public struct HubServer: Sendable {
         }
         certificate =
             switch options.tls {
-            case .selfSigned: try ServerCertificate.ofStore(first)
-            case .files(let chain, let key): try ServerCertificate.files(certificate: chain, key: key)
+            case .selfSigned: ReloadableCertificate(try ServerCertificate.ofStore(first))
+            case .files(let chain, let key): try ReloadableCertificate(certificate: chain, key: key)
             case .plaintextOnLoopback: nil
             }
         self.options = options
@@ -146,12 +146,21 @@ public struct HubServer: Sendable {
 
     /// How clients check the certificate.
     public var trust: ServerAddress.Trust {
-        guard let certificate else { return .loopback }
+        guard let certificate = certificate?.current else { return .loopback }
         return certificate.isSelfSigned ? .fingerprint(certificate.fingerprint) : .systemRoots
     }
 
     /// When the certificate of files is valid; nil for others. Devices refuse it at other times.
-    public var certificateValidity: ClosedRange<Date>? { certificate?.validity }
+    public var certificateValidity: ClosedRange<Date>? { certificate?.current.validity }
+
+    /// Reads the files of the certificate again, as after a renewal: connections from now on get the new one.
+    ///
+    /// - returns: Whether there are such files.
+    /// - throws: ``RemoteError`` of code `cannotServe`, which names the file, when it can't be read, is not valid now, or
+    ///   when devices would not know the server any more. The server goes on with the certificate before.
+    @discardableResult public func reloadCertificate() throws -> Bool {
+        try certificate?.reload(at: Date()) ?? false
+    }
 
     /// Listens and serves. Returns when it was asked to end and what was running is finished.
     ///

@@ -25,7 +25,8 @@ struct ServeCommand: ParsableCommand {
             Devices come in by invitation only: syncctl invite. The first start makes a certificate, \
             which invitations pin; it is kept in the store. What devices send is merged into the store. \
             Several stores have one address, the certificate of the first one, and the same passphrase. \
-            SIGTERM or Ctrl-C ends the server when running requests are finished.
+            SIGTERM or Ctrl-C ends the server when running requests are finished. SIGHUP has a service, \
+            which has no terminal, read the files of --tls-cert and --tls-key again, as after a renewal.
 
             EXAMPLES:
               syncctl serve hub.db --passphrase-file pw \\
@@ -140,6 +141,8 @@ struct ServeCommand: ParsableCommand {
             let registers = try synchronizers.map { try DeviceRegister($0) }
             try requireUnserved(registers)
             let failure = Mutex<(any Error)?>(nil)
+            let reloading = reload(server, logger)
+            defer { reloading?.cancel() }
             do {
                 try server.runAndWait(endsBySignal: true) { listening in
                     do {
@@ -173,6 +176,30 @@ struct ServeCommand: ParsableCommand {
                 "\(store) is served already, at \(noted.url)",
                 hints: ["end that server first; devices that it invited know its address"])
         }
+    }
+
+    /// Has a service read its certificate again at SIGHUP, which is what managers of services send.
+    ///
+    /// - returns: What listens to the signal; nil at a terminal, which sends it when it is closed.
+    private func reload(_ server: HubServer, _ logger: Logger) -> (any DispatchSourceSignal)? {
+        guard ![STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].contains(where: { isatty($0) == 1 }) else {
+            return nil
+        }
+        signal(SIGHUP, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+        source.setEventHandler {
+            ServiceReadiness.notify(.reloading)
+            do {
+                let hasFiles = try server.reloadCertificate()
+                logger.notice(
+                    hasFiles ? "the certificate was read again" : "there is no certificate to read again")
+            } catch {
+                logger.error("the certificate was not replaced", metadata: ["error": "\(error)"])
+            }
+            ServiceReadiness.notify(.ready)
+        }
+        source.resume()
+        return source
     }
 
     /// Each connection is an open file, and the usual bound of 1,024 is far below what the server can hold.

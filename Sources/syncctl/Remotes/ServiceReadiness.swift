@@ -24,6 +24,7 @@ enum ServiceReadiness {
     /// What is told.
     enum State: String {
         case ready = "READY=1"
+        case reloading = "RELOADING=1"
         case stopping = "STOPPING=1"
     }
 

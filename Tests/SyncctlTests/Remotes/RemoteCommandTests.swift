@@ -75,6 +75,17 @@
             #expect(!server.errors.contains("kestrel-4711") && !server.errors.contains(link))
         }
 
+        @Test func aServiceGoesOnAfterTheSignalToReadItsCertificateAgain() throws {
+            let place = try Workplace()
+            try place.makeStore("hub.db", "a")
+            let server = try ServerProcess(place, ["hub.db"], "a")
+            try #require(server.port != nil, "\(server.errors)")
+            try server.reload()
+            #expect(server.waitForErrors(containing: "there is no certificate to read again"))
+            try Self.join(place, "phone.db", Self.invite(place, "phone"))
+            #expect(server.stop() == 0)
+        }
+
         @Test func aLinkIsReadFromStandardInput() throws {
             let place = try Workplace()
             try place.makeStore("hub.db", "a")

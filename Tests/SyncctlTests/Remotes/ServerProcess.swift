@@ -61,6 +61,28 @@
             }
         }
 
+        /// Sends the server the signal by which services read their settings again.
+        func reload() throws {
+            // It is the child of timeout, which would end it soon after any signal.
+            let children = try String(
+                contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)
+            guard let child = children.split(separator: " ").first.flatMap({ pid_t($0) }) else {
+                throw CommandRunner.Problem(text: "the server has no process")
+            }
+            Glibc.kill(child, SIGHUP)
+        }
+
+        /// Waits for words on stderr.
+        ///
+        /// - returns: Whether they came before the server ended.
+        func waitForErrors(containing text: String) -> Bool {
+            while !errors.contains(text) {
+                if hasEnded() { return errors.contains(text) }
+                usleep(20_000)
+            }
+            return true
+        }
+
         private func hasEnded() -> Bool {
             guard status == nil else { return true }
             var code: Int32 = 0
