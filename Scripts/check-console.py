@@ -329,6 +329,41 @@ def check_several_stores(tab, place):
     tab.wait(LIVE + " && document.querySelector('h1').innerText === 'hub.db'", "the way back is not there")
 
 
+def check_conflicts(tab, place):
+    """A conflict is looked at, and dealt with: one is kept, one is restored."""
+    def show(text):
+        before = tab.evaluate("document.querySelectorAll('#conflicts tbody tr').length")
+        tab.evaluate(
+            "[...document.querySelectorAll('#conflicts tbody tr')].find(line => line.innerText.includes(%s)).querySelector('button').click()"
+            % json.dumps(text))
+        tab.wait("document.getElementById('conflict').open && " + has_text("#conflict", "What happened to the row"), f"the conflict of {text} is not shown")
+        return before
+
+    before = show(HOSTILE_VALUE)
+    dialog = tab.text("#conflict")
+    for text in (HOSTILE_VALUE, "from the phone", "Anna's phone", "this store", "inserted"):
+        require(text in dialog, f"{text} is not in the conflict: {dialog}")
+    for scheme in ("light", "dark"):
+        tab.scheme(scheme)
+        tab.picture("conflict-" + scheme)
+    tab.size(*NARROW)
+    time.sleep(0.3)
+    wide = tab.evaluate("document.getElementById('conflict').scrollWidth - document.getElementById('conflict').clientWidth")
+    require(wide <= 0, "the conflict is wider than its window")
+    tab.picture("conflict-narrow")
+    tab.size(*WIDE)
+    tab.scheme("light")
+    tab.evaluate("[...document.querySelectorAll('#conflict-actions button')].find(made => made.innerText.startsWith('Keep')).click()")
+    tab.wait("!document.getElementById('conflict').open", "a conflict that was kept stays open")
+    tab.wait(f"document.querySelectorAll('#conflicts tbody tr').length === {before - 1}", "the list has a conflict that was kept")
+    before = show("Groceries")
+    tab.evaluate("[...document.querySelectorAll('#conflict-actions button')].find(made => made.innerText.startsWith('Restore')).click()")
+    tab.wait(f"document.querySelectorAll('#conflicts tbody tr').length === {before - 1}", "the list has a conflict that was restored")
+    require(tab.evaluate("document.getElementById('conflict-body').children.length") == 0, "something of a conflict is left")
+    found = place.ctl("sql", "hub.db", f"SELECT title FROM note WHERE id = '{key(1)}'")
+    require("Groceries" in found, f"the value was not restored: {found}")
+
+
 def check_sizes(tab):
     for scheme in ("light", "dark"):
         tab.scheme(scheme)
@@ -387,6 +422,8 @@ def main():
         latency = check_it_is_live(tab, place, devices)
         check_sizes(tab)
         check_nothing_ran(tab, listening["url"])
+        check_conflicts(tab, place)
+        require(not tab.complaints, f"the browser complains: {tab.complaints}")
         check_several_stores(tab, place)
         check_ends(tab, place, server, listening, link)
         strangers = [url for url in tab.requests if not url.startswith((listening["url"] + "/", "data:", "about:"))]

@@ -58,7 +58,7 @@ final class ConsoleFeed: Sendable {
 
     private let store: HubStore
     private let register: ConsoleRegister
-    private let reader: ConsoleReader
+    let reader: ConsoleReader
     private let problem: LastingProblem
     private let state = Mutex(State())
 

@@ -83,6 +83,13 @@ enum ConsolePage {
       </section>
     </div>
   </div>
+
+  <dialog id="conflict" aria-labelledby="conflict-title">
+    <div class="heading"><h2 id="conflict-title"></h2><button id="conflict-close" type="button">Close</button></div>
+    <div id="conflict-body"></div>
+    <p id="conflict-problem" class="problem" role="alert" hidden></p>
+    <div id="conflict-actions" class="actions"></div>
+  </dialog>
 </main>
 <footer class="muted">All of this comes from this server and from nowhere else. Times are those of this browser's zone.</footer>
 </body>
@@ -217,6 +224,17 @@ tr.off td { color: var(--muted); }
 @media (prefers-reduced-motion: no-preference) { tr.new { animation: new 2s ease-out; } }
 @keyframes new { from { color: var(--accent); background: color-mix(in srgb, var(--accent-soft) 45%, transparent); } }
 
+dialog { width: min(58rem, calc(100vw - 2rem)); max-height: calc(100vh - 3rem); overflow: auto; padding: 1.25rem; border: 1px solid var(--line); border-radius: 0.625rem; background: var(--surface); color: inherit; }
+dialog::backdrop { background: rgb(0 0 0 / 0.5); }
+dialog h2, dialog h3 { overflow-wrap: anywhere; }
+h3 { margin: 1rem 0 0; font-size: 0.875rem; }
+pre { margin: 0.375rem 0; padding: 0.5rem 0.625rem; max-height: 16rem; overflow: auto; overflow-wrap: anywhere; background: var(--ground); border: 1px solid var(--line); border-radius: 0.375rem; }
+.sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: 0 1.25rem; }
+.sides + p, dialog p + p { margin-top: 0.5rem; }
+.actions { display: flex; flex-wrap: wrap; gap: 0.5rem; margin-top: 1.25rem; }
+.problem { margin-top: 1rem; color: var(--bad); }
+button:disabled { opacity: 0.5; cursor: default; }
+
 .legend { display: flex; align-items: center; gap: 0.4rem; color: var(--muted); font-size: 0.8125rem; }
 .key { width: 0.75rem; height: 0.5rem; border-radius: 2px; }
 .key.sent { background: var(--accent); }
@@ -257,6 +275,8 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
   const hidden = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
   const visible = text =>
     String(text).replace(hidden, c => '\\u{' + c.codePointAt(0).toString(16) + '}')
+  // The same for a text of its own, which may have lines.
+  const visibleLines = text => String(text).split('\n').map(visible).join('\n')
 
   const count = number => Number(number).toLocaleString('en')
   const counted = (number, noun) => count(number) + ' ' + noun + (number === 1 ? '' : 's')
@@ -379,7 +399,7 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
     return {
       devices: table(byId('devices'), 'Devices of this store', [['Device'], ['State', 'short'], ['Last sync', 'short'], ['Behind'], ['May exchange'], ['Enrolled', 'short']],
         'No device was enrolled yet. Invite one with: syncctl invite <store> --label <name>'),
-      conflicts: table(byId('conflicts'), 'Open conflicts, the newest first', [['Found', 'short'], ['Table'], ['Row', 'short'], ['Column'], ['Value that lost', 'wide'], ['Written by'], ['Lost against']],
+      conflicts: table(byId('conflicts'), 'Open conflicts, the newest first', [['Found', 'short'], ['Table'], ['Row', 'short'], ['Column'], ['Value that lost', 'wide'], ['Written by'], ['Lost against'], ['Details', 'short']],
         'No conflict is open.'),
       parked: table(byId('parked'), 'Rows that wait for their place', [['Since', 'short'], ['Table'], ['Row', 'short'], ['Why', 'wide'], ['Other row', 'short']],
         'Every row is in its place.'),
@@ -436,13 +456,98 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
     const more = conflicts.items.length < conflicts.open
       ? 'the newest ' + conflicts.items.length + ' of ' + count(conflicts.open) + '; ' : ''
     byId('conflicts-note').replaceChildren(
-      ...conflicts.open > 0 ? [more + 'resolve them with ', element('code', {}, 'syncctl conflicts')] : [])
+      ...conflicts.open > 0 ? [more + 'all of them at once: ', element('code', {}, 'syncctl conflicts resolve')] : [])
     views.conflicts(conflicts.items.map(item => ({
       key: item.id, shown: item,
       cells: () => [[time(item.found)], [foreign(item.table)], [row(item.key)], [foreign(item.column)],
         [foreign(item.lost, 'value-text')], [foreign(item.writer)],
-        [reasons[item.reason] || foreign(item.reason), sub('by ', foreign(item.winner))]],
+        [reasons[item.reason] || foreign(item.reason), sub('by ', foreign(item.winner))],
+        [button('Show', () => openConflict(item.id), 'Show the conflict in ' + visible(item.table) + ', column ' + visible(item.column))]],
     })))
+  }
+
+  // MARK: One conflict
+
+  function button(text, act, label) {
+    const made = element('button', label ? { type: 'button', 'aria-label': label } : { type: 'button' }, text)
+    made.addEventListener('click', act)
+    return made
+  }
+
+  function side(title, text, writer, absent) {
+    const value = text === undefined
+      ? element('p', { class: 'empty' }, absent)
+      : element('pre', { class: 'value-text', tabindex: 0 }, element('bdi', {}, visibleLines(text)))
+    return element('section', {}, element('h3', {}, title), value,
+      element('p', { class: 'muted' }, 'by ', foreign(writer.name), writer.at ? ', ' : '', time(writer.at)))
+  }
+
+  const operations = { insert: 'inserted', update: 'written', delete: 'deleted' }
+
+  function rowHistory(changes) {
+    const lines = changes.map(change => element('tr', {},
+      element('td', { class: 'short' }, time(change.at)), element('td', {}, foreign(change.by)),
+      element('td', {}, operations[change.operation] || foreign(change.operation),
+        change.columns.length ? sub(foreign(change.columns.join(', '))) : null)))
+    return [element('h3', {}, 'What happened to the row'), lines.length
+      ? element('table', {}, element('thead', {}, element('tr', {},
+        ...['When', 'By', 'What'].map(name => element('th', { scope: 'col' }, name)))), element('tbody', {}, ...lines))
+      : element('p', { class: 'empty' }, 'Nothing is known of it.')]
+  }
+
+  const conflictPath = id => '/console/stores/' + store + '/conflicts/' + id
+
+  function conflictProblem(text) {
+    byId('conflict-problem').textContent = text
+    byId('conflict-problem').hidden = !text
+  }
+
+  function fillConflict(conflict) {
+    byId('conflict-title').replaceChildren(foreign(conflict.table), ', column ', foreign(conflict.column))
+    const gone = conflict.rowExists ? 'The column is not here.' : 'The row is not in its table.'
+    const notes = [conflict.open ? null : 'It was resolved meanwhile.',
+      conflict.reason === 'deleted' ? 'To restore the value is to insert the row again as a whole.' : null,
+      conflict.others > 0 ? 'The journal keeps ' + counted(conflict.others, 'other value') + ' of this row.' : null]
+    byId('conflict-body').replaceChildren(
+      element('p', { class: 'muted' }, 'row ', element('span', { class: 'mono' }, visible(conflict.key)), ', found ', time(conflict.found)),
+      element('div', { class: 'sides' }, side('Value now', conflict.current, conflict.winner, gone),
+        side('Value that lost', conflict.lost, conflict.writer, '')),
+      ...notes.filter(Boolean).map(text => element('p', {}, text)), ...rowHistory(conflict.history))
+    byId('conflict-actions').replaceChildren(...conflict.open
+      ? [button('Keep what is there', () => choose(conflict.id, 'keep')), button('Restore the value that lost', () => choose(conflict.id, 'restore'))]
+      : [])
+  }
+
+  async function openConflict(id) {
+    const wanted = store
+    const answer = await ask(conflictPath(id)).catch(() => null)
+    if (wanted !== store) return
+    if (answer && answer.status === 401) return ended()
+    const found = answer && answer.status === 200
+    conflictProblem(found ? '' : answer ? visible(answer.document.detail) : 'The server can not be reached.')
+    if (found) fillConflict(answer.document)
+    else closeConflict(false)
+    if (!byId('conflict').open) byId('conflict').showModal()
+  }
+
+  async function choose(id, choice) {
+    const buttons = byId('conflict-actions').querySelectorAll('button')
+    for (const made of buttons) made.disabled = true
+    const answer = await ask(conflictPath(id), {
+      method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ choice }),
+    }).catch(() => null)
+    if (answer && answer.status === 401) return ended()
+    if (answer && answer.status === 200 && answer.document.remaining === 0) return closeConflict(true)
+    for (const made of buttons) made.disabled = false
+    conflictProblem(!answer ? 'The server can not be reached; nothing is known of what was chosen.'
+      : answer.status === 200 ? 'It is open still: a newer value of the column was restored in its place, or the column is not here.'
+        : visible(answer.document.detail))
+  }
+
+  // Leaves nothing of what it showed.
+  function closeConflict(closes) {
+    for (const id of ['conflict-title', 'conflict-body', 'conflict-actions']) byId(id).replaceChildren()
+    if (closes && byId('conflict').open) byId('conflict').close()
   }
 
   const causes = {
@@ -611,6 +716,7 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
     latest = { state: null, traffic: null }
     retryAt = 0
     for (const id of ['devices', 'conflicts', 'parked', 'tables', 'peers', 'remotes', 'charts', 'tiles']) byId(id).replaceChildren()
+    closeConflict(true)
     for (const id of ['content', 'end', 'retry']) byId(id).hidden = true
     byId('name').textContent = 'Server'
     byId('about').textContent = ''
@@ -746,6 +852,8 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
   }, 1000)
   byId('retry').addEventListener('click', retry)
   byId('end').addEventListener('click', end)
+  byId('conflict-close').addEventListener('click', () => closeConflict(true))
+  byId('conflict').addEventListener('close', () => closeConflict(false))
   addEventListener('online', retry)
   // Another link that is put into the same address bar loads nothing anew.
   addEventListener('hashchange', () => { if (location.hash.length > 1) begin() })

@@ -18,7 +18,7 @@ final class ConsoleReader: Sendable {
         var due = ContinuousClock.now
     }
 
-    private let store: HubStore
+    let store: HubStore
     private let counts = Mutex(Counts())
 
     init(_ store: HubStore) { self.store = store }
@@ -91,10 +91,10 @@ final class ConsoleReader: Sendable {
         return tables
     }
 
-    private typealias Contact = (name: String, at: Int64)
+    typealias Contact = (name: String, at: Int64)
 
     /// What people call replicas.
-    private static func names(
+    static func names(
         _ devices: [SyncHTTP.Device], _ contacts: [ReplicaID: Contact]
     ) -> [ReplicaID: String] {
         var names = contacts.mapValues { URL(fileURLWithPath: $0.name).lastPathComponent }
@@ -112,13 +112,16 @@ final class ConsoleReader: Sendable {
         }
     }
 
+    /// What people call the writer of something.
+    static func word(_ replica: ReplicaID, isLocal: Bool, _ names: [ReplicaID: String]) -> String {
+        isLocal ? "this store" : names[replica] ?? replica.shortDescription
+    }
+
     private static func conflicts(
         _ db: Database, _ names: [ReplicaID: String]
     ) throws -> ConsoleDocument.Conflicts {
         let items = try Conflict.request(ConflictFilter(limit: itemCountMax)).fetchAll(db)
-        let word = { (writer: Conflict.Writer) in
-            writer.isLocal ? "this store" : names[writer.replica] ?? writer.replica.shortDescription
-        }
+        let word = { (writer: Conflict.Writer) in Self.word(writer.replica, isLocal: writer.isLocal, names) }
         return ConsoleDocument.Conflicts(
             open: try Conflict.request().fetchCount(db),
             items: items.map {
@@ -148,7 +151,10 @@ enum ShortValue {
     private static let characterCount = 120
     private static let byteCount = 24
 
-    static func text(_ value: DatabaseValue) -> String {
+    static func text(
+        _ value: DatabaseValue, characters characterCount: Int = characterCount,
+        bytes byteCount: Int = byteCount
+    ) -> String {
         switch value.storage {
         case .null: return "NULL"
         case .int64(let number): return String(number)

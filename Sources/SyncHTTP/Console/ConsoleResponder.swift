@@ -18,6 +18,9 @@ struct ConsoleResponder: Sendable {
         /// Of reading the store for a page.
         let readings = RateLimit(
             perSecond: 5, burst: 50, "the page is loaded too often; try again in a moment")
+        /// Of conflicts that are dealt with, each of which is a write.
+        let choices = RateLimit(
+            perSecond: 5, burst: 50, "too many conflicts are resolved at once; try again in a moment")
     }
 
     let served: [StoreID: Served]
@@ -73,6 +76,10 @@ struct ConsoleResponder: Sendable {
         case (.get, let rest) where rest.count == 3 && rest[0] == "stores" && rest[2] == "events":
             let (served, session, token) = try await admitted(request, rest[1], hub)
             return try events(served.feed, session, token, channel)
+        case (.get, let rest) where rest.count == 4 && rest[0] == "stores" && rest[2] == "conflicts":
+            return try await conflict(request, store: rest[1], rest[3], hub)
+        case (.post, let rest) where rest.count == 4 && rest[0] == "stores" && rest[2] == "conflicts":
+            return try await resolve(request, store: rest[1], rest[3], hub)
         case (.delete, let rest) where rest.count == 3 && rest[0] == "stores" && rest[2] == "session":
             let (_, session, token) = try await admitted(request, rest[1], hub)
             try Self.requireOwnPage(request)

@@ -55,6 +55,17 @@ paths:
       summary: The same as a stream, at most once a second, which ends with the session or the server.
       description: "Server-sent events: state has the document, traffic what devices sent and got in the last seconds and minutes, alive nothing."
       responses: { "200": { description: Events., content: { text/event-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
+  /console/stores/{store}/conflicts/{conflict}:
+    parameters: [{ $ref: "#/components/parameters/store" }, { name: conflict, in: path, required: true, description: The number of a conflict., schema: { type: integer, minimum: 1 } }]
+    get:
+      security: [{ console: [] }]
+      summary: A conflict with both values, and what happened to its row. Its members may change with the page.
+      responses: { "200": { description: The conflict., content: { application/json: { schema: { type: object, required: [id, table, key, column, reason, found, open, lost, writer, winner, rowExists, others, history] } } } }, default: { $ref: "#/components/responses/Problem" } }
+    post:
+      security: [{ console: [] }]
+      summary: Close a conflict, or write the value again that lost, as an edit of the server's store. Not from another site's page.
+      requestBody: { content: { application/json: { schema: { type: object, required: [choice], properties: { choice: { type: string, enum: [keep, restore] } } } } } }
+      responses: { "200": { description: What was done., content: { application/json: { schema: { type: object, required: [resolved, restoredValues, restoredRows, remaining], properties: { resolved: { type: integer }, restoredValues: { type: integer }, restoredRows: { type: integer }, remaining: { type: integer } } } } } }, default: { $ref: "#/components/responses/Problem" } }
   /console/stores/{store}/session:
     parameters: [{ $ref: "#/components/parameters/store" }]
     delete:

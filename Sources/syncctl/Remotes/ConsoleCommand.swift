@@ -13,8 +13,8 @@ struct ConsoleCommand: ParsableCommand {
         usage: "syncctl console <store> [--address <host:port>] [--expires <time>] [--revoke] [<options>]",
         discussion: """
             The server, which has to be running, shows devices, how far they are behind, throughput, \
-            conflicts and rows that wait, with values of rows. The link opens it once; whoever has it first \
-            sees it. The browser stays in for up to 12 hours, one hour after the page was closed, or until \
+            conflicts and rows that wait, with values of rows; conflicts can be resolved there. The link opens \
+            it once; whoever has it first sees it. The browser stays in for up to 12 hours, one hour after the page was closed, or until \
             the server ends.
 
             A server with a certificate of its own makes the browser warn. Compare the certificate's \

@@ -36,6 +36,28 @@ extension Synchronizer {
     ///
     /// - parameter limit: How many at most.
     public func history(limit: Int) throws -> [HistoryEntry] {
+        try history(Self.historySQL(of: "1"), ["limit": limit])
+    }
+
+    /// Reads the latest changes of one row, newest first.
+    ///
+    /// - parameters:
+    ///     - table: The name of its table.
+    ///     - key: Its key, as the table holds it.
+    ///     - limit: How many at most.
+    public func history(of table: String, key: DatabaseValue, limit: Int) throws -> [HistoryEntry] {
+        let number = try database.read { db in
+            try SyncedTable.loadAll(db).first { $0.name.isSameIdentifier(as: table) }?.number
+        }
+        guard let number else { return [] }
+        return try history(
+            Self.historySQL(of: "tbl = :table AND pk = :key"),
+            ["limit": limit, "table": number, "key": key])
+    }
+
+    private func history(
+        _ sql: String, _ arguments: [String: (any DatabaseValueConvertible)?]
+    ) throws -> [HistoryEntry] {
         try database.read { db in
             let metadata = try StoreMetadata.require(db)
             let tables = Dictionary(
@@ -43,7 +65,8 @@ extension Synchronizer {
             let replicas = Dictionary(
                 metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
             let rows = try Row.fetchAll(
-                db, sql: Self.historySQL, arguments: ["self": metadata.selfNumber, "limit": limit])
+                db, sql: sql,
+                arguments: StatementArguments(arguments.merging(["self": metadata.selfNumber]) { $1 }))
             return try rows.compactMap { row in
                 guard let table = tables[try row.decode(atIndex: 2)] else { return nil }
                 let replica: Int64 = try row.decode(atIndex: 1)
@@ -57,17 +80,22 @@ extension Synchronizer {
         }
     }
 
-    private static let historySQL = """
+    /// - parameter condition: Which rows are meant, by `tbl` and `pk`.
+    private static func historySQL(of condition: String) -> String {
+        """
         SELECT * FROM (
-            SELECT ms, :self AS sid, tbl, pk, op, mask, NULL AS col, seq FROM _sync_log WHERE op <> 0
+            SELECT ms, :self AS sid, tbl, pk, op, mask, NULL AS col, seq FROM _sync_log
+            WHERE op <> 0 AND \(condition)
             UNION ALL
             SELECT hlc >> 16, sid, tbl, pk, CASE WHEN cl & 1 THEN 1 ELSE 3 END, NULL, NULL, oseq
-            FROM _sync_row WHERE sid <> :self
+            FROM _sync_row WHERE sid <> :self AND \(condition)
             UNION ALL
             SELECT c.hlc >> 16, c.sid, r.tbl, r.pk, 2, NULL, c.col, c.oseq
-            FROM _sync_cell AS c JOIN _sync_row AS r ON r.r = c.r WHERE c.sid <> :self
+            FROM _sync_cell AS c JOIN (SELECT r, tbl, pk FROM _sync_row WHERE \(condition)) AS r ON r.r = c.r
+            WHERE c.sid <> :self
         ) ORDER BY ms DESC, seq DESC LIMIT :limit
         """
+    }
 
     private func operation(_ row: Row) throws -> HistoryEntry.Operation {
         switch try row.decode(Int.self, atIndex: 4) & 0xF {
