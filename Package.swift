@@ -196,7 +196,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "CipherData", "CipherStore", "SyncEngine", "SyncHTTP", "SyncTesting", "TestSupport",
+                "CipherData", "CipherStore", "SyncBucket", "SyncEngine", "SyncHTTP", "SyncTesting",
+                "TestSupport",
             ],
             swiftSettings: settings),
         // That of Examples, which are packages of their own.

@@ -14,6 +14,7 @@
 /// ```
 public protocol DependencyKey: TestDependencyKey {
     /// What is kept under the key.
+    // Without it, the compiler does not infer it from `liveValue`.
     associatedtype Value: Sendable
 
     /// The value in a program that runs for its user.

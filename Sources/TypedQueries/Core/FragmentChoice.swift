@@ -25,8 +25,6 @@ public enum EngineChoice: UInt8, Sendable {
         case .jsonTables: features.supportsJSON
         }
     }
-
-    static let areSupported: [Bool] = (0..<8).map { Self(rawValue: $0)?.isSupported ?? true }
 }
 
 /// A part of the SQL language that an old engine lacks, and that can't be written in another way.

@@ -107,16 +107,6 @@ public struct BindQueryExpression<QueryValue: QueryRepresentable>: WritableExpre
     }
 }
 
-/// An expression whose type is not that of its operand.
-@usableFromInline struct CastExpression<Base: QueryExpression, QueryValue>: WritableExpression {
-    @usableFromInline let base: Base
-
-    @inlinable init(_ base: Base) { self.base = base }
-
-    @inlinable
-    func write(to fragment: inout QueryFragment) { base.write(to: &fragment) }
-}
-
 /// A call of a function: `name(a, b)`.
 public struct FunctionExpression<QueryValue>: QueryExpression {
     /// The SQL of the call.

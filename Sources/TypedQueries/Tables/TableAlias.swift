@@ -101,11 +101,6 @@ public struct TableAlias<Base: Table, Name: AliasName>: Table {
     public func writeValues(to row: inout RowWriter) { base.writeValues(to: &row) }
 }
 
-extension TableAlias: PrimaryKeyed where Base: PrimaryKeyedTable {}
-
-/// A table under another name whose key is known.
-public protocol PrimaryKeyed {}
-
 extension TableAlias.TableColumns where Base: PrimaryKeyedTable {
     /// The column of the key, or the group of its columns.
     public var primaryKey: TableColumn<TableAlias, Base.PrimaryKey> {
