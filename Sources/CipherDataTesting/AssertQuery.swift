@@ -28,6 +28,7 @@ import Testing
 ///     - database: Where it is run; by default, the default database.
 ///     - sql: The SQL that is expected, without values; nil to expect none.
 ///     - results: The frame with the rows that is expected; nil to expect none. Without rows, it is `(No results)`.
+///     - sourceLocation: Where an issue is reported.
 /// - throws: What the request throws.
 public func assertQuery<Request: FetchRequest>(
     _ request: Request, database: (any DatabaseReader)? = nil, sql: (() -> String)? = nil,

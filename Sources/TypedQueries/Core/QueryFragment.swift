@@ -6,7 +6,7 @@
 ///
 /// A piece does not hold its text, but bytes that are short and quick to write: the names of tables and the lists of
 /// their columns are references to the types that have them. The bytes find the prepared statement in the
-/// connection's cache. They become text when it isn't there, see ``FragmentRenderer``.
+/// connection's cache. They become text when it isn't there.
 public struct QueryFragment: Hashable, Sendable {
     @usableFromInline var code: [UInt8]
     @usableFromInline package var bindings: [QueryBinding]
@@ -47,9 +47,8 @@ public struct QueryFragment: Hashable, Sendable {
 
     /// Makes a piece of SQL as it is.
     ///
-    /// - parameters:
-    ///     - sql: SQL that you have written. Never put what others have written into it.
-    ///     - bindings: The values of its `?`, if it has any: see ``init(sql:bindings:)``.
+    /// - parameter sql: SQL that you have written. Never put what others have written into it. Values belong into
+    ///   the text as `\(bind: value)`, where a literal is written.
     @inlinable
     public init(_ sql: String = "") {
         self.init()

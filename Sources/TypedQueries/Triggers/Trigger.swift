@@ -90,6 +90,9 @@ extension Table {
     ///     - name: The name; by default it is made of the change, the table, and the place of the call.
     ///     - ifNotExists: Whether a trigger of the name that is there stays.
     ///     - operation: The change, and what the trigger does after it.
+    ///     - fileID: The file of the call.
+    ///     - line: The line of the call.
+    ///     - column: The column of the call.
     public static func createTemporaryTrigger(
         _ name: String? = nil, ifNotExists: Bool = false, after operation: TriggerOperation<Self>,
         fileID: StaticString = #fileID, line: UInt = #line, column: UInt = #column

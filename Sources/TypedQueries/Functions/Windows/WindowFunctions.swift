@@ -1,7 +1,7 @@
-// QueryWindow functions, which need SQLite 3.25. On older engines preparing the statement fails and says so.
+// Window functions, which need SQLite 3.25. On older engines preparing the statement fails and says so.
 
 /// A function that has a value for each row, made of this row and others. It is not an expression without
-/// ``over(_:)``.
+/// `over`.
 public struct WindowFunction<Value>: Sendable {
     let call: QueryFragment
 

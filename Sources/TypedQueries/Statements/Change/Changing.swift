@@ -34,6 +34,7 @@ extension Where {
     /// subqueries instead.
     ///
     /// - parameters:
+    ///     - policy: What happens to rows in the way.
     ///     - other: A query of the other table.
     ///     - constraint: Which of its rows belongs to which row.
     ///     - updates: What is assigned.

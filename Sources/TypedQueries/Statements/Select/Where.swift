@@ -1,4 +1,4 @@
-/// Rows of a table that meet conditions: what ``Table/where(_:)`` gives.
+/// Rows of a table that meet conditions: what `where` of a ``Table`` gives.
 ///
 /// It is a SELECT of whole rows, and the beginning of other selects, updates and deletions.
 @dynamicMemberLookup
