@@ -11,12 +11,11 @@ private let tableCount = 100
 func measureObservations(_ folder: StoreFolder, _ options: Options) throws -> [Comparison] {
     let count = options.rowCount(.observations)
     let pools = try ["alone", "beside"].map { try makePool(folder.newPath("\($0).db")) }
-    let fetches = FetchCounter()
-    let observers = observe(pools[1], fetches)
+    let (fetches, watches) = (Counter(), Counter())
+    let observers = observe(pools[1], fetches, watches)
     defer { for observer in observers { observer.cancel() } }
-    while fetches.value < observationCount { usleep(1000) }
-    // Which regions are watched is known after the first fetches.
-    try pools[1].write { _ in }
+    // A commit before a region is watched is followed by another fetch.
+    while watches.value < observationCount { usleep(1000) }
     let timings = try medianTimings(
         options,
         zip(pools, ["nobody observes", "1000 observations of others"]).map { pool, name in
@@ -49,19 +48,20 @@ private func makePool(_ path: String) throws -> DatabasePool {
     return pool
 }
 
-private func observe(_ pool: DatabasePool, _ fetches: FetchCounter) -> [AnyDatabaseCancellable] {
+private func observe(_ pool: DatabasePool, _ fetches: Counter, _ watches: Counter) -> [AnyDatabaseCancellable]
+{
     (0..<observationCount).map { number in
         ValueObservation.tracking { db in
             fetches.count.withLock { $0 += 1 }
             return try Int.fetchOne(db, sql: "SELECT count(*) FROM o\(number % tableCount)")
-        }.start(
+        }.handleEvents(willTrackRegion: { _ in watches.count.withLock { $0 += 1 } }).start(
             in: pool, scheduling: .async(onQueue: .global()), onError: { fatalError("\($0)") },
             onChange: { _ in })
     }
 }
 
-/// How many fetches there were.
-private final class FetchCounter: Sendable {
+/// How many there were of something.
+private final class Counter: Sendable {
     let count = Mutex(0)
     var value: Int { count.withLock { $0 } }
 }
