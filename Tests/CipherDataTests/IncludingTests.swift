@@ -116,6 +116,7 @@ private enum Library {
             #expect(authors.map { $0.2.map(\.title) } == [["Büchner", "Jerusalem"], ["Büchner"], []])
             let first = try #require(try request.fetchOne(db))
             #expect(first.0.name == "Frisch" && first.1.count == 2 && first.2.count == 2)
+            #expect(try Library.Author.limit(0).including(all: Library.Author.books).fetchOne(db) == nil)
             #expect(try Library.Author.none.including(all: Library.Author.books).fetchAll(db).isEmpty)
             #expect(
                 try Library.Author.where { $0.id.eq(9) }.including(all: Library.Author.books).fetchOne(db)

@@ -84,6 +84,19 @@ private enum Bytes {
         }
     }
 
+    /// SQLite takes a table's name in any case.
+    @Test func aTableMayBeSpelledOtherwise() async throws {
+        let pair = try SyncPair("CREATE TABLE Note (id TEXT PRIMARY KEY NOT NULL, text TEXT)", ["Note"])
+        try pair.here.execute("INSERT INTO note VALUES ('\(id)', 'milk')")
+        let (rows, found) = try await pair.here.read { db in
+            (
+                try Texts.Note.join(SyncMetadata.all) { $0.syncMetadataID.eq($1.id) }.fetchAll(db),
+                try SyncMetadata.find(.init(recordPrimaryKey: id, recordType: "NOTE")).fetchOne(db)
+            )
+        }
+        #expect(rows.count == 1 && found?.recordType == "Note")
+    }
+
     @Test func keysThatAreBytesAreJoinedToo() async throws {
         let pair = try SyncPair("CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, text TEXT)", ["note"])
         try pair.here.execute("INSERT INTO note VALUES (X'\(id.replacing("-", with: ""))', 'milk')")

@@ -48,21 +48,25 @@ import Testing
     /// Serves the tasks while a closure runs.
     private func serving(_ body: () async throws -> Void) async throws {
         let server = try HubServer([team.synchronizer], options: .init(host: "127.0.0.1", port: 0))
-        let (listening, continuation) = AsyncStream.makeStream(of: Void.self)
-        let task = Task { [devices = team.devices] in
-            try await server.run { listening in
-                let address = try? ServerAddress(
-                    host: "127.0.0.1", port: listening.port, trust: listening.trust)
-                if let address { try? devices.noteAddress(address) }
-                continuation.finish()
+        let (listening, continuation) = AsyncStream.makeStream(of: ServerAddress.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { continuation.finish() }
+                try await server.run { listening in
+                    let address = try? ServerAddress(
+                        host: "127.0.0.1", port: listening.port, trust: listening.trust)
+                    if let address { continuation.yield(address) }
+                }
             }
-            continuation.finish()
+            var addresses = listening.makeAsyncIterator()
+            guard let address = await addresses.next() else {
+                try await group.next()
+                throw Problem("the server has ended")
+            }
+            try team.devices.noteAddress(address)
+            defer { group.cancelAll() }
+            try await body()
         }
-        for await _ in listening {}
-        defer { task.cancel() }
-        try await body()
-        task.cancel()
-        _ = await task.result
     }
 
     /// What blocks its thread gets one of its own.
@@ -70,6 +74,14 @@ import Testing
     {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try body() }) }
+        }
+    }
+
+    private func join(_ link: InviteLink, _ name: String) async throws {
+        let path = "\(folder)/\(name)"
+        try await apart {
+            try Synchronizer.join(link, at: path, passphrase: Passphrase("phone"))
+            return
         }
     }
 
@@ -96,7 +108,7 @@ import Testing
         await #expect(throws: Problem.self) {
             try await users.set("anna", team: "red", role: .writer, password: "short")
         }
-        for name in ["", "a/b", "a:b", "a b", String(repeating: "a", count: 41)] {
+        for name in ["", "a/b", "a:b", "a b", "a/\u{301}b", "ä", String(repeating: "a", count: 41)] {
             await #expect(throws: Problem.self) {
                 try await users.set(name, team: "red", role: .writer, password: "a long password")
             }
@@ -117,10 +129,7 @@ import Testing
         try await serving {
             try await portal.test(.router) { client in
                 let link = try #require(try await link(client, "phone", ("anna", "a long password")))
-                try await apart {
-                    try Synchronizer.join(link, at: path, passphrase: Passphrase("phone"))
-                    return
-                }
+                try await join(link, "phone.db")
                 let phone = try Synchronizer(
                     existing: DatabaseQueue(path: path, configuration: Self.configuration("phone")))
                 let transport = try RemoteBook(phone).transport()
@@ -140,7 +149,7 @@ import Testing
                 try await users.set("anna", team: "blue", role: .reader, password: "a long password")
                 let anna = try #require(try await users.user("anna", password: "a long password"))
                 try team.update(anna)
-                #expect(try team.devices(of: "anna").map(\.isReadOnly) == [true])
+                #expect(try team.devices(of: "anna").map(\.device.isReadOnly) == [true])
                 _ = try await phone.sync(with: transport)
                 #expect(try titles(phone.writer) == ["Secret"])
                 // Revoked by its user.
@@ -148,6 +157,49 @@ import Testing
                     uri: "/devices/phone", method: .delete, headers: Self.headers("anna", "a long password"))
                 #expect(revocation.status == .noContent)
                 await #expect(throws: RemoteError.self) { try await phone.sync(with: transport) }
+            }
+        }
+    }
+
+    /// Names that begin alike, marks that join the slash, and two devices under one name.
+    @Test func eachUserReachesTheirOwnDevicesAndAllOfThem() async throws {
+        for name in ["ann", "anna"] {
+            try await users.set(name, team: "red", role: .writer, password: "a long password")
+        }
+        let portal = Application(router: Portal(users: users, team: team).router())
+        try await serving {
+            try await portal.test(.router) { client in
+                let first = try #require(try await link(client, "phone", ("anna", "a long password")))
+                let second = try team.devices.invite(
+                    label: "anna/phone", scope: .tables(["project", "task"]), address: first.address)
+                try await join(first, "first.db")
+                try await join(second, "second.db")
+                let marked = try #require(
+                    try await link(client, "\u{301}x", ("anna", "a long password")))
+                try await join(marked, "marked.db")
+                #expect(try team.devices(of: "ann").isEmpty)
+                let names = try team.devices(of: "anna").map(\.name)
+                #expect(names.sorted() == ["phone", "phone", "\u{301}x"].sorted())
+                #expect(try team.revoke(of: "ann") == 0)
+                try await users.set("anna", team: "blue", role: .reader, password: "a long password")
+                try team.update(try #require(try await users.user("anna", password: "a long password")))
+                #expect(try team.devices(of: "anna").allSatisfy(\.device.isReadOnly))
+                #expect(try team.revoke(of: "anna") == names.count)
+                #expect(try team.devices(of: "anna").isEmpty)
+            }
+        }
+    }
+
+    @Test func aLinkOfBeforeLetsNobodyInAfterAChange() async throws {
+        try await users.set("anna", team: "red", role: .writer, password: "a long password")
+        let portal = Application(router: Portal(users: users, team: team).router())
+        try await serving {
+            try await portal.test(.router) { client in
+                let link = try #require(try await link(client, "phone", ("anna", "a long password")))
+                try team.update(try #require(try await users.user("anna", password: "a long password")))
+                await #expect(throws: RemoteError.self) {
+                    try await join(link, "phone.db")
+                }
             }
         }
     }

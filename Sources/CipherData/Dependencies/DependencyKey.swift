@@ -14,7 +14,7 @@
 /// ```
 public protocol DependencyKey: TestDependencyKey {
     /// What is kept under the key.
-    // Without it, the compiler does not infer it from `liveValue`.
+    // Without this declaration, the compiler does not infer the type from `liveValue`.
     associatedtype Value: Sendable
 
     /// The value in a program that runs for its user.

@@ -1,4 +1,5 @@
 import CipherStore
+import Crypto
 import SyncEngine
 import SyncWire
 
@@ -38,6 +39,8 @@ struct ConsoleConflict: Encodable, Sendable {
     let rowExists: Bool
     /// How many other values of the row the journal keeps.
     let others: Int
+    /// What stands for the value now: a choice is made about a value that was seen.
+    let state: String
     /// The latest changes of the row, the last one first.
     let history: [Change]
 }
@@ -53,7 +56,8 @@ extension ConsoleReader {
     /// - throws: ``RemoteError`` of code `notFound` when there is no such conflict.
     func conflict(_ id: Int64) throws -> ConsoleConflict {
         let synchronizer = store.synchronizer
-        guard let detail = try synchronizer.conflict(id: id) else {
+        let found = try synchronizer.writer.read { try synchronizer.conflictAndCount($0, id: id) }
+        guard let (detail, others) = found else {
             throw RemoteError(.notFound, "there is no conflict \(id)")
         }
         let conflict = detail.conflict
@@ -71,12 +75,47 @@ extension ConsoleReader {
             reason: conflict.reason.rawValue, found: conflict.foundMilliseconds, open: conflict.isOpen,
             lost: Self.text(conflict.lost), writer: writer(conflict.origin),
             current: detail.current.map(Self.text), winner: writer(conflict.winner),
-            rowExists: detail.rowExists, others: detail.others.count,
+            rowExists: detail.rowExists, others: others, state: Self.state(detail),
             history: changes.map {
                 ConsoleConflict.Change(
                     at: $0.milliseconds, by: Self.word($0.replica, isLocal: $0.isLocal, names),
                     operation: $0.operation.rawValue, columns: $0.columns)
             })
+    }
+
+    /// Deals with a conflict, unless its value is another one by now. Blocks.
+    ///
+    /// - parameter state: That of the conflict as it was shown; nil for whatever it is.
+    /// - throws: ``RemoteError`` of code `notFound`, `SyncError` of code `conflictResolved` and others.
+    func resolve(_ id: Int64, by choice: ConflictChoice, state: String?) throws -> ConflictResolution {
+        let synchronizer = store.synchronizer
+        return try synchronizer.writer.write { db in
+            guard let (detail, _) = try synchronizer.conflictAndCount(db, id: id) else {
+                throw RemoteError(.notFound, "there is no conflict \(id)")
+            }
+            guard detail.conflict.isOpen else {
+                throw SyncError(.conflictResolved, "conflict \(id) was resolved before")
+            }
+            if let state, state != Self.state(detail) {
+                throw SyncError(
+                    .conflictResolved, "the value has changed since it was shown; look at it again")
+            }
+            return try synchronizer.resolve(ConflictFilter(ids: [id]), by: choice, in: db)
+        }
+    }
+
+    /// A hash of the value that stands now, or of there being none.
+    private static func state(_ detail: ConflictDetail) -> String {
+        let bytes: [UInt8]
+        switch detail.current?.storage {
+        case nil: bytes = [detail.rowExists ? 1 : 0]
+        case .null: bytes = [2]
+        case .int64(let value): bytes = [3] + Array("\(value)".utf8)
+        case .double(let value): bytes = [4] + Array("\(value)".utf8)
+        case .string(let value): bytes = [5] + Array(value.utf8)
+        case .blob(let value): bytes = [6] + Array(value)
+        }
+        return ByteText.hex(Array(SHA256.hash(data: bytes).prefix(16)))
     }
 
     private static func text(_ value: DatabaseValue) -> String {

@@ -495,18 +495,21 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
       : element('p', { class: 'empty' }, 'Nothing is known of it.')]
   }
 
-  const conflictPath = id => '/console/stores/' + store + '/conflicts/' + id
+  // Which conflict the dialog shows: what is chosen, and what is answered late, is about that one.
+  let shown = null
+  const conflictPath = (of, id) => '/console/stores/' + of + '/conflicts/' + id
 
   function conflictProblem(text) {
     byId('conflict-problem').textContent = text
     byId('conflict-problem').hidden = !text
   }
 
-  function fillConflict(conflict) {
+  function fillConflict(of, conflict) {
+    shown = { store: of, id: conflict.id, state: conflict.state }
     byId('conflict-title').replaceChildren(foreign(conflict.table), ', column ', foreign(conflict.column))
     const gone = conflict.rowExists ? 'The column is not here.' : 'The row is not in its table.'
-    const notes = [conflict.open ? null : 'It was resolved meanwhile.',
-      conflict.reason === 'deleted' ? 'To restore the value is to insert the row again as a whole.' : null,
+    const notes = [conflict.open ? null : 'It has been resolved in the meantime.',
+      conflict.reason === 'deleted' ? 'Restoring the value inserts the whole row again.' : null,
       conflict.others > 0 ? 'The journal keeps ' + counted(conflict.others, 'other value') + ' of this row.' : null]
     byId('conflict-body').replaceChildren(
       element('p', { class: 'muted' }, 'row ', element('span', { class: 'mono' }, visible(conflict.key)), ', found ', time(conflict.found)),
@@ -514,38 +517,41 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
         side('Value that lost', conflict.lost, conflict.writer, '')),
       ...notes.filter(Boolean).map(text => element('p', {}, text)), ...rowHistory(conflict.history))
     byId('conflict-actions').replaceChildren(...conflict.open
-      ? [button('Keep what is there', () => choose(conflict.id, 'keep')), button('Restore the value that lost', () => choose(conflict.id, 'restore'))]
+      ? [button('Keep what is there', () => choose('keep')), button('Restore the value that lost', () => choose('restore'))]
       : [])
   }
 
   async function openConflict(id) {
     const wanted = store
-    const answer = await ask(conflictPath(id)).catch(() => null)
+    const answer = await ask(conflictPath(wanted, id)).catch(() => null)
     if (wanted !== store) return
     if (answer && answer.status === 401) return ended()
     const found = answer && answer.status === 200
-    conflictProblem(found ? '' : answer ? visible(answer.document.detail) : 'The server can not be reached.')
-    if (found) fillConflict(answer.document)
+    conflictProblem(found ? '' : answer ? visible(answer.document.detail) : 'The server cannot be reached.')
+    if (found) fillConflict(wanted, answer.document)
     else closeConflict(false)
     if (!byId('conflict').open) byId('conflict').showModal()
   }
 
-  async function choose(id, choice) {
+  async function choose(choice) {
+    const mine = shown
     const buttons = byId('conflict-actions').querySelectorAll('button')
     for (const made of buttons) made.disabled = true
-    const answer = await ask(conflictPath(id), {
-      method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ choice }),
+    const answer = await ask(conflictPath(mine.store, mine.id), {
+      method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ choice, state: mine.state }),
     }).catch(() => null)
+    if (mine !== shown) return
     if (answer && answer.status === 401) return ended()
     if (answer && answer.status === 200 && answer.document.remaining === 0) return closeConflict(true)
     for (const made of buttons) made.disabled = false
-    conflictProblem(!answer ? 'The server can not be reached; nothing is known of what was chosen.'
-      : answer.status === 200 ? 'It is open still: a newer value of the column was restored in its place, or the column is not here.'
+    conflictProblem(!answer ? 'The server cannot be reached; nothing is known of what was chosen.'
+      : answer.status === 200 ? 'It is still open: a newer value of the column was restored in its place, or the column is not here.'
         : visible(answer.document.detail))
   }
 
   // Leaves nothing of what it showed.
   function closeConflict(closes) {
+    shown = null
     for (const id of ['conflict-title', 'conflict-body', 'conflict-actions']) byId(id).replaceChildren()
     if (closes && byId('conflict').open) byId('conflict').close()
   }
@@ -780,6 +786,7 @@ svg .zero { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-str
   }
 
   function open(identifier) {
+    closeConflict(true)
     store = identifier
     history.replaceState(null, '', '/console?store=' + identifier)
     follow()

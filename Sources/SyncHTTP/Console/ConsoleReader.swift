@@ -160,8 +160,9 @@ enum ShortValue {
         case .int64(let number): return String(number)
         case .double(let number): return String(number)
         case .string(let text):
-            let start = text.prefix(characterCount)
-            return start.endIndex == text.endIndex ? text : start + "…"
+            // Scalars: a character may have any number of marks.
+            let start = text.unicodeScalars.prefix(characterCount)
+            return start.endIndex == text.endIndex ? text : String(start) + "…"
         case .blob(let data):
             let start = "x'\(ByteText.hex(Array(data.prefix(byteCount))))"
             return data.count > byteCount ? "\(start)…' (\(data.count) bytes)" : start + "'"

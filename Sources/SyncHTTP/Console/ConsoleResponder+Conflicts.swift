@@ -16,6 +16,8 @@ extension ConsoleResponder {
 
     private struct ChoiceRequest: Decodable {
         let choice: Choice
+        /// The state of the conflict as it was shown.
+        let state: String?
     }
 
     private struct Resolved: Encodable {
@@ -47,10 +49,11 @@ extension ConsoleResponder {
         try served.choices.take()
         let number = try Self.number(id)
         let body = try await RequestReading(limits).body(of: request, upTo: Self.byteCountMax)
-        let choice = try JSONDocument.decode(ChoiceRequest.self, from: body).choice
+        let asked = try JSONDocument.decode(ChoiceRequest.self, from: body)
+        let choice = asked.choice
         let result = try await hub.onThread {
-            try served.store.synchronizer.resolve(
-                [number], by: choice == .keep ? .keepCurrent : .restoreLost)
+            try served.feed.reader.resolve(
+                number, by: choice == .keep ? .keepCurrent : .restoreLost, state: asked.state)
         }
         logger.notice(
             "a conflict was resolved on the page",

@@ -57,6 +57,25 @@ extension DeviceRegister {
         return InviteLink(address: address, store: store, secret: secret)
     }
 
+    /// Withdraws invitations that no device has used: their links let nobody in any more.
+    ///
+    /// - parameter isMeant: Whether invitations of a label are withdrawn.
+    /// - returns: How many there were.
+    /// - throws: A `DatabaseError`.
+    @discardableResult
+    public func withdrawInvitations(where isMeant: (_ label: String) -> Bool) throws -> Int {
+        try synchronizer.writer.write { db in
+            let open = try Row.fetchAll(db, sql: "SELECT id, label FROM _sync_invite WHERE device IS NULL")
+            var count = 0
+            for row in open where try isMeant(row.decode(String.self, atIndex: 1)) {
+                let id: Int64 = try row.decode(atIndex: 0)
+                try db.execute(sql: "DELETE FROM _sync_invite WHERE id = ?", arguments: [id])
+                count += 1
+            }
+            return count
+        }
+    }
+
     static func hash(_ secret: [UInt8]) -> [UInt8] {
         Array(SHA256.hash(data: Array("cipherstore invite secret 1\0".utf8) + secret))
     }

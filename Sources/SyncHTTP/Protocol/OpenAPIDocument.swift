@@ -60,11 +60,11 @@ paths:
     get:
       security: [{ console: [] }]
       summary: A conflict with both values, and what happened to its row. Its members may change with the page.
-      responses: { "200": { description: The conflict., content: { application/json: { schema: { type: object, required: [id, table, key, column, reason, found, open, lost, writer, winner, rowExists, others, history] } } } }, default: { $ref: "#/components/responses/Problem" } }
+      responses: { "200": { description: The conflict., content: { application/json: { schema: { type: object, required: [id, table, key, column, reason, found, open, lost, writer, winner, rowExists, others, state, history] } } } }, default: { $ref: "#/components/responses/Problem" } }
     post:
       security: [{ console: [] }]
       summary: Close a conflict, or write the value again that lost, as an edit of the server's store. Not from another site's page.
-      requestBody: { content: { application/json: { schema: { type: object, required: [choice], properties: { choice: { type: string, enum: [keep, restore] } } } } } }
+      requestBody: { content: { application/json: { schema: { type: object, required: [choice], properties: { choice: { type: string, enum: [keep, restore] }, state: { description: That of the conflict as it was read; another one is refused., type: string } } } } } }
       responses: { "200": { description: What was done., content: { application/json: { schema: { type: object, required: [resolved, restoredValues, restoredRows, remaining], properties: { resolved: { type: integer }, restoredValues: { type: integer }, restoredRows: { type: integer }, remaining: { type: integer } } } } } }, default: { $ref: "#/components/responses/Problem" } }
   /console/stores/{store}/session:
     parameters: [{ $ref: "#/components/parameters/store" }]

@@ -17,13 +17,24 @@ package enum Interruption {
     /// A supervisor may signal a process and its group, which is one wish and not two.
     private static let repetitionMilliseconds = 300
 
+    /// What gives a terminal back that shows a screen of its own.
+    static let screenEnd: StaticString = "\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
+    private static let screenDescriptor = Atomic<Int32>(-1)
+
+    /// Has the terminal given back when the process is ended at once.
+    ///
+    /// - parameter descriptor: The terminal; nil when nothing has to be given back any more.
+    static func restoresScreen(of descriptor: Int32?) {
+        screenDescriptor.store(descriptor ?? -1, ordering: .relaxed)
+    }
+
     /// Begins to listen. Called after the passphrases were read, because their
     /// prompt handles signals itself.
     package static func listen() {
         guard CommandSurroundings.current == nil else { return }
         for number in [SIGINT, SIGTERM] {
             signal(number) { number in
-                // Atomics, clock_gettime and _exit are safe in a signal handler.
+                // Atomics, clock_gettime, write and _exit are safe in a signal handler.
                 var time = timespec()
                 clock_gettime(CLOCK_MONOTONIC, &time)
                 let now = Int(time.tv_sec) &* 1000 &+ Int(time.tv_nsec) / 1_000_000
@@ -31,7 +42,11 @@ package enum Interruption {
                     return Interruption.firstMilliseconds.store(now, ordering: .relaxed)
                 }
                 let first = Interruption.firstMilliseconds.load(ordering: .relaxed)
-                if now &- first > Interruption.repetitionMilliseconds { _exit(128 + number) }
+                guard now &- first > Interruption.repetitionMilliseconds else { return }
+                let screen = Interruption.screenDescriptor.load(ordering: .relaxed)
+                let end = Interruption.screenEnd
+                if screen >= 0 { _ = write(screen, end.utf8Start, end.utf8CodeUnitCount) }
+                _exit(128 + number)
             }
         }
     }

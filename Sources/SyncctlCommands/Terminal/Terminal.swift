@@ -82,10 +82,13 @@ package final class Terminal: Sendable {
         return columns.flatMap { $0 > 0 ? $0 : nil } ?? 80
     }
 
+    /// Where data goes.
+    var outputDescriptor: Int32 { streams.output }
+
     /// The number of lines, asked anew each time. 24 when nobody knows.
     var height: Int {
         var size = winsize()
-        guard ioctl(streams.output, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 1 else { return 24 }
+        guard ioctl(streams.output, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 3 else { return 24 }
         return Int(size.ws_row)
     }
 

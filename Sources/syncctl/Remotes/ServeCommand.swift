@@ -25,8 +25,9 @@ struct ServeCommand: ParsableCommand {
             Devices come in by invitation only: syncctl invite. The first start makes a certificate, \
             which invitations pin; it is kept in the store. What devices send is merged into the store. \
             Several stores have one address, the certificate of the first one, and the same passphrase. \
-            SIGTERM or Ctrl-C ends the server when running requests are finished. SIGHUP has a service, \
-            which has no terminal, read the files of --tls-cert and --tls-key again, as after a renewal.
+            SIGTERM or Ctrl-C ends the server when running requests are finished. When it runs \
+            as a service, without a terminal, SIGHUP makes it read the files of --tls-cert and --tls-key again, \
+            as after a renewal.
 
             EXAMPLES:
               syncctl serve hub.db --passphrase-file pw \\

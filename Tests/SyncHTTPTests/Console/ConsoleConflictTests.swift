@@ -83,6 +83,23 @@ import Testing
         }
     }
 
+    @Test func aValueThatNobodySawIsNotWrittenOver() async throws {
+        try await withConflict { server, browser, id in
+            let state = try #require(
+                try await browser.send("GET", Self.path(browser, id)).document()["state"] as? String)
+            try await server.hub.writer.write { try $0.execute(sql: "UPDATE note SET title = 'later'") }
+            let choice = #"{"choice":"restore","state":"\#(state)"}"#
+            let answer = try await browser.send("POST", Self.path(browser, id), body: choice)
+            #expect(answer.status == 409 && answer.problem?.detail.contains("look at it again") == true)
+            #expect(try title(server) == "later")
+            let now = try #require(
+                try await browser.send("GET", Self.path(browser, id)).document()["state"] as? String)
+            let again = #"{"choice":"restore","state":"\#(now)"}"#
+            #expect(try await browser.send("POST", Self.path(browser, id), body: again).status == 200)
+            #expect(try title(server) == "of the hub")
+        }
+    }
+
     @Test func whatIsThereCanBeKept() async throws {
         try await withConflict { server, browser, id in
             let answer = try await browser.send("POST", Self.path(browser, id), body: #"{"choice":"keep"}"#)
@@ -124,6 +141,16 @@ import Testing
             #expect(try await browser.send("POST", path, body: choice).status == 401)
             #expect(try title(server) == "of the phone")
             #expect(try server.hub.conflictCount() == 1)
+        }
+    }
+
+    /// A letter with any number of marks is one character.
+    @Test func aLetterWithManyMarksIsShortened() async throws {
+        try await withConflict(lost: "a" + String(repeating: "\u{301}", count: 300_000)) { _, browser, id in
+            let answer = try await browser.send("GET", Self.path(browser, id))
+            #expect(answer.body.count < 60_000)
+            let data = try await browser.data()
+            #expect(data.body.count < 10_000)
         }
     }
 

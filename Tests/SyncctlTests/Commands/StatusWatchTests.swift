@@ -22,17 +22,23 @@
             try folder.write("", to: "input")
             let program = try #require(CommandRunner.program)
             let words =
-                ["-k", "5", "300", program, "status", place.path("a.db"), "--watch"] + arguments
+                ["-k", "60", "300", program, "status", place.path("a.db"), "--watch"] + arguments
                 + ["--passphrase-file", place.secret("a")]
             let process = try CommandRunner.spawn("/usr/bin/timeout", words, CommandRunner.inherited, folder)
             var code: Int32 = 0
+            var hasEnded = false
+            defer { if !hasEnded { kill(process, SIGKILL) } }
             while try !isDone(folder.text("output")) {
                 // It must not end by itself.
-                guard waitpid(process, &code, WNOHANG) == 0 else { break }
+                hasEnded = waitpid(process, &code, WNOHANG) != 0
+                guard !hasEnded else { break }
                 usleep(20_000)
             }
-            kill(process, SIGTERM)
-            _ = waitpid(process, &code, 0)
+            if !hasEnded {
+                kill(process, SIGTERM)
+                _ = waitpid(process, &code, 0)
+                hasEnded = true
+            }
             return (try folder.text("output"), (code >> 8) & 0xFF)
         }
 
@@ -103,8 +109,8 @@
                 decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             #expect(text.components(separatedBy: "\u{1B}[?1049h").count == 2)
             #expect(text.components(separatedBy: "\u{1B}[?1049l").count == 2)
-            #expect(text.contains("line 23") && text.contains("… 7 more lines") && !text.contains("line 24"))
-            #expect(text.contains("\u{1B}[Hshort\u{1B}[K\u{1B}[J"))
+            #expect(text.contains("line 22") && text.contains("… 8 more lines") && !text.contains("line 23"))
+            #expect(text.contains("\u{1B}[H\u{1B}[2Kshort\n\u{1B}[J"))
         }
     }
 #endif

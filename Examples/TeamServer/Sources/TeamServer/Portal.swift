@@ -25,22 +25,23 @@ struct Portal: Sendable {
         let router = Router()
         router.get("devices") { request, _ in
             let user = try await user(request)
-            let prefix = user.name.count + 1
             return DeviceList(
                 devices: try team.devices(of: user.name).map {
-                    .init(name: String($0.label.dropFirst(prefix)), isReadOnly: $0.isReadOnly)
+                    .init(name: $0.name, isReadOnly: $0.device.isReadOnly)
                 })
         }
         router.post("devices") { request, context in
             let user = try await user(request)
             let device = try await request.decode(as: NewDevice.self, context: context)
-            guard !device.name.isEmpty, device.name.count <= 40 else { throw HTTPError(.badRequest) }
+            guard (1...40).contains(device.name.utf8.count) else { throw HTTPError(.badRequest) }
             return try answering { Invitation(link: try team.invite(device.name, of: user).description) }
         }
         router.delete("devices/:name") { request, context in
             let user = try await user(request)
             let name = try context.parameters.require("name").removingPercentEncoding ?? ""
-            try answering { try team.revoke(name, of: user.name) }
+            guard try team.revoke(name, of: user.name) > 0 else {
+                throw HTTPError(.notFound, message: "there is no such device")
+            }
             return HTTPResponse.Status.noContent
         }
         return router
@@ -63,8 +64,6 @@ struct Portal: Sendable {
     private func answering<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let error as RemoteError where error.code == .unknownDevice {
-            throw HTTPError(.notFound, message: "there is no such device")
         } catch let error as RemoteError where error.code == .malformed {
             throw HTTPError(.conflict, message: error.message)
         } catch let error as RemoteError where error.code == .busy {

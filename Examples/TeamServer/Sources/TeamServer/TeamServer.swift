@@ -33,8 +33,12 @@ struct TeamServer {
             try await users.set(words[1], team: words[2], role: role, password: password)
             if let user = try await users.user(words[1], password: password) { try team.update(user) }
         case ("remove", 2):
-            guard try await users.remove(words[1]) else { throw Problem("there is no user \(words[1])") }
-            for device in try team.devices(of: words[1]) { try team.devices.revoke(device.label) }
+            // The devices first: should that fail, the user is still there to be removed.
+            try team.withdrawInvitations(of: words[1])
+            let count = try team.revoke(of: words[1])
+            guard try await users.remove(words[1]) || count > 0 else {
+                throw Problem("there is no user \(words[1])")
+            }
         case ("serve", 4):
             guard let syncPort = Int(words[2]), let portalPort = Int(words[3]) else { throw Problem(usage) }
             try await serve(words[1], syncPort, portalPort, users, team)
@@ -63,9 +67,13 @@ struct TeamServer {
                 }
             }
             group.addTask { try await portal.runService() }
-            // Both end by a signal; whichever ends for another reason ends the other one.
-            try await group.next()
-            group.cancelAll()
+            // Both end by a signal, each when its requests are finished. A failure of one ends the other.
+            do {
+                while try await group.next() != nil {}
+            } catch {
+                group.cancelAll()
+                throw error
+            }
         }
     }
 

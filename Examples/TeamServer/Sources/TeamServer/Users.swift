@@ -45,9 +45,11 @@ actor Users {
 
     /// Adds a person, or changes the password, the team and the role of one.
     func set(_ name: String, team: String, role: User.Role, password: String) throws {
-        // A slash separates the person from the device in the label of a device.
-        guard !name.isEmpty, name.count <= 40, !name.contains(where: { "/:".contains($0) || $0.isWhitespace })
-        else { throw Problem("a name has 1 to 40 characters, and no slash, colon or blank among them") }
+        // A slash separates the person from the device in the label of a device, and names that look alike are one.
+        let allowed = { (byte: UInt8) in byte.isLetterOrDigit || [0x2D, 0x2E, 0x5F].contains(byte) }
+        guard (1...40).contains(name.utf8.count), name.utf8.allSatisfy(allowed) else {
+            throw Problem("a name has 1 to 40 letters and digits of ASCII, dots, dashes and underscores")
+        }
         guard password.count >= 12 else { throw Problem("a password has at least 12 characters") }
         let salt = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0) }
         let verifier = try Self.verifier(of: password, salt: salt)
@@ -79,5 +81,11 @@ actor Users {
     /// Compares in a time that says nothing of where they differ.
     private static func areEqual(_ one: Data, _ other: Data) -> Bool {
         one.count == other.count && zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+}
+
+extension UInt8 {
+    fileprivate var isLetterOrDigit: Bool {
+        (0x30...0x39).contains(self) || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
     }
 }

@@ -57,6 +57,23 @@ extension Synchronizer {
         }
     }
 
+    /// Reads a conflict with the value that stands now, and counts what else the journal keeps of the row.
+    ///
+    /// - returns: nil when there is no such conflict.
+    package func conflictAndCount(_ db: Database, id: Int64) throws -> (detail: ConflictDetail, others: Int)?
+    {
+        guard let conflict = try Conflict.request(ConflictFilter(state: nil, ids: [id])).fetchOne(db) else {
+            return nil
+        }
+        let others = try Conflict.request(
+            ConflictFilter(state: nil, table: conflict.table, key: conflict.key, includesRows: true)
+        ).fetchCount(db)
+        let row = try currentRow(db, conflict)
+        let detail = ConflictDetail(
+            conflict: conflict, rowExists: row != nil, current: row?[conflict.column], others: [])
+        return (detail, max(0, others - 1))
+    }
+
     private func currentRow(_ db: Database, _ conflict: Conflict) throws -> Row? {
         guard
             let table = try SchemaInspection(db: db).tables()

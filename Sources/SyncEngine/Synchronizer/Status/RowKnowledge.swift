@@ -4,7 +4,7 @@ import CipherStore
 package enum RowKnowledge {
     /// What is folded, and what was written since then: for a row with such a write, that is what counts.
     package static let sql = """
-        SELECT tbl.name AS recordType, \(keyText("known.pk")) AS recordPrimaryKey, known.isDeleted AS isDeleted,
+        SELECT tbl.name COLLATE NOCASE AS recordType, \(keyText("known.pk")) AS recordPrimaryKey, known.isDeleted AS isDeleted,
             known.ms AS userModificationTime
         FROM (
             SELECT tbl, pk, cl % 2 = 0 AS isDeleted,
@@ -35,6 +35,13 @@ package enum RowKnowledge {
 
     /// An expression that is true while the changes of another replica are written.
     package static let isApplyingSQL = "(SELECT applying FROM _sync_state)"
+
+    /// The number of the last change of this side that has no version yet; nil when all have one.
+    static func lastUnfoldedChange(_ db: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            db, sql: "SELECT max(seq) FROM _sync_log WHERE seq > (SELECT folded FROM _sync_state) AND op <> 0"
+        )
+    }
 
     /// The number of the last write of this side, by whatever program.
     ///

@@ -38,6 +38,9 @@ extension Synchronizer {
             let metadata = try StoreMetadata.require(db)
             guard metadata.format == MetadataSchema.version else { return [] }
             let known = try ReplicaRegister(db: db).knownOfHeldTables(metadata)
+            var own = metadata.vector
+            let local = try metadata.replicaID()
+            own[local] = max(own[local], try RowKnowledge.lastUnfoldedChange(db) ?? 0)
             let rows = try Row.fetchAll(
                 db,
                 sql: """
@@ -50,13 +53,15 @@ extension Synchronizer {
                 let replica = try StoreMetadata.identifier(row.decode(atIndex: 0))
                 let isLocal: Bool = try row.decode(atIndex: 5)
                 var vector = known[replica] ?? VersionVector()
+                // What it made it knows, as far as that is known here.
                 vector[replica] = max(vector[replica], metadata.vector[replica])
                 return ReplicaInformation(
                     replica: replica, isLocal: isLocal, name: try row.decode(atIndex: 1),
-                    sequence: try row.decode(atIndex: 2),
+                    sequence: isLocal
+                        ? max(own[local], try row.decode(atIndex: 2)) : try row.decode(atIndex: 2),
                     lastSeenMilliseconds: isLocal ? nil : try row.decodeIfPresent(atIndex: 3),
-                    known: (isLocal ? metadata.vector : vector).sequences,
-                    isUpToDate: isLocal || vector.covers(metadata.vector),
+                    known: (isLocal ? own : vector).sequences,
+                    isUpToDate: isLocal || vector.covers(own),
                     retirement: Self.retirement(try row.decodeIfPresent(Int64.self, atIndex: 4)))
             }
         }

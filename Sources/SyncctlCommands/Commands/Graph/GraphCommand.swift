@@ -26,6 +26,12 @@ struct GraphCommand: ParsableCommand {
 
     @OptionGroup var global: GlobalOptions
 
+    func validate() throws {
+        if to != nil && global.isJSON {
+            throw ValidationError("--json goes to standard output: leave --to out")
+        }
+    }
+
     private struct Document: Encodable {
         struct Replica: Encodable {
             let replica: String
@@ -45,8 +51,9 @@ struct GraphCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let synchronizer = try Synchronizer(
-                existing: context.openForReading(options, makesFiles: to != nil))
+            let path = to == "-" ? nil : to
+            let queue = try context.openForReading(options, makesFiles: path != nil)
+            let synchronizer = try Synchronizer(existing: queue)
             let peers = Set(try synchronizer.status().peers.map(\.replica))
             let replicas = try synchronizer.replicas()
             if global.isJSON {
@@ -57,7 +64,6 @@ struct GraphCommand: ParsableCommand {
                 title: URL(fileURLWithPath: options.store).lastPathComponent, replicas: replicas,
                 peers: peers,
                 now: Repetition.now)
-            let path = to == "-" ? nil : to
             let file = try OutputFile(path, context.terminal)
             try file.write(drawing.svg)
             try file.finish()

@@ -33,7 +33,7 @@ struct ReplicaDrawing {
     private static let nodeRadius = 30
     private static let cellWidth = 76
     private static let cellHeight = 24
-    private static let nameWidth = 190
+    private static let nameWidth = 230
 
     /// How far the others are from the one in the middle: as far as they need not to touch.
     private var ringRadius: Int { max(150, others.count * (2 * Self.nodeRadius + 40) * 10 / 63) }

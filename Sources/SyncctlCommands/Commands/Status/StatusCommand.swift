@@ -72,7 +72,7 @@ struct StatusCommand: ParsableCommand {
         let conflicts: Int64
         let parked: Int64
         let untracked: [String]
-        /// How many changes were ever made here, and how many came of others.
+        /// The number of the last change that was made here, and how many came of others.
         let written: Int64
         let received: Int64
     }

@@ -104,19 +104,23 @@ struct StatusScreen {
     func show(_ text: String) throws {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let height = terminal.height
+        // The cursor stands on a line below.
+        let room = height - 1
         let shown =
-            lines.count <= height
-            ? lines : lines.prefix(height - 1) + ["… \(lines.count - height + 1) more lines"]
+            lines.count <= room ? lines : lines.prefix(room - 1) + ["… \(lines.count - room + 1) more lines"]
         // Long lines are cut by the terminal: to wrap them would move those below out of place.
-        let body = shown.map { $0 + "\u{1B}[K" }.joined(separator: "\n")
+        let body = shown.map { "\u{1B}[2K" + $0 }.joined(separator: "\n")
         let start = isEntered.set() ? "" : "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
-        try terminal.writeOutput(start + "\u{1B}[H" + body + "\u{1B}[J", terminator: "")
+        // A second Ctrl-C ends the process at once, and must not leave the terminal so.
+        Interruption.restoresScreen(of: terminal.outputDescriptor)
+        try terminal.writeOutput(start + "\u{1B}[H" + body + "\n\u{1B}[J", terminator: "")
     }
 
     /// Brings back what was on the screen before.
     func leave() throws {
         guard isEntered.clear() else { return }
-        try terminal.writeOutput("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", terminator: "")
+        Interruption.restoresScreen(of: nil)
+        try terminal.writeOutput("\(Interruption.screenEnd)", terminator: "")
     }
 
     private final class Flag {

@@ -6,7 +6,7 @@ struct StoreStanding {
     let status: SyncStatus
     /// The tables that are not tracked.
     let untracked: [String]
-    /// How many changes were ever made in this store.
+    /// The number of the last change that was made in this store.
     let writtenCount: Int64
     /// How many changes of others are known in it.
     let receivedCount: Int64

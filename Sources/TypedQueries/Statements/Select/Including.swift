@@ -10,7 +10,7 @@ import CipherStore
 /// ```
 ///
 /// There is one statement for the rows, and one for each association, however many rows there are; more when
-/// the rows have more than 500 keys. Fetch in one access, so that all of them see the same state.
+/// the rows have more keys than one statement takes: 500, or 20,000 integers. Fetch in one access, so that all of them see the same state.
 public struct Including<Base: SelectStatement, each Child: Table>: Sendable
 where Base.QueryValue == (), Base.Joins == NoJoins {
     /// A row with those that refer to it.
@@ -36,11 +36,12 @@ where Base.QueryValue == (), Base.Joins == NoJoins {
         try fetchAll(db, base.query)
     }
 
-    /// The first row, with those that refer to it, or nil. It adds a limit to the statement.
+    /// The first row, with those that refer to it, or nil. It adds a limit to a statement without one.
     ///
     /// - throws: As ``fetchAll(_:)`` does.
     public func fetchOne(_ db: Database) throws -> Element? {
-        let rows = try fetchAll(db, base.asSelect().limit(1).query)
+        let select = base.asSelect()
+        let rows = try fetchAll(db, (select.clauses.limit.isEmpty ? select.limit(1) : select).query)
         // The compiler can't handle `rows.first`, whose type is a tuple of any length.
         if rows.isEmpty { return nil }
         return rows[0]
