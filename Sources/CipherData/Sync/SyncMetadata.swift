@@ -63,7 +63,7 @@ extension SyncMetadata {
     /// The metadata of a row, by the table's name and the row's key.
     public static func find(_ id: ID) -> Where<SyncMetadata> {
         Self.where {
-            $0.id.recordType.eq(id.recordType) && $0.id.recordPrimaryKey.eq(id.recordPrimaryKey.lowercased())
+            $0.id.recordType.eq(id.recordType) && $0.id.recordPrimaryKey.eq(id.recordPrimaryKey)
         }
     }
 }

@@ -7,12 +7,26 @@ import Synchronization
 /// Connections that are open keep theirs. See NIOSSL's `sslContextCallback`, which is asked at each handshake.
 final class ReloadableCertificate: Sendable {
     private let files: (certificate: String, key: String)?
-    private let state: Mutex<ServerCertificate>
+    private let state: Mutex<State>
+
+    private struct State {
+        let certificate: ServerCertificate
+        /// What a handshake takes of it.
+        let override: NIOSSLContextConfigurationOverride
+
+        init(_ certificate: ServerCertificate) throws {
+            self.certificate = certificate
+            var override = NIOSSLContextConfigurationOverride.noChanges
+            override.certificateChain = try certificate.sources()
+            override.privateKey = .privateKey(certificate.key)
+            self.override = override
+        }
+    }
 
     /// Keeps a certificate that comes of a store.
-    init(_ certificate: ServerCertificate) {
+    init(_ certificate: ServerCertificate) throws {
         files = nil
-        state = Mutex(certificate)
+        state = Mutex(try State(certificate))
     }
 
     /// Reads a certificate from files.
@@ -20,11 +34,11 @@ final class ReloadableCertificate: Sendable {
     /// - throws: ``RemoteError`` of code `cannotServe`, which names the file.
     init(certificate: String, key: String) throws {
         files = (certificate, key)
-        state = Mutex(try ServerCertificate.files(certificate: certificate, key: key))
+        state = Mutex(try State(ServerCertificate.files(certificate: certificate, key: key)))
     }
 
     /// The certificate that new connections get.
-    var current: ServerCertificate { state.withLock { $0 } }
+    var current: ServerCertificate { state.withLock { $0.certificate } }
 
     /// Reads the files again.
     ///
@@ -46,7 +60,8 @@ final class ReloadableCertificate: Sendable {
                 "\(files.certificate): devices know the server by the certificate before, or by who signed it, and "
                     + "would refuse this one")
         }
-        state.withLock { $0 = new }
+        let state = try State(new)
+        self.state.withLock { $0 = state }
         return true
     }
 
@@ -55,14 +70,7 @@ final class ReloadableCertificate: Sendable {
         var configuration = try current.configuration()
         guard files != nil else { return configuration }
         configuration.sslContextCallback = { [self] _, promise in
-            promise.completeWith(
-                Result {
-                    let certificate = current
-                    var override = NIOSSLContextConfigurationOverride.noChanges
-                    override.certificateChain = try certificate.sources()
-                    override.privateKey = .privateKey(certificate.key)
-                    return override
-                })
+            promise.succeed(state.withLock { $0.override })
         }
         return configuration
     }

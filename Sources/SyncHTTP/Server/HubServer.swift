@@ -135,7 +135,7 @@ public struct HubServer: Sendable {
         }
         certificate =
             switch options.tls {
-            case .selfSigned: ReloadableCertificate(try ServerCertificate.ofStore(first))
+            case .selfSigned: try ReloadableCertificate(ServerCertificate.ofStore(first))
             case .files(let chain, let key): try ReloadableCertificate(certificate: chain, key: key)
             case .plaintextOnLoopback: nil
             }

@@ -32,6 +32,9 @@ package enum Interruption {
     /// prompt handles signals itself.
     package static func listen() {
         guard CommandSurroundings.current == nil else { return }
+        // Both are made here, and not in a signal handler.
+        restoresScreen(of: nil)
+        _ = screenEnd
         for number in [SIGINT, SIGTERM] {
             signal(number) { number in
                 // Atomics, clock_gettime, write and _exit are safe in a signal handler.

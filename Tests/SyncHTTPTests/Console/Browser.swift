@@ -46,6 +46,9 @@ final class Browser {
         // A person decides that; what the certificate is worth is tested elsewhere.
         tls.certificateVerification = .none
         configuration.tlsConfiguration = tls
+        // The server closes what is idle for 30 seconds, which a busy machine may take between two requests: a
+        // connection must not be used again at that moment.
+        configuration.connectionPool = .init(idleTimeout: .seconds(5))
         client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }
 

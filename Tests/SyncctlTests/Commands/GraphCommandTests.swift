@@ -98,7 +98,7 @@ import Testing
         let bytes = [number] + Array(repeating: UInt8(1), count: 15)
         return ReplicaInformation(
             replica: try #require(bytes.withUnsafeBytes { ReplicaID(bytes: $0) }),
-            isLocal: number == 0, name: name, sequence: sequence,
+            isLocal: number == 0, name: name, isPeer: number % 2 == 1, sequence: sequence,
             lastSeenMilliseconds: number == 0 ? nil : .min, known: known, isUpToDate: false, retirement: nil)
     }
 
@@ -111,7 +111,7 @@ import Testing
         }
         let last = ReplicaDrawing(
             title: "<&>", replicas: hostile + [try replica(9, name: "z", known: [hostile[0].replica: .min])],
-            peers: [], now: .max)
+            now: .max)
         let drawing = try read(last.svg)
         #expect(drawing.classes["node"] == 5)
         #expect(drawing.texts.contains { $0 == "<&>: 5 replicas" })
@@ -120,7 +120,7 @@ import Testing
 
     @Test func ofManyReplicasTheFirstAreDrawn() throws {
         let many = try (0..<200).map { try replica(UInt8($0), name: "r\($0)") }
-        let drawing = try read(ReplicaDrawing(title: "t", replicas: many, peers: [], now: 0).svg)
+        let drawing = try read(ReplicaDrawing(title: "t", replicas: many, now: 0).svg)
         #expect(drawing.classes["node"] == ReplicaDrawing.replicasMax)
         #expect(drawing.texts.contains("t: 200 replicas, of which 24 are drawn"))
     }

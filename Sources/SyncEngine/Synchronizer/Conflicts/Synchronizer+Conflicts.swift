@@ -46,14 +46,13 @@ extension Synchronizer {
     public func conflict(id: Int64) throws -> ConflictDetail? {
         try upgradeIfNeeded()
         return try database.read { db in
-            let filter = ConflictFilter(state: nil, ids: [id])
-            guard let conflict = try Conflict.request(filter).fetchOne(db) else { return nil }
+            guard let detail = try detail(db, id) else { return nil }
+            let conflict = detail.conflict
             let others = try Conflict.request(
                 ConflictFilter(state: nil, table: conflict.table, key: conflict.key, includesRows: true)
             ).fetchAll(db).filter { $0.life == conflict.life && $0.id != id }.sorted { $0.id < $1.id }
-            let row = try currentRow(db, conflict)
             return ConflictDetail(
-                conflict: conflict, rowExists: row != nil, current: row?[conflict.column], others: others)
+                conflict: conflict, rowExists: detail.rowExists, current: detail.current, others: others)
         }
     }
 
@@ -62,16 +61,21 @@ extension Synchronizer {
     /// - returns: nil when there is no such conflict.
     package func conflictAndCount(_ db: Database, id: Int64) throws -> (detail: ConflictDetail, others: Int)?
     {
-        guard let conflict = try Conflict.request(ConflictFilter(state: nil, ids: [id])).fetchOne(db) else {
-            return nil
-        }
-        let others = try Conflict.request(
-            ConflictFilter(state: nil, table: conflict.table, key: conflict.key, includesRows: true)
+        guard let detail = try detail(db, id) else { return nil }
+        let (table, key) = (detail.conflict.table, detail.conflict.key)
+        let count = try Conflict.request(
+            ConflictFilter(state: nil, table: table, key: key, includesRows: true)
         ).fetchCount(db)
+        return (detail, max(0, count - 1))
+    }
+
+    /// A conflict with the value that stands now, without the others of its row.
+    private func detail(_ db: Database, _ id: Int64) throws -> ConflictDetail? {
+        let filter = ConflictFilter(state: nil, ids: [id])
+        guard let conflict = try Conflict.request(filter).fetchOne(db) else { return nil }
         let row = try currentRow(db, conflict)
-        let detail = ConflictDetail(
+        return ConflictDetail(
             conflict: conflict, rowExists: row != nil, current: row?[conflict.column], others: [])
-        return (detail, max(0, others - 1))
     }
 
     private func currentRow(_ db: Database, _ conflict: Conflict) throws -> Row? {

@@ -19,6 +19,8 @@ public struct ReplicaInformation: Equatable, Sendable {
     public let isLocal: Bool
     /// How it was reached last; empty when it was not reached from here.
     public let name: String
+    /// Whether this replica was synchronized with it itself.
+    public let isPeer: Bool
     /// The number of its last change that is known here.
     public let sequence: Int64
     /// When anything of it was last heard, in milliseconds of Unix time; nil for this replica.
@@ -44,7 +46,8 @@ extension Synchronizer {
             let rows = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT p.rid, coalesce(e.name, ''), p.oseq, p.seen, t.reason, p.sid = (SELECT self FROM _sync_state)
+                    SELECT p.rid, coalesce(e.name, ''), p.oseq, p.seen, t.reason, p.sid = (SELECT self FROM _sync_state),
+                        e.rid IS NOT NULL
                     FROM _sync_replica AS p LEFT JOIN _sync_peer AS e ON e.rid = p.rid
                     LEFT JOIN _sync_retired AS t ON t.sid = p.sid
                     ORDER BY 6 DESC, t.reason IS NOT NULL, p.seen DESC, p.sid
@@ -57,6 +60,7 @@ extension Synchronizer {
                 vector[replica] = max(vector[replica], metadata.vector[replica])
                 return ReplicaInformation(
                     replica: replica, isLocal: isLocal, name: try row.decode(atIndex: 1),
+                    isPeer: try row.decode(atIndex: 6),
                     sequence: isLocal
                         ? max(own[local], try row.decode(atIndex: 2)) : try row.decode(atIndex: 2),
                     lastSeenMilliseconds: isLocal ? nil : try row.decodeIfPresent(atIndex: 3),

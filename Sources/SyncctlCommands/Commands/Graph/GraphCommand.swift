@@ -54,15 +54,13 @@ struct GraphCommand: ParsableCommand {
             let path = to == "-" ? nil : to
             let queue = try context.openForReading(options, makesFiles: path != nil)
             let synchronizer = try Synchronizer(existing: queue)
-            let peers = Set(try synchronizer.status().peers.map(\.replica))
             let replicas = try synchronizer.replicas()
             if global.isJSON {
-                try context.print(document(replicas, peers), text: "")
+                try context.print(document(replicas), text: "")
                 return .success
             }
             let drawing = ReplicaDrawing(
                 title: URL(fileURLWithPath: options.store).lastPathComponent, replicas: replicas,
-                peers: peers,
                 now: Repetition.now)
             let file = try OutputFile(path, context.terminal)
             try file.write(drawing.svg)
@@ -72,13 +70,13 @@ struct GraphCommand: ParsableCommand {
         }
     }
 
-    private func document(_ replicas: [ReplicaInformation], _ peers: Set<ReplicaID>) -> Document {
+    private func document(_ replicas: [ReplicaInformation]) -> Document {
         Document(
             store: options.store,
             replicas: replicas.map { item in
                 .init(
                     replica: item.replica.description, local: item.isLocal, name: item.name,
-                    reached: peers.contains(item.replica),
+                    reached: item.isPeer,
                     lastSeen: item.lastSeenMilliseconds.map { HumanFormat.timestamp($0) },
                     retired: item.retirement?.rawValue, changes: item.sequence,
                     known: Dictionary(uniqueKeysWithValues: item.known.map { ($0.key.description, $0.value) })

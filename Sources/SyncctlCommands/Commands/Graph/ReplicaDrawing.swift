@@ -9,18 +9,15 @@ struct ReplicaDrawing {
     let title: String
     let now: Int64
     private let replicas: [ReplicaInformation]
-    private let peers: Set<ReplicaID>
     private let leftOutCount: Int
 
     /// - parameters:
     ///     - title: What the picture is of.
     ///     - replicas: The replicas, the one of the store first.
-    ///     - peers: Those that the store was synchronized with itself.
     ///     - now: The time, in milliseconds of Unix time.
-    init(title: String, replicas: [ReplicaInformation], peers: Set<ReplicaID>, now: Int64) {
+    init(title: String, replicas: [ReplicaInformation], now: Int64) {
         self.title = title
         self.now = now
-        self.peers = peers
         self.replicas = Array(replicas.prefix(Self.replicasMax))
         leftOutCount = replicas.count - self.replicas.count
     }
@@ -84,7 +81,7 @@ struct ReplicaDrawing {
     }
 
     private func line(to replica: ReplicaInformation, at place: (x: Int, y: Int)) -> String {
-        let kind = peers.contains(replica.replica) ? "met" : "heard"
+        let kind = replica.isPeer ? "met" : "heard"
         return """
             <line class="\(kind)" x1="\(middle.x)" y1="\(middle.y)" x2="\(place.x)" y2="\(place.y)"/>
             """

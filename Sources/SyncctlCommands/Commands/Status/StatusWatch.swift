@@ -20,6 +20,7 @@ struct StatusWatch {
         let screen = StatusScreen(terminal: context.terminal)
         defer { if isScreen { try? screen.leave() } }
         var rates = ChangeRates()
+        var pause = 1
         var standing = try StoreStanding(queue)
         var version: Int64?
         repeat {
@@ -28,7 +29,10 @@ struct StatusWatch {
             let isNew = current != version
             if isNew {
                 version = current
+                let start = ContinuousClock.now
                 standing = try StoreStanding(queue)
+                // Rows are counted: a large store is not read all the time.
+                pause = max(1, Int(4 * ((ContinuousClock.now - start) / .seconds(1))))
             }
             rates.add(standing, at: .now)
             if isScreen {
@@ -37,7 +41,7 @@ struct StatusWatch {
             } else if isNew {
                 try context.print(document(standing), text: Repetition.stamped(text(standing)))
             }
-        } while !Interruption.wait(seconds: 1)
+        } while !Interruption.wait(seconds: pause)
         if isScreen {
             // What was seen last stays to be read.
             try screen.leave()
@@ -94,9 +98,9 @@ struct ChangeRates {
 }
 
 /// A terminal's screen of its own, whose content is replaced.
-struct StatusScreen {
-    let terminal: Terminal
-    private let isEntered = Flag()
+final class StatusScreen {
+    private let terminal: Terminal
+    private var isEntered = false
 
     init(terminal: Terminal) { self.terminal = terminal }
 
@@ -110,7 +114,8 @@ struct StatusScreen {
             lines.count <= room ? lines : lines.prefix(room - 1) + ["… \(lines.count - room + 1) more lines"]
         // Long lines are cut by the terminal: to wrap them would move those below out of place.
         let body = shown.map { "\u{1B}[2K" + $0 }.joined(separator: "\n")
-        let start = isEntered.set() ? "" : "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
+        let start = isEntered ? "" : "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
+        isEntered = true
         // A second Ctrl-C ends the process at once, and must not leave the terminal so.
         Interruption.restoresScreen(of: terminal.outputDescriptor)
         try terminal.writeOutput(start + "\u{1B}[H" + body + "\n\u{1B}[J", terminator: "")
@@ -118,23 +123,9 @@ struct StatusScreen {
 
     /// Brings back what was on the screen before.
     func leave() throws {
-        guard isEntered.clear() else { return }
+        guard isEntered else { return }
+        isEntered = false
         Interruption.restoresScreen(of: nil)
         try terminal.writeOutput("\(Interruption.screenEnd)", terminator: "")
-    }
-
-    private final class Flag {
-        private var isSet = false
-
-        /// - returns: Whether it was set before.
-        func set() -> Bool {
-            defer { isSet = true }
-            return isSet
-        }
-
-        func clear() -> Bool {
-            defer { isSet = false }
-            return isSet
-        }
     }
 }

@@ -23,11 +23,12 @@ struct StoreStanding {
     init(_ queue: DatabaseQueue) throws {
         let synchronizer = try Synchronizer(existing: queue)
         status = try synchronizer.status()
-        let tracked = Set(status.tables.map { $0.name.lowercased() })
-        untracked = try queue.read { try TextExport.tables($0) }.filter { !tracked.contains($0.lowercased()) }
+        let tracked = Set(status.tables.map { $0.name.foldedIdentifier })
+        untracked = try queue.read { try TextExport.tables($0) }.filter {
+            !tracked.contains($0.foldedIdentifier)
+        }
         let replicas = try synchronizer.replicas()
-        let written = try queue.read { try RowKnowledge.lastEntry($0) }
-        writtenCount = max(written, replicas.first { $0.isLocal }?.sequence ?? 0)
+        writtenCount = replicas.first { $0.isLocal }?.sequence ?? 0
         // Another program may have written numbers there whose sum is none.
         receivedCount = replicas.filter { !$0.isLocal }.reduce(0) { sum, replica in
             let (result, overflow) = sum.addingReportingOverflow(max(0, replica.sequence))

@@ -111,7 +111,7 @@ extension Table {
 
     /// The position of a column among those that are fetched.
     fileprivate static func columnIndex(_ name: String) throws -> Int {
-        if let index = allColumnNames.firstIndex(where: { $0.lowercased() == name.lowercased() }) {
+        if let index = allColumnNames.firstIndex(where: { $0.isSameIdentifier(as: name) }) {
             return index
         }
         throw DatabaseError(
