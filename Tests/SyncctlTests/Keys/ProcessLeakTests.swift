@@ -64,7 +64,9 @@
         }
 
         /// Swift's own report of a crash, which shows registers and what they point to, lets the process
-        /// go on when the signal came from outside: then a second one ends it.
+        /// go on when the signal came from outside: then a second one ends it. A signal that comes while the
+        /// report is made jumps into the thread that makes it, and the process ends by an exit code, 120, so the
+        /// second one waits until the reporter is gone.
         @Test(arguments: [
             (SIGSEGV, "enable=yes,symbolicate=off,color=no,registers=all,threads=all,output-to=stderr"),
             (SIGABRT, "enable=no"), (SIGILL, "enable=no"),
@@ -72,13 +74,25 @@
             let place = try Workplace()
             try place.makeStore("a.db", "a")
             let before = try place.rows("a.db", "a")
+            // How often the reporter is looked for until it has begun.
+            let turns = backtrace == "enable=no" ? 3 : 100
             let result = try Self.run(
                 place,
                 """
+                reporting() {
+                    for process in $(grep -ls swift-backtrace /proc/[0-9]*/comm); do
+                        grep -qs "^PPid:[[:space:]]*$PPID$" "${process%comm}status" && return 0
+                    done
+                    return 1
+                }
                 for turn in $(seq 100); do
                     grep -q syncctl /proc/$PPID/comm || exit 1
                     kill -\(signal) $PPID
-                    sleep 0.3
+                    for wait in $(seq \(turns)); do
+                        reporting && break
+                        sleep 0.1
+                    done
+                    while reporting; do sleep 0.1; done
                 done
                 cat '\(place.secret("b"))'
                 """, backtrace: backtrace)
