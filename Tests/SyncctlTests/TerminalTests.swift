@@ -235,7 +235,7 @@ struct PassphraseOptionsTests {
         _ arguments: [String], _ environment: [String: String] = [:],
         of group: any PassphraseOptions.Type = StorePassphraseOptions.self
     ) throws -> PassphraseSource? {
-        try group.parse(arguments).source(environment: environment)
+        try group.parse(arguments).passphraseSource(environment: environment)
     }
 
     @Test func everyKindHasTheFlagsAndVariablesThatItsMessagesName() throws {

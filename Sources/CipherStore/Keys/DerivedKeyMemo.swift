@@ -37,6 +37,12 @@ package enum DerivedKeyMemo {
         return Array(SHA256.hash(data: Array("\(purpose) \(number)".utf8)).prefix(byteCount))
     }
 
+    /// The group for whose files a key is derived. With the memo, all random ones are two.
+    static func group(_ group: [UInt8]) -> [UInt8] {
+        guard isOn.load(ordering: .relaxed) else { return group }
+        return [(group.last ?? 0) % 2]
+    }
+
     /// A key, derived if it is not remembered.
     ///
     /// - parameter function: What derives it, with everything but secret and salt that it depends on.

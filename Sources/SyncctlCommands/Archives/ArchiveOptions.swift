@@ -12,10 +12,10 @@ struct ArchiveSecretOptions: ParsableArguments {
     var identity: String?
 
     /// Whether an option says what opens it.
-    var isGiven: Bool { identity != nil || passphrase.isGiven }
+    var isGiven: Bool { identity != nil || passphrase.isPassphraseGiven }
 
     func validate() throws {
-        if identity != nil && passphrase.isGiven {
+        if identity != nil && passphrase.isPassphraseGiven {
             throw ValidationError("--identity excludes an archive passphrase")
         }
     }

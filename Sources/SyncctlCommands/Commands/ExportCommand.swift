@@ -70,7 +70,7 @@ struct ExportCommand: ParsableCommand {
 
     func validate() throws {
         let isText = plaintext || format != nil
-        if isText && toPassphrase.isGiven {
+        if isText && toPassphrase.isPassphraseGiven {
             throw ValidationError(
                 "--plaintext and --format write files that are not encrypted; they take no passphrase")
         }
@@ -81,7 +81,7 @@ struct ExportCommand: ParsableCommand {
             guard let to, ArchiveName.isArchive(to) else {
                 throw ValidationError("--recipient makes an archive; end its name with \(ArchiveName.suffix)")
             }
-            if toPassphrase.isGiven { throw ValidationError("--recipient excludes a passphrase") }
+            if toPassphrase.isPassphraseGiven { throw ValidationError("--recipient excludes a passphrase") }
         }
         if cost.cost != nil && (isText || recipient != nil || to.map(ArchiveName.isArchive) != true) {
             throw ValidationError("--cost goes with the passphrase of an archive")

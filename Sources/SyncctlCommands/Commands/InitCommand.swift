@@ -72,7 +72,7 @@ struct InitCommand: ParsableCommand {
             throw ValidationError(
                 "--join takes a folder, dir:<folder>, a bucket, s3://…, or an invitation, 'cipherstore://…'")
         }
-        if isInvited && remotePassphrase.isGiven {
+        if isInvited && remotePassphrase.isPassphraseGiven {
             throw ValidationError("a server needs no passphrase: the invitation lets this device in")
         }
         if options.keyFile != nil {
@@ -80,7 +80,7 @@ struct InitCommand: ParsableCommand {
                 "a new store has a passphrase; a key file is added to it with: syncctl key add --new-key-file"
             )
         }
-        if remotePassphrase.isGiven && join == nil {
+        if remotePassphrase.isPassphraseGiven && join == nil {
             throw ValidationError("a remote passphrase goes with --join")
         }
         if archive.isGiven && from.map(ArchiveName.isExistingArchive) != true {
@@ -116,7 +116,7 @@ struct InitCommand: ParsableCommand {
             }
             try joinedPlace?.require(creates: nil)
             let invite = isInvited ? try readInvitation(context) : nil
-            let passphrase = try context.storePassphrase(options.passphrase, for: path, isNew: true)
+            let passphrase = try context.storePassphrase(options, for: path, isNew: true)
             try create(path, passphrase, invite, context)
             let status = try removingOnFailure(path) {
                 try Synchronizer(context.open(path, Secret(passphrase))).status()

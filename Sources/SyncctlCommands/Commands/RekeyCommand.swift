@@ -35,7 +35,7 @@ struct RekeyCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if dataKey && newPassphrase.isGiven {
+        if dataKey && newPassphrase.isPassphraseGiven {
             throw ValidationError("--data-key keeps the passphrase; leave the new one away")
         }
         if endOtherSlots && !dataKey { throw ValidationError("--end-other-slots needs --data-key") }
@@ -73,7 +73,7 @@ struct RekeyCommand: ParsableCommand {
         guard options.keyFile == nil else {
             throw Failure.usage("--key-file goes with --data-key: a key file has no passphrase")
         }
-        let current = try context.storePassphrase(options.passphrase, for: options.store)
+        let current = try context.storePassphrase(options, for: options.store)
         guard let new = try context.passphrase(newPassphrase, for: options.store) else {
             throw Failure.usage("no new passphrase", hints: ["use --new-passphrase-file"])
         }

@@ -186,7 +186,7 @@ struct TrackCommand: ParsableCommand {
         }
         try StoreFileCheck.requireStore(options.store)
         try StoreFileCheck.requireFolder(of: path)
-        let passphrase = try context.storePassphrase(options.passphrase, for: options.store)
+        let passphrase = try context.storePassphrase(options, for: options.store)
         let queue = try context.open(options.store, Secret(passphrase))
         let progress = context.progress("copying", unit: .items("pages"))
         try queue.writeWithoutTransaction { db in

@@ -7,14 +7,16 @@ protocol PassphraseOptions: ParsableArguments {
     static var kind: PassphraseKind { get }
     /// What it means that neither an option nor a variable names a source.
     static var fallback: PassphraseSource? { get }
-    var file: String? { get }
-    var command: String? { get }
-    var descriptor: Int32? { get }
+    var passphraseFile: String? { get }
+    var passphraseCommand: String? { get }
+    var passphraseDescriptor: Int32? { get }
 }
 
 extension PassphraseOptions {
     /// Whether an option names a source.
-    var isGiven: Bool { file != nil || command != nil || descriptor != nil }
+    var isPassphraseGiven: Bool {
+        passphraseFile != nil || passphraseCommand != nil || passphraseDescriptor != nil
+    }
 
     /// The source to read: an option, else a variable, else the fallback of the kind.
     ///
@@ -23,19 +25,19 @@ extension PassphraseOptions {
     /// script meant to fill in.
     ///
     /// - Parameter environment: The variables, as `PassphraseEnvironment.current()` returns them.
-    func source(environment: [String: String]) throws -> PassphraseSource? {
+    func passphraseSource(environment: [String: String]) throws -> PassphraseSource? {
         let kind = Self.kind
         let given: [(flag: String, source: PassphraseSource)] = [
-            file.map { (kind.fileFlag, .file($0)) },
-            command.map { (kind.commandFlag, .command($0)) },
-            descriptor.map { (kind.descriptorFlag, .descriptor($0)) },
+            passphraseFile.map { (kind.fileFlag, .file($0)) },
+            passphraseCommand.map { (kind.commandFlag, .command($0)) },
+            passphraseDescriptor.map { (kind.descriptorFlag, .descriptor($0)) },
         ].compactMap { $0 }
         if given.count > 1 {
             let flags = given.map(\.flag)
             let names = flags.dropLast().joined(separator: ", ") + " and " + flags[flags.count - 1]
             throw Failure.usage("\(names) exclude each other", hints: ["give only one of them"])
         }
-        if let descriptor, descriptor < 0 {
+        if let passphraseDescriptor, passphraseDescriptor < 0 {
             throw Failure.usage("\(kind.descriptorFlag) takes a number from 0 up")
         }
         return try given.first?.source ?? variableSource(environment) ?? Self.fallback
@@ -66,17 +68,17 @@ package struct StorePassphraseOptions: PassphraseOptions {
     @Option(
         name: .customLong("passphrase-file"),
         help: .init("Read the passphrase from a file.", valueName: "file"), completion: .file())
-    var file: String?
+    var passphraseFile: String?
 
     @Option(
         name: .customLong("passphrase-command"),
         help: .init("Run a command that prints the passphrase.", valueName: "command"))
-    var command: String?
+    var passphraseCommand: String?
 
     @Option(
         name: .customLong("passphrase-fd"),
         help: .init("Read the passphrase from an open file descriptor.", valueName: "number"))
-    var descriptor: Int32?
+    var passphraseDescriptor: Int32?
 
     package init() {}
 }
@@ -89,17 +91,17 @@ struct RemotePassphraseOptions: PassphraseOptions {
     @Option(
         name: .customLong("remote-passphrase-file"),
         help: .init("Read the remote's passphrase from a file.", valueName: "file"), completion: .file())
-    var file: String?
+    var passphraseFile: String?
 
     @Option(
         name: .customLong("remote-passphrase-command"),
         help: .init("Run a command that prints the remote's passphrase.", valueName: "command"))
-    var command: String?
+    var passphraseCommand: String?
 
     @Option(
         name: .customLong("remote-passphrase-fd"),
         help: .init("Read the remote's passphrase from a file descriptor.", valueName: "number"))
-    var descriptor: Int32?
+    var passphraseDescriptor: Int32?
 }
 
 /// The passphrase to set; asked for twice if nothing names a source.
@@ -110,17 +112,17 @@ struct NewPassphraseOptions: PassphraseOptions {
     @Option(
         name: .customLong("new-passphrase-file"),
         help: .init("Read the new passphrase from a file.", valueName: "file"), completion: .file())
-    var file: String?
+    var passphraseFile: String?
 
     @Option(
         name: .customLong("new-passphrase-command"),
         help: .init("Run a command that prints the new passphrase.", valueName: "command"))
-    var command: String?
+    var passphraseCommand: String?
 
     @Option(
         name: .customLong("new-passphrase-fd"),
         help: .init("Read the new passphrase from a file descriptor.", valueName: "number"))
-    var descriptor: Int32?
+    var passphraseDescriptor: Int32?
 }
 
 /// The passphrase of the file that the command writes; nil leaves the choice to the command.
@@ -131,17 +133,17 @@ struct TargetPassphraseOptions: PassphraseOptions {
     @Option(
         name: .customLong("to-passphrase-file"),
         help: .init("Read the target's passphrase from a file.", valueName: "file"), completion: .file())
-    var file: String?
+    var passphraseFile: String?
 
     @Option(
         name: .customLong("to-passphrase-command"),
         help: .init("Run a command that prints the target's passphrase.", valueName: "command"))
-    var command: String?
+    var passphraseCommand: String?
 
     @Option(
         name: .customLong("to-passphrase-fd"),
         help: .init("Read the target's passphrase from a file descriptor.", valueName: "number"))
-    var descriptor: Int32?
+    var passphraseDescriptor: Int32?
 }
 
 /// The passphrase of a new copy of the store; nil leaves the choice to the command.
@@ -153,19 +155,19 @@ struct ClonePassphraseOptions: PassphraseOptions {
         name: .customLong("clone-passphrase-file"),
         help: .init("Read the passphrase of the store that is cloned from a file.", valueName: "file"),
         completion: .file())
-    var file: String?
+    var passphraseFile: String?
 
     @Option(
         name: .customLong("clone-passphrase-command"),
         help: .init(
             "Run a command that prints the passphrase of the store that is cloned.", valueName: "command"))
-    var command: String?
+    var passphraseCommand: String?
 
     @Option(
         name: .customLong("clone-passphrase-fd"),
         help: .init(
             "Read the passphrase of the store that is cloned from a file descriptor.", valueName: "number"))
-    var descriptor: Int32?
+    var passphraseDescriptor: Int32?
 }
 
 /// The passphrase of the archive that a command reads; asked for if nothing names a source.
@@ -176,17 +178,17 @@ struct ArchivePassphraseOptions: PassphraseOptions {
     @Option(
         name: .customLong("archive-passphrase-file"),
         help: .init("Read the archive's passphrase from a file.", valueName: "file"), completion: .file())
-    var file: String?
+    var passphraseFile: String?
 
     @Option(
         name: .customLong("archive-passphrase-command"),
         help: .init("Run a command that prints the archive's passphrase.", valueName: "command"))
-    var command: String?
+    var passphraseCommand: String?
 
     @Option(
         name: .customLong("archive-passphrase-fd"),
         help: .init("Read the archive's passphrase from a file descriptor.", valueName: "number"))
-    var descriptor: Int32?
+    var passphraseDescriptor: Int32?
 }
 
 /// The passphrase of the bundle file that a command reads or writes; asked for if nothing names a
@@ -198,15 +200,15 @@ struct BundlePassphraseOptions: PassphraseOptions {
     @Option(
         name: .customLong("bundle-passphrase-file"),
         help: .init("Read the bundle's passphrase from a file.", valueName: "file"), completion: .file())
-    var file: String?
+    var passphraseFile: String?
 
     @Option(
         name: .customLong("bundle-passphrase-command"),
         help: .init("Run a command that prints the bundle's passphrase.", valueName: "command"))
-    var command: String?
+    var passphraseCommand: String?
 
     @Option(
         name: .customLong("bundle-passphrase-fd"),
         help: .init("Read the bundle's passphrase from a file descriptor.", valueName: "number"))
-    var descriptor: Int32?
+    var passphraseDescriptor: Int32?
 }

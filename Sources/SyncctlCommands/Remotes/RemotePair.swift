@@ -14,7 +14,7 @@ struct RemotePair {
     ///   - remote: Another store, a server or a store that ssh reaches.
     ///   - command: What ssh runs there; nil for what is usual.
     static func open(
-        _ options: StoreOptions, _ remote: String, _ passphrase: RemotePassphraseOptions,
+        _ options: StoreOptions, _ remote: String, _ passphrase: some PassphraseOptions,
         command: String? = nil, _ context: CommandContext
     ) throws -> RemotePair {
         let named = RemoteArgument(remote)

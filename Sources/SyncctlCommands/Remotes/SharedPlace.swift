@@ -79,7 +79,7 @@ package struct SharedPlace {
     ///     - store: The store that is synchronized through it.
     ///     - cost: What trying the passphrase costs in files that are written there.
     func open(
-        store: String, _ options: RemotePassphraseOptions, cost: ScryptCost = .standard,
+        store: String, _ options: some PassphraseOptions, cost: ScryptCost = .standard,
         _ context: CommandContext
     ) throws -> OpenedPlace {
         let opened: OpenedBucket? =

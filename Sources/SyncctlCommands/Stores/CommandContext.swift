@@ -47,14 +47,14 @@ package struct CommandContext {
     func passphrase(
         _ options: some PassphraseOptions, for path: String, isNew: Bool? = nil
     ) throws -> Passphrase? {
-        guard let source = try options.source(environment: environment) else { return nil }
+        guard let source = try options.passphraseSource(environment: environment) else { return nil }
         let request = PassphraseRequest(type(of: options).kind, subject: path, isNew: isNew)
         return try PassphraseReader().read(source, for: request)
     }
 
     /// Reads the passphrase of the store that a command works on.
-    package func storePassphrase(
-        _ options: StorePassphraseOptions, for path: String, isNew: Bool = false
+    func storePassphrase(
+        _ options: some PassphraseOptions, for path: String, isNew: Bool = false
     ) throws -> Passphrase {
         guard let passphrase = try passphrase(options, for: path, isNew: isNew) else {
             throw Failure.usage("no passphrase for \(path)", hints: ["use --passphrase-file"])
@@ -64,17 +64,23 @@ package struct CommandContext {
 
     /// Reads what opens the store that a command works on: a key file, or a passphrase or recovery key.
     package func storeSecret(_ options: StoreOptions) throws -> Secret {
-        try storeSecret(options.passphrase, options.keyFile, for: options.store)
+        try secret(options, options.keyFile, for: options.store)
     }
 
     /// Reads what opens a store: a key file, or a passphrase or recovery key.
     package func storeSecret(
         _ passphrase: StorePassphraseOptions, _ keyFile: String?, for store: String
     ) throws -> Secret {
+        try secret(passphrase, keyFile, for: store)
+    }
+
+    private func secret(
+        _ passphrase: some PassphraseOptions, _ keyFile: String?, for store: String
+    ) throws -> Secret {
         guard let keyFile else {
             return Secret(try storePassphrase(passphrase, for: store))
         }
-        guard !passphrase.isGiven else {
+        guard !passphrase.isPassphraseGiven else {
             throw Failure.usage("--key-file excludes a passphrase", hints: ["give only one of them"])
         }
         do {
@@ -109,7 +115,7 @@ package struct CommandContext {
 
     /// Whether a person is asked for the passphrase of the store.
     func asks(_ options: StoreOptions) throws -> Bool {
-        try options.keyFile == nil && options.passphrase.source(environment: environment) == .prompt
+        try options.keyFile == nil && options.passphraseSource(environment: environment) == .prompt
     }
 
     /// How stores are opened: encrypted, existing, waiting a little for locks.
@@ -169,12 +175,27 @@ package struct CommandContext {
 }
 
 /// The store that a command works on, and its passphrase.
-package struct StoreOptions: ParsableArguments {
+///
+/// It has the options of ``StorePassphraseOptions`` itself: in a debug build, the parser goes through a group within a
+/// group four times as often for each level.
+package struct StoreOptions: ParsableArguments, PassphraseOptions {
+    static let kind = PassphraseKind.store
+    static let fallback: PassphraseSource? = .prompt
+
     @Argument(help: "The file of the store.", completion: .file())
     package var store: String
 
-    @OptionGroup(title: "Passphrase")
-    var passphrase: StorePassphraseOptions
+    @Option(
+        help: ArgumentHelp("Read the passphrase from a file.", valueName: "file"), completion: .file())
+    var passphraseFile: String?
+
+    @Option(help: ArgumentHelp("Run a command that prints the passphrase.", valueName: "command"))
+    var passphraseCommand: String?
+
+    @Option(
+        name: .customLong("passphrase-fd"),
+        help: ArgumentHelp("Read the passphrase from an open file descriptor.", valueName: "number"))
+    var passphraseDescriptor: Int32?
 
     @Option(
         help: ArgumentHelp("Open the store with a key file instead of a passphrase.", valueName: "file"),

@@ -34,7 +34,8 @@ public final class SharedPassphrase: Sendable {
 
     /// The salt of a group's files.
     static func salt(of group: [UInt8]) -> [UInt8] {
-        Array(SHA256.hash(data: ArchiveFileKey.label("group") + group))
+        let group = DerivedKeyMemo.group(group)
+        return Array(SHA256.hash(data: ArchiveFileKey.label("group") + group))
     }
 
     /// Says which group's files matter: strangers' files, however many there are, can't use up its derivations.

@@ -41,7 +41,7 @@ struct BundleSecretOptions: ParsableArguments {
     var plaintext = false
 
     func validate() throws {
-        if [identity != nil, passphrase.isGiven, plaintext].filter({ $0 }).count > 1 {
+        if [identity != nil, passphrase.isPassphraseGiven, plaintext].filter({ $0 }).count > 1 {
             throw ValidationError("--identity, --plaintext and a bundle passphrase exclude each other")
         }
     }
@@ -69,7 +69,7 @@ struct BundleLockOptions: ParsableArguments {
         if cost.cost != nil && (recipient != nil || plaintext) {
             throw ValidationError("--cost goes with a passphrase of the bundle")
         }
-        if [recipient != nil, passphrase.isGiven, plaintext].filter({ $0 }).count > 1 {
+        if [recipient != nil, passphrase.isPassphraseGiven, plaintext].filter({ $0 }).count > 1 {
             throw ValidationError("--recipient, --plaintext and a bundle passphrase exclude each other")
         }
         if let recipient, ArchiveRecipient(recipient) == nil {

@@ -76,7 +76,8 @@ struct DoctorCommand: ParsableCommand {
 
     /// What opens the store, if the command line or the environment says so.
     private func secret(for store: String, _ context: CommandContext) throws -> Secret? {
-        guard try keyFile != nil || passphrase.source(environment: context.environment) != .prompt else {
+        guard try keyFile != nil || passphrase.passphraseSource(environment: context.environment) != .prompt
+        else {
             return nil
         }
         return try context.storeSecret(passphrase, keyFile, for: store)

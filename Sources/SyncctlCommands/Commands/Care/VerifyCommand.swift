@@ -54,7 +54,7 @@ struct VerifyCommand: ParsableCommand {
 
     func validate() throws {
         let isArchive = ArchiveName.isExistingArchive(options.store)
-        if remote == nil && (repair || remotePassphrase.isGiven) {
+        if remote == nil && (repair || remotePassphrase.isPassphraseGiven) {
             throw ValidationError("--repair and the remote's passphrase go with --remote <store>")
         }
         if remote != nil && (isArchive || deep) {
@@ -70,7 +70,7 @@ struct VerifyCommand: ParsableCommand {
                 "--identity and an archive passphrase go with a file whose name ends in \(ArchiveName.suffix)"
             )
         }
-        if isArchive && (options.passphrase.isGiven || options.keyFile != nil) {
+        if isArchive && (options.isPassphraseGiven || options.keyFile != nil) {
             throw ValidationError("an archive is opened by --archive-passphrase-file or --identity")
         }
     }

@@ -155,7 +155,7 @@ struct ImportCommand: ParsableCommand {
     /// A passphrase that is read to the end of standard input leaves no rows there.
     private func refuseSharedInput(_ context: CommandContext) throws {
         guard file == ImportSource.standardInput, options.keyFile == nil,
-            try options.passphrase.source(environment: context.environment) == .descriptor(STDIN_FILENO)
+            try options.passphraseSource(environment: context.environment) == .descriptor(STDIN_FILENO)
         else { return }
         throw Failure.usage(
             "standard input can't be both the passphrase and the rows",

@@ -40,7 +40,7 @@ struct KeyAddCommand: ParsableCommand {
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        let kinds = [recovery, newKeyFile != nil, newPassphrase.isGiven].filter { $0 }
+        let kinds = [recovery, newKeyFile != nil, newPassphrase.isPassphraseGiven].filter { $0 }
         if kinds.count > 1 {
             throw ValidationError("--recovery, --new-key-file and a new passphrase exclude each other")
         }

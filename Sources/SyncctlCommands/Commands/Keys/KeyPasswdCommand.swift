@@ -36,7 +36,7 @@ struct KeyPasswdCommand: ParsableCommand {
                 throw Failure.usage(
                     "a key file has no passphrase", hints: ["add a slot with: syncctl key add"])
             }
-            let current = try context.storePassphrase(options.passphrase, for: options.store)
+            let current = try context.storePassphrase(options, for: options.store)
             guard let new = try context.passphrase(newPassphrase, for: options.store) else {
                 throw Failure.usage("no new passphrase", hints: ["use --new-passphrase-file"])
             }

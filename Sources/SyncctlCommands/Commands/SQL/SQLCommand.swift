@@ -102,7 +102,7 @@ struct SQLCommand: ParsableCommand {
     /// A passphrase that is read to the end of standard input leaves no statements there.
     private func refuseSharedInput(_ context: CommandContext) throws {
         guard options.keyFile == nil,
-            try options.passphrase.source(environment: context.environment) == .descriptor(STDIN_FILENO)
+            try options.passphraseSource(environment: context.environment) == .descriptor(STDIN_FILENO)
         else { return }
         throw Failure.usage(
             "standard input can't be both the passphrase and the statements",

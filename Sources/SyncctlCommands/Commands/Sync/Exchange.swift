@@ -148,7 +148,7 @@ struct Exchange {
         let context = store.context
         try StoreFileCheck.requireReplica(path, of: options.store)
         let other = try context.secondSecret(
-            remote.passphrase, for: path, own: store.secret(), isOwnAsked: context.asks(options))
+            remote, for: path, own: store.secret(), isOwnAsked: context.asks(options))
         let configuration = context.configuration(other)
         let transport = StoreTransport(path: path, configuration: configuration, name: chosen.name)
         var ready = try prepared(chosen, store, transport, context)
@@ -160,7 +160,7 @@ struct Exchange {
         let context = store.context
         var request = RemoteRequest(
             store: options, isNamed: chosen.isNamed, command: remote.remoteCommand,
-            hasPassphrase: remote.passphrase.isGiven && !isOfAll,
+            hasPassphrase: remote.isPassphraseGiven && !isOfAll,
             compression: remote.compression.compression)
         let network = try NetworkSupport.required()
         // Only a store that had to be asked for its remotes is open by now.

@@ -82,7 +82,7 @@ struct FolderExchange {
         try place.require(creates: remote.create)
         _ = try store.secret()
         let opened = try place.open(
-            store: options.store, remote.passphrase, cost: remote.cost.scrypt, context)
+            store: options.store, remote, cost: remote.cost.scrypt, context)
         let synchronizer = try store.synchronizer()
         var ready = PreparedExchange(
             name: chosen.name, synchronizer: synchronizer, remembered: chosen.remembered

@@ -4,7 +4,10 @@ import Foundation
 import SyncEngine
 
 /// The options of the three commands that exchange changes with a remote.
-package struct RemoteOptions: ParsableArguments {
+package struct RemoteOptions: ParsableArguments, PassphraseOptions {
+    static let kind = PassphraseKind.remote
+    static let fallback: PassphraseSource? = nil
+
     @Option(
         name: [.customShort("r"), .customLong("remote")],
         help: ArgumentHelp(
@@ -14,6 +17,23 @@ package struct RemoteOptions: ParsableArguments {
     package var given: String?
 
     package init() {}
+
+    @Option(
+        name: .customLong("remote-passphrase-file"),
+        help: .init(
+            "Read the remote's passphrase from a file (default: the store's passphrase; a folder or a bucket needs one of its own).",
+            valueName: "file"), completion: .file())
+    var passphraseFile: String?
+
+    @Option(
+        name: .customLong("remote-passphrase-command"),
+        help: .init("Run a command that prints the remote's passphrase.", valueName: "command"))
+    var passphraseCommand: String?
+
+    @Option(
+        name: .customLong("remote-passphrase-fd"),
+        help: .init("Read the remote's passphrase from a file descriptor.", valueName: "number"))
+    var passphraseDescriptor: Int32?
 
     @Option(
         help: ArgumentHelp(
@@ -30,10 +50,6 @@ package struct RemoteOptions: ParsableArguments {
     @OptionGroup var scope: ScopeOptions
 
     @OptionGroup var cost: FileCostOptions
-
-    @OptionGroup(
-        title: "Passphrase of the remote (default: the store's; a folder or a bucket needs one of its own)")
-    var passphrase: RemotePassphraseOptions
 
     package func validate() throws {
         let named = RemoteArgument(given)

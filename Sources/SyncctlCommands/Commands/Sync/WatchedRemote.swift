@@ -27,7 +27,7 @@ package struct WatchedRemote {
                 try store.synchronizer().knownRemotes(all: false, store: options.store)[0]
             }
         if case .server(let name) = chosen.argument {
-            guard !remote.scope.isGiven && !remote.passphrase.isGiven else {
+            guard !remote.scope.isGiven && !remote.isPassphraseGiven else {
                 throw Failure.usage(
                     "a server needs no passphrase, and what is exchanged with it is chosen with syncctl sync")
             }

@@ -49,7 +49,7 @@ struct SchemaCommand: ParsableCommand {
     }
 
     func validate() throws {
-        if remote == nil && (remoteCommand != nil || remotePassphrase.isGiven) {
+        if remote == nil && (remoteCommand != nil || remotePassphrase.isPassphraseGiven) {
             throw ValidationError("the remote's passphrase and --remote-command go with --remote <store>")
         }
         if remoteCommand != nil && !RemoteArgument(remote).isSSH {
