@@ -16,7 +16,11 @@ let package = Package(
         .target(name: "RawLoops", dependencies: ["SQLCipherLibrary"]),
         .target(
             name: "BenchmarkRows",
-            dependencies: [.product(name: "CipherStore", package: "CipherStore")], swiftSettings: settings),
+            dependencies: [
+                .product(name: "CipherStore", package: "CipherStore"),
+                .product(name: "SyncEngine", package: "CipherStore"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
@@ -24,6 +28,14 @@ let package = Package(
                 .product(name: "CipherStore", package: "CipherStore"),
                 .product(name: "SyncEngine", package: "CipherStore"),
                 .product(name: "TypedQueries", package: "CipherStore"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "GrowthBenchmarks",
+            dependencies: [
+                "BenchmarkRows",
+                .product(name: "CipherStore", package: "CipherStore"),
+                .product(name: "SyncEngine", package: "CipherStore"),
             ],
             swiftSettings: settings),
         .executableTarget(

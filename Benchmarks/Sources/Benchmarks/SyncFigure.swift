@@ -122,48 +122,6 @@ private func measureSmallPull(
         value: seconds * 1000, "ms", atMost: 20, peakMegabytes: peakMegabytes())
 }
 
-/// A connection that stays open from one synchronization to the next, as a server's does.
-private struct OpenStoreTransport: Transport {
-    // The benchmark has one thread.
-    nonisolated(unsafe) let peer: any SyncPeer
-
-    var name: String { "an open store" }
-
-    func connect(_ environment: SyncEnvironment) throws -> any SyncPeer { OpenPeer(peer) }
-}
-
-/// A peer that its session does not close.
-private final class OpenPeer: SyncPeer {
-    private let peer: any SyncPeer
-
-    init(_ peer: any SyncPeer) { self.peer = peer }
-
-    func greet() throws -> Greeting { try peer.greet() }
-
-    func send(
-        _ request: TransferRequest, progress: SyncProgressHandler?,
-        to sink: @escaping (UnsafeRawBufferPointer) throws -> Void
-    ) throws -> TransferSummary {
-        try peer.send(request, progress: progress, to: sink)
-    }
-
-    func receive(_ frames: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> ApplySummary {
-        try peer.receive(frames)
-    }
-
-    func meet(_ greeting: Greeting) throws -> [Fork] { try peer.meet(greeting) }
-
-    func state(_ kind: StateKind) throws -> ReplicaState? { try peer.state(kind) }
-
-    func renewIdentity(_ forks: [Fork]) throws { try peer.renewIdentity(forks) }
-
-    func remember(_ replica: ReplicaID, name: String, knowing vector: VersionVector) throws {
-        try peer.remember(replica, name: name, knowing: vector)
-    }
-
-    func close() {}
-}
-
 private func makeStore(_ folder: StoreFolder, _ name: String) throws -> (DatabaseQueue, Synchronizer) {
     let queue = try DatabaseQueue(path: folder.newPath(name), configuration: storeConfiguration)
     try queue.write { try $0.execute(sql: Trip.createTable) }

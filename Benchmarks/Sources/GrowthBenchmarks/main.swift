@@ -1,0 +1,3 @@
+import Foundation
+
+exit(GrowthProgram.run(Array(CommandLine.arguments.dropFirst())))
