@@ -82,6 +82,14 @@ import Testing
             "var queryFragment: TypedQueries.QueryFragment { callAsFunction().queryFragment }")
     }
 
+    @Test func aMemberOfAnInstanceIsCalledOnIt() {
+        expectExpansion(
+            "struct A { @DatabaseFunction func f(_ n: Int) -> Int { n } }",
+            has: "(body: { p0 in self.f(p0) })")
+        expectExpansion(
+            "struct A { @DatabaseFunction var state: Bool { true } }", has: "(body: { self.state })")
+    }
+
     @Test func aPrivateFunctionStaysInItsFile() {
         expectExpansion(
             "@DatabaseFunction private func f() -> Int { 1 }", has: "fileprivate nonisolated var $f",
@@ -104,13 +112,6 @@ import Testing
                 "SQLite passes values of fixed types: the function can't be generic",
                 "Remove the generic parameters"),
             fix: "Remove the generic parameters", fixed: "@DatabaseFunction func f(_ a: T) -> Int { 1 }")
-    }
-
-    @Test func aMemberWithoutStaticHasNoInstance() {
-        expectDiagnostics(
-            "struct A { @DatabaseFunction 👉func f() -> Int { 1 } }",
-            .error("SQLite calls the function without an instance: it must be static", "Add 'static'"),
-            fix: "Add 'static'", fixed: "struct A { @DatabaseFunction static func f() -> Int { 1 } }")
     }
 
     @Test func parametersAreValues() {

@@ -4,19 +4,6 @@ import SwiftSyntaxMacros
 
 /// What SQLite can't call.
 extension DatabaseFunctionReader {
-    /// SQLite has no `self`: a member must belong to the type.
-    mutating func checkOwner(_ modifiers: DeclModifierListSyntax, keyword: TokenSyntax) {
-        let isMember =
-            context.lexicalContext.first.map { $0.asProtocol((any DeclGroupSyntax).self) != nil } ?? false
-        let isStatic = modifiers.contains { ["static", "class"].contains($0.name.text) }
-        guard isMember, !isStatic else { return }
-        let fixed = keyword.with(\.tokenKind, .identifier("static \(keyword.text)"))
-        fail(
-            "function-instance", at: keyword,
-            "SQLite calls the function without an instance: it must be static",
-            [.replace(keyword, with: fixed, "Add 'static'")])
-    }
-
     mutating func check(_ function: FunctionDeclSyntax) {
         let effects = function.signature.effectSpecifiers
         if let effects, let async = effects.asyncSpecifier {

@@ -23,7 +23,7 @@ struct DatabaseFunctionEmission {
 
     /// The function as a closure. It is named here, where its own name means it.
     private var body: String {
-        let name = model.name.source
+        let name = (model.isOfInstance ? "self." : "") + model.name.source
         let attempt = model.isThrowing ? "try " : ""
         switch model.form {
         case .scalar(let parameters):

@@ -34,5 +34,7 @@ struct DatabaseFunctionModel {
     let isDeterministic: ExprSyntax
     let isThrowing: Bool
     let isStatic: Bool
+    /// Whether it is called on an instance.
+    let isOfInstance: Bool
     let access: Access
 }

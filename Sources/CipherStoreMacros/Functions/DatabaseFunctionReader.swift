@@ -35,7 +35,6 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
     // MARK: Declarations
 
     private mutating func read(_ function: FunctionDeclSyntax) -> DatabaseFunctionModel? {
-        checkOwner(function.modifiers, keyword: function.funcKeyword)
         check(function)
         let signature = functionType()
         let parameters = function.signature.parameterClause.parameters
@@ -52,11 +51,11 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
             outputRepresentation: Self.isVoid(output) ? nil : signature?.returnClause.type.trimmed ?? output,
             isDeterministic: isDeterministic(),
             isThrowing: function.signature.effectSpecifiers?.throwsClause != nil,
-            isStatic: isStatic(function.modifiers), access: Access(function.modifiers))
+            isStatic: isStatic(function.modifiers), isOfInstance: isOfInstance(function.modifiers),
+            access: Access(function.modifiers))
     }
 
     private mutating func read(_ variable: VariableDeclSyntax) -> DatabaseFunctionModel? {
-        checkOwner(variable.modifiers, keyword: variable.bindingSpecifier)
         guard let binding = variable.bindings.first, variable.bindings.count == 1,
             let pattern = binding.pattern.as(IdentifierPatternSyntax.self)
         else {
@@ -83,7 +82,8 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
             name: name, sqlName: sqlName() ?? name.text, form: .property, output: type,
             outputRepresentation: functionType()?.returnClause.type.trimmed ?? representation() ?? type,
             isDeterministic: isDeterministic(), isThrowing: Self.throwsInGetter(binding),
-            isStatic: isStatic(variable.modifiers), access: Access(variable.modifiers))
+            isStatic: isStatic(variable.modifiers), isOfInstance: isOfInstance(variable.modifiers),
+            access: Access(variable.modifiers))
     }
 
     private static func throwsInGetter(_ binding: PatternBindingSyntax) -> Bool {
@@ -147,6 +147,13 @@ struct DatabaseFunctionReader<Context: MacroExpansionContext> {
     private static func isVoid(_ type: TypeSyntax?) -> Bool {
         guard let type else { return true }
         return ["Void", "()", "Swift.Void"].contains(type.trimmedDescription)
+    }
+
+    /// Whether it is a member that needs an instance, which the closure that SQLite calls holds.
+    private func isOfInstance(_ modifiers: DeclModifierListSyntax) -> Bool {
+        let isMember =
+            context.lexicalContext.first.map { $0.asProtocol((any DeclGroupSyntax).self) != nil } ?? false
+        return isMember && !isStatic(modifiers)
     }
 
     private func isStatic(_ modifiers: DeclModifierListSyntax) -> Bool {

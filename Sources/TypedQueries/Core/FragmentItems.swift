@@ -21,6 +21,22 @@ extension QueryFragment {
         return result
     }
 
+    /// The piece with another type in all references to a table.
+    func retargeted<Old: Table, New: Table>(_ old: Old.Type, to new: New.Type) -> QueryFragment {
+        let (old, new) = (UInt(bitPattern: ObjectIdentifier(old)), UInt(bitPattern: ObjectIdentifier(new)))
+        var result = self
+        var index = 0
+        // The forms of a choice stand behind it, item by item.
+        while index < code.count {
+            let length = Code.length(code[index])
+            if length == 9, code[...].load(UInt.self, index + 1) == old {
+                withUnsafeBytes(of: new) { result.code.replaceSubrange(index + 1..<index + 9, with: $0) }
+            }
+            index += length
+        }
+        return result
+    }
+
     private static func unqualified(_ code: ArraySlice<UInt8>, _ type: UInt) -> [UInt8] {
         var result: [UInt8] = []
         var index = code.startIndex

@@ -37,6 +37,12 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
         Comparison(left, " / ", right)
     }
 
+    /// The number.
+    @inlinable
+    public static prefix func + (expression: Self) -> UnaryExpression<Self, QueryValue> {
+        UnaryExpression("+(", expression, ")")
+    }
+
     /// The number with the other sign.
     @inlinable
     public static prefix func - (expression: Self) -> UnaryExpression<Self, QueryValue> {
@@ -123,7 +129,50 @@ extension SQLQueryExpression where QueryValue: QueryRepresentable, QueryValue.Qu
     }
 }
 
+extension SQLQueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped: SignedNumeric {
+    /// Gives what is assigned the other sign.
+    public mutating func negate() { self = Self(-self) }
+}
+
+extension SQLQueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped: BinaryInteger {
+    /// Keeps the bits that are set in both.
+    public static func &= <Other: QueryExpression>(left: inout Self, right: Other)
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        left = Self(left & right)
+    }
+
+    /// Sets the bits that are set in the other.
+    public static func |= <Other: QueryExpression>(left: inout Self, right: Other)
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
+        left = Self(left | right)
+    }
+
+    /// Shifts the bits of what is assigned to the left.
+    public static func <<= <Other: QueryExpression>(left: inout Self, right: Other)
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped: BinaryInteger {
+        left = Self(left << right)
+    }
+
+    /// Shifts the bits of what is assigned to the right.
+    public static func >>= <Other: QueryExpression>(left: inout Self, right: Other)
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped: BinaryInteger {
+        left = Self(left >> right)
+    }
+}
+
 extension SQLQueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped == String {
+    /// Adds a text to what is assigned.
+    public mutating func append<Other: QueryExpression>(_ other: Other)
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == String {
+        self += other
+    }
+
+    /// Adds a text to what is assigned.
+    public mutating func append<Other: QueryExpression>(contentsOf other: Other)
+    where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == String {
+        self += other
+    }
+
     /// Adds a text to what is assigned.
     public static func += <Other: QueryExpression>(left: inout Self, right: Other)
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == String {

@@ -107,6 +107,13 @@ extension PartialSelectStatement {
     }
 }
 
+extension SQLQueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped == String {
+    /// Whether the text has another in it, without regard to the case of ASCII letters.
+    ///
+    /// This expression may be a statement as well, whose `contains` is about its rows. For a text, it is about the text.
+    public func contains(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "%") }
+}
+
 extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped == String {
     /// `LIKE`: whether the text has a form, in which `%` stands for any text and `_` for any character.
     ///
@@ -139,7 +146,7 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
         return SQLQueryExpression(fragment)
     }
 
-    private func pattern(_ prefix: String, _ text: String, _ suffix: String) -> SQLQueryExpression<Bool> {
+    fileprivate func pattern(_ prefix: String, _ text: String, _ suffix: String) -> SQLQueryExpression<Bool> {
         let needsEscape = text.contains { "%_\\".contains($0) }
         let escaped =
             needsEscape ? text.reduce(into: "") { $0 += "%_\\".contains($1) ? "\\\($1)" : "\($1)" } : text

@@ -17,6 +17,7 @@
 ///     func writeValues(to row: inout RowWriter) { row.write(title, as: String.self) }
 /// }
 /// ```
+@dynamicMemberLookup
 public protocol Table: QueryRepresentable, QueryExpression, Sendable
 where QueryValue == Self, TableColumns.QueryValue == Self {
     /// The columns.
@@ -53,6 +54,12 @@ where QueryValue == Self, TableColumns.QueryValue == Self {
 }
 
 extension Table {
+    /// A column, by its name in SQL that is written by hand: `#sql("SELECT \(Reminder.title) FROM \(Reminder.self)")`.
+    @inlinable
+    public static subscript<Member>(dynamicMember keyPath: KeyPath<TableColumns, Member>) -> Member {
+        columns[keyPath: keyPath]
+    }
+
     /// The columns.
     @inlinable
     public static var columns: TableColumns { TableColumns() }
@@ -208,4 +215,9 @@ public protocol TableDraft: Table {
 
     /// Makes a draft of a row.
     init(_ other: PrimaryTable)
+}
+
+extension TableDraft where DefaultScope == Where<Self> {
+    /// The rows that queries of the table begin with.
+    public static var all: Where<Self> { Where.standard(of: PrimaryTable.self) }
 }

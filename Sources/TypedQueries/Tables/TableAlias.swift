@@ -90,6 +90,9 @@ public struct TableAlias<Base: Table, Name: AliasName>: Table {
     /// The table.
     public static var tableFragment: QueryFragment { Base.tableFragment }
 
+    /// The rows that queries of the table begin with.
+    public static var all: Where<Self> { Where.standard(of: Base.self) }
+
     /// The number of the table's columns.
     @inlinable
     public static var columnWidth: Int { Base.columnWidth }

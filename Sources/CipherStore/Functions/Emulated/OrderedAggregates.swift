@@ -1,7 +1,7 @@
 /// Aggregates with an order and a condition, for engines without `ORDER BY` or `FILTER` in functions.
 ///
-/// The arguments are the condition, a text with a letter for each term of the order, those of the function, and the
-/// terms: `cipherstore_group_concat(done, 'd', title, ', ', created)` stands for
+/// The arguments are the condition, a text with a letter for each term of the order (behind an equals sign when equal
+/// arguments count once), those of the function, and the terms: `cipherstore_group_concat(done, 'd', title, ', ', created)` stands for
 /// `group_concat(title, ', ' ORDER BY created DESC) FILTER (WHERE done)`.
 enum OrderedAggregates {
     static let all = [
@@ -22,9 +22,11 @@ enum OrderedAggregates {
 }
 
 /// Rows with the values that order them.
-private struct OrderedRows<Payload> {
+private struct OrderedRows<Payload: Hashable> {
     private var rows: [(keys: [OrderedValue], payload: Payload)] = []
     private var form: [UInt8] = []
+    private var isDistinct = false
+    private var known: Set<Payload> = []
 
     /// Adds a row, unless its condition is not met.
     ///
@@ -38,11 +40,15 @@ private struct OrderedRows<Payload> {
             throw DatabaseError(message: "wrong number of arguments to an ordered aggregate")
         }
         guard call[0].double != 0 else { return }
-        if rows.isEmpty { form = [UInt8](call[1].text) }
+        if rows.isEmpty {
+            form = [UInt8](call[1].text)
+            isDistinct = form.first == UInt8(ascii: "=")
+            if isDistinct { form.removeFirst() }
+        }
         guard call.argumentCount == 2 + argumentCount + form.count else {
             throw DatabaseError(message: "wrong number of arguments to an ordered aggregate")
         }
-        guard let kept = try payload(2) else { return }
+        guard let kept = try payload(2), !isDistinct || known.insert(kept).inserted else { return }
         let keys = (2 + argumentCount..<call.argumentCount).map { OrderedValue(call[$0]) }
         rows.append((keys, kept))
     }
@@ -64,14 +70,19 @@ private struct OrderedRows<Payload> {
 
 /// `group_concat` with an order.
 private final class OrderedTexts: AggregateState {
-    private var rows = OrderedRows<(text: [UInt8], separator: [UInt8])>()
+    private struct Text: Hashable {
+        let text: [UInt8]
+        let separator: [UInt8]
+    }
+
+    private var rows = OrderedRows<Text>()
 
     func step(_ call: FunctionCall) throws {
         try rows.add(call, argumentCount: 2) { first in
             guard call[first].storageClass != RawColumn.nullClass else { return nil }
             let text = [UInt8](call[first].text)
             let hasSeparator = call[first + 1].storageClass != RawColumn.nullClass
-            return (text, hasSeparator ? [UInt8](call[first + 1].text) : [])
+            return Text(text: text, separator: hasSeparator ? [UInt8](call[first + 1].text) : [])
         }
     }
 

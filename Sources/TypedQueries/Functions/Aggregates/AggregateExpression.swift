@@ -93,14 +93,15 @@ public struct AggregateExpression<QueryValue>: WritableExpression, Sendable {
         fragment.append(literal: ")")
     }
 
-    /// A function of the library: the condition, the form of the order, the arguments, the terms.
+    /// A function of the library: the condition, the form of the order, the arguments, the terms. The form begins with
+    /// an equals sign when equal arguments count once.
     private func writeEmulated(
         _ name: StaticString, _ order: OrderingTerms?, to fragment: inout QueryFragment
     ) {
         fragment.append(sql: name)
         fragment.append(literal: "(")
         if let filter { fragment.append(filter) } else { fragment.append(literal: "1") }
-        fragment.append(literal: ", '")
+        fragment.append(sql: isDistinct ? ", '=" : ", '")
         fragment.append(sql: (order?.form ?? "") as String)
         fragment.append(literal: "', ")
         fragment.append(argument)

@@ -22,6 +22,9 @@ public struct JSONElements<Element: QueryRepresentable>: PartialSelectStatement,
     /// Feeds the SQL and the values to a hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(array) }
 
+    /// The number of elements.
+    public func count() -> SQLQueryExpression<Int> { SQLQueryExpression("(SELECT count(*) FROM (\(self)))") }
+
     /// Adds the statement.
     public func writeStatement(to fragment: inout QueryFragment) {
         fragment.appendChoice(.jsonTables) {

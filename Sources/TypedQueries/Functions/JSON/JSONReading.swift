@@ -1,3 +1,5 @@
+import Foundation
+
 // Functions that read JSON, in text or in binary form.
 
 extension QueryExpression where QueryValue: JSONStorage {
@@ -12,7 +14,11 @@ extension QueryExpression where QueryValue: JSONStorage {
     public func jsonExtract<Value: QueryRepresentable>(
         _ path: JSONKeyPath<QueryValue.JSONValue, Value>
     ) -> SQLQueryExpression<Value.QueryUnwrapped?> {
-        SQLQueryExpression(jsonCall("extract", path))
+        // JSON has identifiers in upper case; they are stored and bound in lower case.
+        guard Value.QueryUnwrapped.self == UUID.self else {
+            return SQLQueryExpression(jsonCall("extract", path))
+        }
+        return SQLQueryExpression("(\(jsonCall("extract", path)) COLLATE NOCASE)")
     }
 
     /// A part of the JSON that is JSON itself, NULL when it is not there.

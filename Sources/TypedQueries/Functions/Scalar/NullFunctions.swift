@@ -1,6 +1,31 @@
 // Functions that choose among values.
 
 extension QueryExpression {
+    /// An expression of the value, and NULL when that is NULL.
+    ///
+    /// ```swift
+    /// Reminder.select { $0.priority.map { $0 < 3 } }
+    /// // SELECT CASE WHEN ("reminders"."priority") IS NOT NULL THEN ("reminders"."priority") < (3) END FROM "reminders"
+    /// ```
+    @_disfavoredOverload
+    public func map<Wrapped: QueryRepresentable, Value: QueryRepresentable>(
+        _ transform: (SQLQueryExpression<Wrapped>) -> some QueryExpression<Value>
+    ) -> SQLQueryExpression<Value?> where QueryValue == Wrapped? {
+        let value = queryFragment
+        let result = transform(SQLQueryExpression(value)).queryFragment
+        return SQLQueryExpression("CASE WHEN (\(value)) IS NOT NULL THEN \(result) END")
+    }
+
+    /// An expression of the value that may be NULL itself, and NULL when the value is.
+    @_disfavoredOverload
+    public func flatMap<Wrapped: QueryRepresentable, Value: QueryRepresentable>(
+        _ transform: (SQLQueryExpression<Wrapped>) -> some QueryExpression<Value?>
+    ) -> SQLQueryExpression<Value?> where QueryValue == Wrapped? {
+        let value = queryFragment
+        let result = transform(SQLQueryExpression(value)).queryFragment
+        return SQLQueryExpression("CASE WHEN (\(value)) IS NOT NULL THEN \(result) END")
+    }
+
     /// The value, or another one when it is NULL.
     ///
     /// ```swift

@@ -34,6 +34,13 @@ public struct Update<Root: Table, Returning>: WritableStatement {
         return result
     }
 
+    /// Adds the condition that a column is true.
+    public func `where`(_ keyPath: KeyPath<Root.TableColumns, some QueryExpression<Bool>>) -> Self {
+        var result = self
+        result.conditions.append(Root.columns[keyPath: keyPath].queryFragment)
+        return result
+    }
+
     /// Adds the statement, or nothing when nothing is assigned.
     public func writeStatement(to fragment: inout QueryFragment) {
         guard !assignments.isEmpty, !isNone else { return }
@@ -84,6 +91,13 @@ public struct Delete<Root: Table, Returning>: WritableStatement {
         return result
     }
 
+    /// Adds the condition that a column is true.
+    public func `where`(_ keyPath: KeyPath<Root.TableColumns, some QueryExpression<Bool>>) -> Self {
+        var result = self
+        result.conditions.append(Root.columns[keyPath: keyPath].queryFragment)
+        return result
+    }
+
     /// Adds the statement.
     public func writeStatement(to fragment: inout QueryFragment) {
         guard !isNone else { return }
@@ -97,6 +111,38 @@ public struct Delete<Root: Table, Returning>: WritableStatement {
             conditions.writeConjunction(to: &fragment)
         }
         if !returned.isEmpty { fragment.writeReturning(returned) }
+    }
+}
+
+extension Update where Root: PrimaryKeyedTable {
+    /// Adds that the key is a value.
+    public func find(_ key: Root.PrimaryKey.QueryOutput) -> Self {
+        var result = self
+        result.conditions.append(Where<Root>(scope: .unscoped).find(key).conditions)
+        return result
+    }
+
+    /// Adds that the key is one of several.
+    public func find(_ keys: some Sequence<Root.PrimaryKey.QueryOutput>) -> Self {
+        var result = self
+        result.conditions.append(Where<Root>(scope: .unscoped).find(keys).conditions)
+        return result
+    }
+}
+
+extension Delete where Root: PrimaryKeyedTable {
+    /// Adds that the key is a value.
+    public func find(_ key: Root.PrimaryKey.QueryOutput) -> Self {
+        var result = self
+        result.conditions.append(Where<Root>(scope: .unscoped).find(key).conditions)
+        return result
+    }
+
+    /// Adds that the key is one of several.
+    public func find(_ keys: some Sequence<Root.PrimaryKey.QueryOutput>) -> Self {
+        var result = self
+        result.conditions.append(Where<Root>(scope: .unscoped).find(keys).conditions)
+        return result
     }
 }
 

@@ -135,13 +135,12 @@ public struct With<Base: Statement>: WritableStatement {
     /// Adds the statement.
     public func writeStatement(to fragment: inout QueryFragment) {
         let query = base.query
-        guard !query.isEmpty else { return }
-        if !tables.isEmpty {
-            if query.code.first == QueryFragment.Code.part { fragment.beginPart(.commonTables) }
-            fragment.append(literal: "WITH ")
-            fragment.append(tables.commaSeparated)
-            fragment.append(literal: "\n")
-        }
+        // A query of a table that has no rows is not run, as that of the table itself is not.
+        guard !query.isEmpty, !tables.isEmpty else { return }
+        if query.code.first == QueryFragment.Code.part { fragment.beginPart(.commonTables) }
+        fragment.append(literal: "WITH ")
+        fragment.append(tables.commaSeparated)
+        fragment.append(literal: "\n")
         fragment.append(query)
     }
 }

@@ -22,6 +22,13 @@ public struct FragmentList: Hashable, Sendable {
         rest.append(contentsOf: other.rest)
     }
 
+    /// The pieces, each changed.
+    func mapped(_ change: (QueryFragment) -> QueryFragment) -> FragmentList {
+        var result = FragmentList(change(first))
+        result.rest = rest.map(change)
+        return result
+    }
+
     /// Whether the list begins with another.
     func begins(with other: FragmentList) -> Bool {
         other.isEmpty || first == other.first && rest.starts(with: other.rest)

@@ -102,6 +102,12 @@ extension Select {
         return with { $0.groupConditions.append(condition) }
     }
 
+    /// A condition on groups: that a column is true.
+    public func having(_ keyPath: KeyPath<From.TableColumns, some QueryExpression<Bool>>) -> Self {
+        let condition = From.columns[keyPath: keyPath].queryFragment
+        return with { $0.groupConditions.append(condition) }
+    }
+
     /// Orders rows.
     @inlinable
     public func order<each Other: Table>(

@@ -146,7 +146,49 @@ extension Table {
     }
 }
 
+extension Table {
+    /// `EXISTS`: whether there is a row.
+    public static func exists() -> UnaryExpression<SQLQueryExpression<()>, Bool> { Where<Self>().exists() }
+}
+
+extension TableDraft {
+    /// The row with a key, as a draft.
+    public static func find(_ key: PrimaryTable.PrimaryKey.QueryOutput) -> Where<Self> {
+        all(PrimaryTable.find(key))
+    }
+
+    /// The rows with keys, as drafts.
+    public static func find(_ keys: some Sequence<PrimaryTable.PrimaryKey.QueryOutput>) -> Where<Self> {
+        all(PrimaryTable.find(keys))
+    }
+
+    /// The rows of the default scope that meet the conditions of a query of the table.
+    private static func all(_ query: Where<PrimaryTable>) -> Where<Self> {
+        Where(query.conditions.mapped { $0.retargeted(PrimaryTable.self, to: Self.self) })
+    }
+}
+
+extension TableAlias where Base: PrimaryKeyedTable {
+    /// The row with a key.
+    public static func find(_ key: Base.PrimaryKey.QueryOutput) -> Where<Self> { all(Base.find(key)) }
+
+    /// The rows with keys.
+    public static func find(_ keys: some Sequence<Base.PrimaryKey.QueryOutput>) -> Where<Self> {
+        all(Base.find(keys))
+    }
+
+    private static func all(_ query: Where<Base>) -> Where<Self> {
+        Where(query.conditions.mapped { $0.retargeted(Base.self, to: Self.self) })
+    }
+}
+
 extension PrimaryKeyedTable {
+    /// The rows whose keys a statement gives.
+    public static func find<Key: QueryRepresentable>(_ keys: some PartialSelectStatement<Key>) -> Where<Self>
+    where Key.QueryUnwrapped == PrimaryKey.QueryUnwrapped {
+        Where<Self>().find(keys)
+    }
+
     /// The row with a key.
     @inlinable
     public static func find(_ key: PrimaryKey.QueryOutput) -> Where<Self> { Where<Self>().find(key) }

@@ -57,6 +57,13 @@ extension Where {
         asSelect().having(predicate)
     }
 
+    /// A condition on groups: that a column is true.
+    public func having(
+        _ keyPath: KeyPath<From.TableColumns, some QueryExpression<Bool>>
+    ) -> Select<(), From, NoJoins> {
+        asSelect().having(keyPath)
+    }
+
     /// Orders rows.
     @inlinable
     public func order(

@@ -51,6 +51,18 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
         return all.conditions.isEmpty && all.scope != .none
     }
 
+    /// The rows of a table's default scope, as those of a type that stands for the table: an alias, or drafts.
+    ///
+    /// An order or a limit of the scope is left out, and so is what needs other tables.
+    static func standard<Base: Table>(of base: Base.Type) -> Self {
+        let all = Base.all
+        if let all = all as? Where<Base>, all.conditions.isEmpty, all.scope != .none { return Where() }
+        let clauses = all.asSelect().clauses
+        guard !clauses.isNone else { return Where(scope: .none) }
+        guard clauses.joins.isEmpty else { return Where() }
+        return Where(clauses.conditions.mapped { $0.retargeted(base, to: From.self) })
+    }
+
     /// The clauses, with those of the type's `all`.
     @usableFromInline var clauses: SelectClauses {
         var clauses = SelectClauses()
@@ -70,6 +82,18 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
 }
 
 extension Where {
+    /// Rows that meet a condition, where a query of the table is expected: `.and(.where(\.isFlagged))`.
+    public static func `where`(
+        @QueryFragmentBuilder<Bool> _ predicate: (From.TableColumns) -> FragmentList
+    ) -> Self {
+        Where(predicate(From.columns))
+    }
+
+    /// Rows of which a column is true, where a query of the table is expected.
+    public static func `where`(_ keyPath: KeyPath<From.TableColumns, some QueryExpression<Bool>>) -> Self {
+        Where(FragmentList(From.columns[keyPath: keyPath].queryFragment))
+    }
+
     /// Adds a condition.
     @inlinable
     public func `where`(
@@ -96,8 +120,11 @@ extension Where {
     }
 
     /// Rows that meet the conditions of this query or of another.
+    ///
+    /// A query without conditions adds nothing: a chain of `or` can begin with `all`.
     public func or(_ other: Self) -> Self {
-        guard !conditions.isEmpty, !other.conditions.isEmpty else { return Where(scope: scope) }
+        if scope == .none || conditions.isEmpty { return other }
+        if other.scope == .none || other.conditions.isEmpty { return self }
         var fragment = QueryFragment("(")
         conditions.writeConjunction(to: &fragment)
         fragment.append(literal: ") OR (")
@@ -159,6 +186,16 @@ extension Where where From: PrimaryKeyedTable {
         fragment.append(list: keys, of: From.PrimaryKey.self)
         fragment.append(literal: ")")
         result.conditions.append(fragment)
+        return result
+    }
+}
+
+extension Where where From: PrimaryKeyedTable {
+    /// Adds that the key is one of those that a statement gives.
+    public func find<Key: QueryRepresentable>(_ keys: some PartialSelectStatement<Key>) -> Self
+    where Key.QueryUnwrapped == From.PrimaryKey.QueryUnwrapped {
+        var result = self
+        result.conditions.append(From.columns.primaryKey.in(keys).queryFragment)
         return result
     }
 }
