@@ -262,7 +262,8 @@ import Testing
         let b = try stores.clone(a, as: "b.db")
         let c = try stores.clone(b, as: "c.db")
         let archive = stores.path("backup.csa")
-        try b.synchronizer.archive(to: archive, lock: ArchiveLock(passphrase: Passphrase("archive"), cost: .minimum))
+        try b.synchronizer.archive(
+            to: archive, lock: ArchiveLock(passphrase: Passphrase("archive"), cost: .minimum))
         try b.insert(2, "after the archive")
         try b.meet(a)
         var all = [a, b, c]
@@ -288,7 +289,9 @@ import Testing
             _ = try a.peer.greet()
             points.append(
                 try a.queue.read { db in
-                    try ReplicaChain(db: db).locator(of: StoreMetadata.require(db).selfNumber, upTo: 99).first
+                    let metadata = try StoreMetadata.require(db)
+                    return try ReplicaChain(db: db).points(metadata, upTo: metadata.vector, peer: nil)[
+                        metadata.replicaID()]?.first
                 })
         }
         #expect(points[0]?.sequence == points[1]?.sequence)
@@ -304,15 +307,23 @@ import Testing
         }
         try a.queue.read { db in
             let chain = ReplicaChain(db: db)
-            let sid = try StoreMetadata.require(db).selfNumber
+            let metadata = try StoreMetadata.require(db)
+            let sid = metadata.selfNumber
             let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM _sync_chain")
             #expect(count ?? 0 < 260)
-            let locator = try chain.locator(of: sid, upTo: 400)
+            let own = try metadata.replicaID()
+            let locator = try #require(try chain.points(metadata, upTo: metadata.vector, peer: nil)[own])
             #expect(locator.count < 20)
             #expect(locator.first?.sequence == 400)
             let wrong = ChainPoint(sequence: 400, previous: 399, hash: Identifier128(high: 1, low: 1))
             #expect(try chain.find(wrong, of: sid) == .fork)
             #expect(try chain.find(locator[0], of: sid) == .same)
+            // Around what a peer knows, the neighbours are told too, and nothing beyond what is sent.
+            let known = VersionVector([own: 399])
+            let near = try #require(try chain.points(metadata, upTo: metadata.vector, peer: known)[own])
+            #expect(Set(locator).isSubset(of: near) && near.contains { $0.sequence == 399 })
+            let part = try #require(try chain.points(metadata, upTo: known, peer: nil)[own])
+            #expect(part.first?.sequence == 399)
             #expect(
                 try chain.find(ChainPoint(sequence: 900, previous: 1, hash: wrong.hash), of: sid) == .unknown)
         }

@@ -101,9 +101,9 @@ struct ReplicaChain {
 
     /// The point at a number.
     func point(of sid: Int64, at sequence: Int64) throws -> ChainPoint? {
-        let row = try Row.fetchOne(
-            db, sql: "SELECT oseq, previous, hash FROM _sync_chain WHERE sid = ? AND oseq = ?",
-            arguments: [sid, sequence])
+        let statement = try db.cachedStatement(
+            sql: "SELECT oseq, previous, hash FROM _sync_chain WHERE sid = ? AND oseq = ?")
+        let row = try Row.fetchOne(statement, arguments: [sid, sequence])
         return try row.map { try point($0) }
     }
 
@@ -128,11 +128,11 @@ struct ReplicaChain {
     }
 
     private func position(_ sequence: Int64, of sid: Int64) throws -> Position {
-        let row = try Row.fetchOne(
-            db,
+        let statement = try db.cachedStatement(
             sql: """
                 SELECT oseq, previous, hash FROM _sync_chain WHERE sid = ? AND oseq >= ? ORDER BY oseq LIMIT 1
-                """, arguments: [sid, sequence])
+                """)
+        let row = try Row.fetchOne(statement, arguments: [sid, sequence])
         guard let next = try row.map({ try point($0) }) else { return .unknown }
         if next.sequence == sequence { return .point(next.hash) }
         return next.previous < sequence ? .between : .unknown
@@ -145,23 +145,49 @@ struct ReplicaChain {
             arguments: [sid, point.sequence, point.previous, point.hash.data])
     }
 
+    /// The points to tell of all replicas.
+    ///
+    /// - parameters:
+    ///     - reach: The last change of each replica that is told of.
+    ///     - base: What the peer knows, around which it needs the points; nil when that is not known.
+    func points(
+        _ metadata: StoreMetadata, upTo reach: VersionVector, peer base: VersionVector?
+    ) throws -> [ReplicaID: [ChainPoint]] {
+        // All at once: one statement for each replica takes longer than what it reads.
+        var rows: [Int64: [Row]] = [:]
+        let statement = try db.cachedStatement(
+            sql: "SELECT oseq, previous, hash, sid FROM _sync_chain ORDER BY sid, oseq")
+        for row in try Row.fetchAll(statement) { rows[try row.decode(atIndex: 3), default: []].append(row) }
+        var points: [ReplicaID: [ChainPoint]] = [:]
+        for replica in metadata.replicas {
+            let last = reach[replica.id]
+            guard last > 0, let known = rows[replica.sid] else { continue }
+            var told: [Row] = []
+            for row in known {
+                guard try row.decode(Int64.self, atIndex: 0) <= last else { break }
+                told.append(row)
+            }
+            guard !told.isEmpty else { continue }
+            points[replica.id] =
+                try base.map { try self.points(of: told, around: $0[replica.id]) } ?? locator(of: told)
+        }
+        return points
+    }
+
     /// Points by which another replica finds the last one that it has in common with us,
     /// newest first: the last ones, and then ever fewer (as Bitcoin's block locators).
-    func locator(of sid: Int64, upTo sequence: Int64) throws -> [ChainPoint] {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT oseq, previous, hash FROM _sync_chain WHERE sid = ? AND oseq <= ? ORDER BY oseq DESC
-                """, arguments: [sid, sequence])
+    ///
+    /// - parameter rows: The points of one replica, from the oldest on.
+    private func locator(of rows: [Row]) throws -> [ChainPoint] {
         var points: [ChainPoint] = []
-        var index = 0
+        var index = rows.count - 1
         var step = 1
-        while index < rows.count {
+        while index >= 0 {
             points.append(try point(rows[index]))
             if points.count >= 4 { step *= 2 }
-            index += step
+            index -= step
         }
-        if let oldest = rows.last, points.count > 1, try point(oldest) != points.last {
+        if let oldest = rows.first, points.count > 1, try point(oldest) != points.last {
             points.append(try point(oldest))
         }
         assert(points.isOrdered { $0.sequence > $1.sequence }, "a locator goes from the newest point back")
@@ -170,18 +196,10 @@ struct ReplicaChain {
 
     /// What a peer needs that knows the replica up to a number: the neighbours of that
     /// number, which prove whether it is a point, and a locator.
-    func points(of sid: Int64, around known: Int64, upTo sequence: Int64) throws -> [ChainPoint] {
-        let near = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT oseq, previous, hash FROM _sync_chain WHERE sid = ?1 AND oseq <= ?3 AND oseq >= coalesce(
-                    (SELECT max(oseq) FROM _sync_chain WHERE sid = ?1 AND oseq <= ?2), 0)
-                ORDER BY oseq LIMIT 2
-                """, arguments: [sid, known, sequence]
-        ).map { try point($0) }
-        let points = Set(near + (try locator(of: sid, upTo: sequence))).sorted { $0.sequence > $1.sequence }
-        assert(points.allSatisfy { $0.sequence <= sequence }, "a point is told beyond what is sent")
-        return points
+    private func points(of rows: [Row], around known: Int64) throws -> [ChainPoint] {
+        let before = try rows.lastIndex { try $0.decode(Int64.self, atIndex: 0) <= known } ?? 0
+        let near = try rows[before...].prefix(2).map { try point($0) }
+        return Set(near + (try locator(of: rows))).sorted { $0.sequence > $1.sequence }
     }
 
     /// Forgets the points after the last one that two files have in common, which wrote under one replica id.

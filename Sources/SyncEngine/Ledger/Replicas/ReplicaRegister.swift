@@ -32,16 +32,8 @@ struct ReplicaRegister {
     /// - parameter base: What the peer knows; nil when that is not known.
     func facts(_ metadata: StoreMetadata, peer base: VersionVector?) throws -> ReplicaFacts {
         var facts = ReplicaFacts()
-        let chain = ReplicaChain(db: db)
         let coverage = try Coverage.load(db, metadata)
-        let reach = coverage.reach
-        for replica in metadata.replicas where reach[replica.id] > 0 {
-            let last = reach[replica.id]
-            let points =
-                try base.map { try chain.points(of: replica.sid, around: $0[replica.id], upTo: last) }
-                ?? chain.locator(of: replica.sid, upTo: last)
-            if !points.isEmpty { facts.chains[replica.id] = points }
-        }
+        facts.chains = try ReplicaChain(db: db).points(metadata, upTo: coverage.reach, peer: base)
         facts.floor = try floor(metadata)
         facts.known = try known(metadata)
         facts.acknowledged = try Acknowledgement(db: db).facts(metadata, coverage)
@@ -158,24 +150,21 @@ struct ReplicaRegister {
         _ vector: VersionVector, of replica: ReplicaID, at milliseconds: Int64,
         _ numbers: [ReplicaID: Int64]? = nil
     ) throws {
-        let sid = try number(of: replica, at: milliseconds)
-        var known: [ReplicaID: Int64] = [:]
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT p.rid, k.oseq FROM main._sync_known AS k JOIN _sync_replica AS p ON p.sid = k.origin
-                WHERE k.sid = ?
-                """, arguments: [sid])
-        for row in rows {
-            known[try StoreMetadata.identifier(row.decode(atIndex: 0))] = try row.decode(atIndex: 1)
-        }
         let numbers = try numbers ?? self.numbers()
-        let news = vector.sequences.filter { $0.value > known[$0.key] ?? 0 && numbers[$0.key] != nil }
+        let sid = try numbers[replica] ?? number(of: replica, at: milliseconds)
+        var known: [Int64: Int64] = [:]
+        let statement = try db.cachedStatement(sql: "SELECT origin, oseq FROM main._sync_known WHERE sid = ?")
+        try Row.fetchCursor(statement, arguments: [sid]).forEach {
+            known[try $0.decode(atIndex: 0)] = try $0.decode(atIndex: 1)
+        }
+        let news = vector.sequences.compactMap { origin, sequence in
+            numbers[origin].flatMap { sequence > known[$0] ?? 0 ? (origin: $0, sequence: sequence) : nil }
+        }
         guard !news.isEmpty else { return }
+        let insertion = try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO main._sync_known (sid, origin, oseq) VALUES (?, ?, ?)")
         for (origin, sequence) in news {
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO main._sync_known (sid, origin, oseq) VALUES (?, ?, ?)",
-                arguments: [sid, numbers[origin], min(sequence, AdmissionLimits.sequenceMax)])
+            try insertion.execute(arguments: [sid, origin, min(sequence, AdmissionLimits.sequenceMax)])
         }
         try db.execute(
             sql: "UPDATE _sync_replica SET seen = ? WHERE sid = ?", arguments: [milliseconds, sid])
@@ -192,11 +181,8 @@ struct ReplicaRegister {
 
     /// The local number of a replica, which it gets if it has none.
     func number(of replica: ReplicaID, at milliseconds: Int64) throws -> Int64 {
-        if let sid = try Int64.fetchOne(
-            db, sql: "SELECT sid FROM _sync_replica WHERE rid = ?", arguments: [replica.data])
-        {
-            return sid
-        }
+        let statement = try db.cachedStatement(sql: "SELECT sid FROM _sync_replica WHERE rid = ?")
+        if let sid = try Int64.fetchOne(statement, arguments: [replica.data]) { return sid }
         try db.execute(
             sql: "INSERT INTO _sync_replica (rid, seen) VALUES (?, ?)",
             arguments: [replica.data, milliseconds])
@@ -210,8 +196,8 @@ struct ReplicaRegister {
         _ replica: ReplicaID, at milliseconds: Int64, _ reason: ReplicaFacts.Retirement.Reason
     ) throws {
         let sid = try number(of: replica, at: milliseconds)
-        let known = try Int64.fetchOne(
-            db, sql: "SELECT reason FROM _sync_retired WHERE sid = ?", arguments: [sid])
+        let statement = try db.cachedStatement(sql: "SELECT reason FROM _sync_retired WHERE sid = ?")
+        let known = try Int64.fetchOne(statement, arguments: [sid])
         guard known == nil || (reason == .requested && known != Int64(reason.rawValue)) else { return }
         try db.execute(
             sql: "INSERT OR REPLACE INTO _sync_retired (sid, at, reason) VALUES (?, ?, ?)",

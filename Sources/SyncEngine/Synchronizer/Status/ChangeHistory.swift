@@ -36,7 +36,7 @@ extension Synchronizer {
     ///
     /// - parameter limit: How many at most.
     public func history(limit: Int) throws -> [HistoryEntry] {
-        try history(Self.historySQL(of: "1"), ["limit": limit])
+        try history { db, metadata in try NewestChanges(db: db, limit: max(0, limit)).rows(metadata) }
     }
 
     /// Reads the latest changes of one row, newest first.
@@ -50,24 +50,21 @@ extension Synchronizer {
             try SyncedTable.loadAll(db).first { $0.name.isSameIdentifier(as: table) }?.number
         }
         guard let number else { return [] }
-        return try history(
-            Self.historySQL(of: "tbl = :table AND pk = :key"),
-            ["limit": limit, "table": number, "key": key])
+        return try history { db, metadata in
+            try Row.fetchAll(
+                db, sql: Self.historyOfRowSQL,
+                arguments: ["limit": limit, "table": number, "key": key, "self": metadata.selfNumber])
+        }
     }
 
-    private func history(
-        _ sql: String, _ arguments: [String: (any DatabaseValueConvertible)?]
-    ) throws -> [HistoryEntry] {
+    private func history(_ read: (Database, StoreMetadata) throws -> [Row]) throws -> [HistoryEntry] {
         try database.read { db in
             let metadata = try StoreMetadata.require(db)
             let tables = Dictionary(
                 uniqueKeysWithValues: try SyncedTable.loadAll(db).map { ($0.number, $0) })
             let replicas = Dictionary(
                 metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
-            let rows = try Row.fetchAll(
-                db, sql: sql,
-                arguments: StatementArguments(arguments.merging(["self": metadata.selfNumber]) { $1 }))
-            return try rows.compactMap { row in
+            return try read(db, metadata).compactMap { row in
                 guard let table = tables[try row.decode(atIndex: 2)] else { return nil }
                 let replica: Int64 = try row.decode(atIndex: 1)
                 let mask = try row.decodeIfPresent(Int64.self, atIndex: 5)
@@ -80,22 +77,20 @@ extension Synchronizer {
         }
     }
 
-    /// - parameter condition: Which rows are meant, by `tbl` and `pk`.
-    private static func historySQL(of condition: String) -> String {
-        """
+    private static let historyOfRowSQL = """
         SELECT * FROM (
             SELECT ms, :self AS sid, tbl, pk, op, mask, NULL AS col, seq FROM _sync_log
-            WHERE op <> 0 AND \(condition)
+            WHERE op <> 0 AND tbl = :table AND pk = :key
             UNION ALL
             SELECT hlc >> 16, sid, tbl, pk, CASE WHEN cl & 1 THEN 1 ELSE 3 END, NULL, NULL, oseq
-            FROM _sync_row WHERE sid <> :self AND \(condition)
+            FROM _sync_row WHERE sid <> :self AND tbl = :table AND pk = :key
             UNION ALL
             SELECT c.hlc >> 16, c.sid, r.tbl, r.pk, 2, NULL, c.col, c.oseq
-            FROM _sync_cell AS c JOIN (SELECT r, tbl, pk FROM _sync_row WHERE \(condition)) AS r ON r.r = c.r
+            FROM _sync_cell AS c
+            JOIN (SELECT r, tbl, pk FROM _sync_row WHERE tbl = :table AND pk = :key) AS r ON r.r = c.r
             WHERE c.sid <> :self
         ) ORDER BY ms DESC, seq DESC LIMIT :limit
         """
-    }
 
     private func operation(_ row: Row) throws -> HistoryEntry.Operation {
         switch try row.decode(Int.self, atIndex: 4) & 0xF {
