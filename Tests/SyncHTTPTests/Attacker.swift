@@ -49,6 +49,18 @@ final class Attacker: Sendable {
             ByteText.bytes(base64: try JSONDocument.decode(Message.Session.self, from: answer).session))
     }
 
+    /// Sends a request once more when nothing of it was sent: the server closes connections on which it has refused
+    /// something, and idle ones, and this client may take one of them before it has heard of that.
+    private static func answer(to request: HTTPClientRequest, attempts: Int) async throws
+        -> HTTPClientResponse
+    {
+        do {
+            return try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        } catch ChannelError.ioOnClosedChannel where attempts > 1 {
+            return try await answer(to: request, attempts: attempts - 1)
+        }
+    }
+
     static func send(
         _ url: String, _ method: String, _ target: String, _ headers: [String: String], _ body: [UInt8]
     ) async throws -> (Int, [UInt8]) {
@@ -56,7 +68,7 @@ final class Attacker: Sendable {
         request.method = .init(rawValue: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if !body.isEmpty { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        let response = try await answer(to: request, attempts: 5)
         return (Int(response.status.code), Array(buffer: try await response.body.collect(upTo: 32 << 20)))
     }
 
