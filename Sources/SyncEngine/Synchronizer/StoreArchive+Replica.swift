@@ -19,14 +19,20 @@ extension Synchronizer {
         }
     }
 
-    /// The same, to where a function brings the bytes.
+    /// Writes an archive for new replicas, to where a function brings the bytes: without the keys, devices and remotes of
+    /// this file, which whoever opens it could read otherwise.
     func archive(
         lock: ArchiveLock, progress: StoreProgressHandler?, to output: @escaping (Data) throws -> Void
     ) throws {
         try database.writeWithoutTransaction { db in
             try StoreArchive.write(
-                of: db, lock: lock, preparation: FoldedStore.preparation(environment), now: now,
-                progress: progress, to: output)
+                of: db, lock: lock, preparation: FoldedStore.preparation(environment),
+                finishing: { copy in
+                    try copy.inTransaction {
+                        try RemoteSchema.forget(copy)
+                        return .commit
+                    }
+                }, now: now, progress: progress, to: output)
         }
     }
 

@@ -328,4 +328,20 @@ import Testing
                 try chain.find(ChainPoint(sequence: 900, previous: 1, hash: wrong.hash), of: sid) == .unknown)
         }
     }
+
+    @Test func pointsThatOtherProgramsHaveWrittenAreNotTold() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "x")
+        let before = try a.peer.greet().facts.chains
+        try a.queue.write { db in
+            let own = try StoreMetadata.require(db).selfNumber
+            try db.execute(
+                sql:
+                    "INSERT INTO _sync_chain (sid, oseq, previous, hash) VALUES (?, 'z', 0, x''), ('y', 1, 0, x'')",
+                arguments: [own])
+        }
+        #expect(try a.peer.greet().facts.chains == before)
+        #expect(before.count == 1)
+    }
 }

@@ -1,7 +1,8 @@
 /// Aggregates with an order and a condition, for engines without `ORDER BY` or `FILTER` in functions.
 ///
 /// The arguments are the condition, a text with a letter for each term of the order (behind an equals sign when equal
-/// arguments count once), those of the function, and the terms: `cipherstore_group_concat(done, 'd', title, ', ', created)` stands for
+/// arguments count once), those of the function, and the terms:
+/// `cipherstore_group_concat(done, 'd', title, ', ', created)` stands for
 /// `group_concat(title, ', ' ORDER BY created DESC) FILTER (WHERE done)`.
 enum OrderedAggregates {
     static let all = [

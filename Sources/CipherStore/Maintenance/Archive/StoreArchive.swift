@@ -49,12 +49,14 @@ public enum StoreArchive {
     ///     - source: An encrypted connection to a file, outside of a transaction.
     ///     - lock: Who can open it.
     ///     - preparation: What has to hold of the source when it is copied.
+    ///     - finishing: Changes the copy before it is sealed.
     ///     - now: What the archive says about when it was made.
     ///     - output: Takes the bytes, in their order and in pieces of at most 128 KiB.
     /// - throws: A ``StoreError``, a ``DatabaseError``, what `output` throws. The copy that is made beside the
     ///   source meanwhile, encrypted too, is removed in any case.
     package static func write(
-        of source: Database, lock: ArchiveLock, preparation: StorePreparation?, now: Date,
+        of source: Database, lock: ArchiveLock, preparation: StorePreparation?,
+        finishing: ((Database) throws -> Void)? = nil, now: Date,
         progress: StoreProgressHandler? = nil, to output: @escaping (Data) throws -> Void
     ) throws {
         let content = try Draft(of: source)
@@ -62,7 +64,8 @@ public enum StoreArchive {
         defer { inner.discard() }
         do {
             try content.write(
-                source, inner, lock, preparation, now, path: source.path, progress: progress
+                source, inner, lock, preparation, now, path: source.path, progress: progress,
+                finishing: finishing
             ) { output }
         } catch {
             throw StoreError.explaining(error, path: source.path)
@@ -89,7 +92,7 @@ public enum StoreArchive {
         func write(
             _ source: Database, _ inner: FileReplacement, _ lock: ArchiveLock,
             _ preparation: StorePreparation?, _ now: Date, path: String, progress: StoreProgressHandler?,
-            to output: () throws -> (Data) throws -> Void
+            finishing: ((Database) throws -> Void)? = nil, to output: () throws -> (Data) throws -> Void
         ) throws {
             let key = try fileKey.databaseKey(
                 salt: KeyDerivation.randomSalt(),
@@ -97,7 +100,7 @@ public enum StoreArchive {
             try StoreCopy.verifySource(source)
             try StoreCopy.fill(
                 inner.temporary, key: key, from: source, preparation: preparation, progress: progress,
-                finishing: nil)
+                finishing: finishing)
             try StoreVerification.verify(path: inner.temporary, key: key, rowCounts: nil, progress: progress)
             let header = ArchiveHeader(
                 stanza: try .lock(fileKey, for: lock), content: .database(key.settings),

@@ -153,24 +153,36 @@ struct ReplicaChain {
     func points(
         _ metadata: StoreMetadata, upTo reach: VersionVector, peer base: VersionVector?
     ) throws -> [ReplicaID: [ChainPoint]] {
-        // All at once: one statement for each replica takes longer than what it reads.
-        var rows: [Int64: [Row]] = [:]
+        // One statement for all: one for each replica takes longer than what it reads. Other programs may write to the
+        // table: what is no number of a change sorts behind all numbers.
         let statement = try db.cachedStatement(
-            sql: "SELECT oseq, previous, hash, sid FROM _sync_chain ORDER BY sid, oseq")
-        for row in try Row.fetchAll(statement) { rows[try row.decode(atIndex: 3), default: []].append(row) }
+            sql: """
+                SELECT oseq, previous, hash, sid FROM _sync_chain
+                WHERE sid IN (SELECT sid FROM _sync_replica) AND oseq <= ? ORDER BY sid, oseq
+                """)
+        let replicas = Dictionary(
+            metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
         var points: [ReplicaID: [ChainPoint]] = [:]
-        for replica in metadata.replicas {
-            let last = reach[replica.id]
-            guard last > 0, let known = rows[replica.sid] else { continue }
-            var told: [Row] = []
-            for row in known {
-                guard try row.decode(Int64.self, atIndex: 0) <= last else { break }
-                told.append(row)
-            }
-            guard !told.isEmpty else { continue }
-            points[replica.id] =
-                try base.map { try self.points(of: told, around: $0[replica.id]) } ?? locator(of: told)
+        var told: (replica: ReplicaID, rows: [Row])?
+        func conclude() throws {
+            guard let (replica, rows) = told, !rows.isEmpty else { return }
+            points[replica] =
+                try base.map { try self.points(of: rows, around: $0[replica]) } ?? locator(of: rows)
         }
+        // Of one replica at a time, so that they take no more memory the more there are.
+        let cursor = try Row.fetchCursor(statement, arguments: [Int64.max])
+        while let row = try cursor.next() {
+            guard let replica = replicas[try row.decode(atIndex: 3)], reach[replica] > 0 else { continue }
+            if told?.replica != replica {
+                try conclude()
+                told = (replica, [])
+            }
+            if try row.decode(Int64.self, atIndex: 0) <= reach[replica] { told?.rows.append(row.copy()) }
+        }
+        try conclude()
+        assert(
+            points.allSatisfy { replica, points in points.allSatisfy { $0.sequence <= reach[replica] } },
+            "a point is told beyond what is sent")
         return points
     }
 

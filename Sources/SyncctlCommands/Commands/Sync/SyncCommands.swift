@@ -4,6 +4,8 @@ import Foundation
 import SyncEngine
 
 /// The options of the three commands that exchange changes with a remote.
+///
+/// It has the options of ``RemotePassphraseOptions`` itself, as ``StoreOptions`` has those of the store's.
 package struct RemoteOptions: ParsableArguments, PassphraseOptions {
     static let kind = PassphraseKind.remote
     static let fallback: PassphraseSource? = nil
