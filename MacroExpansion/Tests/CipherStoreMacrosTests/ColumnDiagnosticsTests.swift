@@ -160,6 +160,8 @@ import Testing
             .warning(
                 "'primaryKey:' has no effect in '@Selection': only a table has it", "Remove 'primaryKey:'"),
             fix: "Remove 'primaryKey:'", fixed: "@Selection struct A { @Column(\"x\") let a: Int }")
+        // A group in a table may have a column that the database makes.
+        expectDiagnostics("@Selection struct A { @Column(generated: .virtual) let a: Int }")
     }
 
     @Test func aCaseHasOneValue() {

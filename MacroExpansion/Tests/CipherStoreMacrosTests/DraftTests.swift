@@ -22,7 +22,7 @@ import Testing
                     var title: Swift.String
                     var date: Date?
                     let listID: Int
-                    nonisolated struct TableColumns: TypedQueries.TableDefinition {
+                    nonisolated struct TableColumns: TypedQueries.DraftDefinition {
                         typealias QueryValue = Draft
                         init() {
                         }

@@ -21,7 +21,7 @@ import Testing
                         list: some TypedQueries.QueryExpression<RemindersList>,
                         count: some TypedQueries.QueryExpression<Int>,
                         title: some TypedQueries.QueryExpression<Swift.String> = "none",
-                        tags: some TypedQueries.QueryExpression<[String].JSONRepresentation>
+                        tags: some TypedQueries.QueryExpression<[String].JSONRepresentation> = TypedQueries.BindQueryExpression([], as: ([String].JSONRepresentation).self)
                     ) {
                         var row = TypedQueries.SelectionWriter()
                         row.write(list, as: RemindersList.self, named: "list")

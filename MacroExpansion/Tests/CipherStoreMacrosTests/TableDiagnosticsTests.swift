@@ -17,17 +17,12 @@ import Testing
             .error("'@Selection' can only be attached to a struct or an enum", "Remove '@Selection'"))
     }
 
-    @Test func aGenericTypeIsNoTable() {
-        expectDiagnostics(
-            "@Table struct Tag👉<Value> { let id: Int }",
-            .error(
-                "'@Table' can't be attached to a generic type: its rows have one type",
-                "Remove the generic parameters"),
-            fix: "Remove the generic parameters", fixed: "@Table struct Tag { let id: Int }")
+    @Test func aGenericEnumIsNoTable() {
+        expectDiagnostics("@Table struct Tag<Value> { let id: Int }")
         expectDiagnostics(
             "@Selection enum Tag👉<Value> { case a(Int) }",
             .error(
-                "'@Selection' can't be attached to a generic type: its rows have one type",
+                "'@Selection' can't be attached to a generic enum: its cases have one type each",
                 "Remove the generic parameters"),
             fix: "Remove the generic parameters", fixed: "@Selection enum Tag { case a(Int) }")
     }

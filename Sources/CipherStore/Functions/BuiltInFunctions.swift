@@ -53,12 +53,18 @@ extension Database {
     /// Adds the functions of newer versions of SQLite that the engine lacks.
     private func addMissingFunctions() {
         let features = EngineFeatures.current
-        if !features.supportsJSON { addJSONFunctions() }
+        if !features.supportsJSON {
+            addJSONFunctions()
+            let code = ResultCode(rawValue: JSONTable.add(to: handle))
+            precondition(code == .SQLITE_OK, "could not add the table json_each: \(code)")
+        }
         if !features.supportsJSONB { for function in JSONFunctions.binary { add(function: function, nil) } }
         if features.sqliteVersionNumber < 3_053_000 {
             for function in JSONFunctions.arrayInsertion { add(function: function, nil) }
         }
-        for function in NewerFunctions.missing(in: features.sqliteVersionNumber) { add(function: function, nil) }
+        for function in NewerFunctions.missing(in: features.sqliteVersionNumber) {
+            add(function: function, nil)
+        }
     }
 
     /// Adds the functions and collations that every connection has.

@@ -2,7 +2,7 @@
 ///
 /// They do what those of SQLite 3.46 do, except that they don't know JSON5. The
 /// operators `->` and `->>` are part of SQLite's grammar and
-/// can't be added; `json_each` and `json_tree` are tables and are missing too.
+/// can't be added. ``JSONTable`` is `json_each`; `json_tree` is missing.
 ///
 /// Source: <https://www.sqlite.org/json1.html>
 enum JSONFunctions {
@@ -31,7 +31,9 @@ enum JSONFunctions {
             function("_insert", nil) { try edit($0, .insert, "\(prefix)_insert") },
             function("_replace", nil) { try edit($0, .replace, "\(prefix)_replace") },
             function("_set", nil) { try edit($0, .set, "\(prefix)_set") },
-            DatabaseFunction(prefix + "_group_array", argumentCount: 1, traits: traits) { JSONGroupArray(isBinary) },
+            DatabaseFunction(prefix + "_group_array", argumentCount: 1, traits: traits) {
+                JSONGroupArray(isBinary)
+            },
             DatabaseFunction(prefix + "_group_object", argumentCount: 2, traits: traits) {
                 JSONGroupObject(isBinary)
             },
@@ -183,7 +185,8 @@ enum JSONFunctions {
         switch call[index].storageClass {
         case RawColumn.nullClass: return nil
         case RawColumn.blobClass:
-            guard let text = JSONBReader.text(of: call[index].blob), let json = try? JSONText(parsing: text) else {
+            guard let text = JSONBReader.text(of: call[index].blob), let json = try? JSONText(parsing: text)
+            else {
                 return try parseText(call[index].blob)
             }
             return json
@@ -218,7 +221,7 @@ enum JSONFunctions {
     }
 
     /// Returns a JSON value as the value of SQL that it stands for.
-    private static func returnSQLValue(_ json: JSONText, _ node: Int, _ call: FunctionCall) throws {
+    static func returnSQLValue(_ json: JSONText, _ node: Int, _ call: FunctionCall) throws {
         let bytes = json.text(of: node)
         switch json.nodes[node].kind {
         case .null: call.returnNull()
@@ -250,7 +253,8 @@ enum JSONFunctions {
             output.append(contentsOf: call[index].text)
         case RawColumn.textClass: JSONString.append(call[index].text, to: &output)
         case RawColumn.blobClass:
-            guard let text = JSONBReader.text(of: call[index].blob), (try? JSONText(parsing: text)) != nil else {
+            guard let text = JSONBReader.text(of: call[index].blob), (try? JSONText(parsing: text)) != nil
+            else {
                 throw DatabaseError(message: "JSON cannot hold BLOB values")
             }
             output += text

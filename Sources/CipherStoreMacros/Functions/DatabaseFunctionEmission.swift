@@ -101,7 +101,7 @@ struct DatabaseFunctionEmission {
 
     private var members: String {
         switch model.form {
-        case .scalar: [call, invocation].joined(separator: "\n")
+        case .scalar: ([call] + [plainCall].compactMap { $0 } + [invocation]).joined(separator: "\n")
         case .aggregate(let sequence, _): [aggregateCall, step(sequence), result].joined(separator: "\n")
         case .property: [call, property, invocation].joined(separator: "\n")
         }
@@ -133,6 +133,22 @@ extension DatabaseFunctionEmission {
             \(library).DatabaseFunctionCall<\(output)>(name, \(arguments))
         }
         """
+    }
+
+    /// The call as SQL writes it, without labels; nil where the call has none.
+    private var plainCall: String? {
+        guard columns.contains(where: { $0.label != nil }) else { return nil }
+        let parameters = columns.enumerated().map { index, parameter in
+            "_ p\(index): some \(library).QueryExpression<\(parameter.representation.trimmedDescription)>"
+        }
+        return """
+            @_disfavoredOverload
+            \(model.access.word)func callAsFunction(
+                \(parameters.joined(separator: ",\n    "))
+            ) -> some \(library).QueryExpression<\(output)> {
+                \(library).DatabaseFunctionCall<\(output)>(name, \(arguments))
+            }
+            """
     }
 
     private var property: String {

@@ -33,7 +33,7 @@ extension PropertyReader {
     /// Warns of arguments that say nothing about a row that isn't a table's.
     func reportTableOnlyArguments() {
         for column in columns {
-            for label in ["primaryKey", "generated", "lazyInitializable"] {
+            for label in ["primaryKey", "lazyInitializable"] {
                 guard let argument = column.arguments?.nodes[label] else { continue }
                 context.warning(
                     "selection-argument", at: argument,

@@ -9,41 +9,32 @@ enum TypeChecks {
         _ declaration: some DeclGroupSyntax, _ attribute: AttributeSyntax,
         in context: some MacroExpansionContext
     ) -> StructDeclSyntax? {
-        let macro = attribute.attributeName.trimmedDescription
         guard let structure = declaration.as(StructDeclSyntax.self) else {
             reportKind(declaration, attribute, in: context)
             return nil
         }
-        guard acceptsGenerics(structure.genericParameterClause, macro, in: context) else { return nil }
         return structure
     }
 
-    /// False, with a diagnostic, if there is a clause: a table is one type with one name.
+    /// False, with a diagnostic, if there is a clause: the cases of a table have types that are known.
     static func acceptsGenerics(
         _ clause: GenericParameterClauseSyntax?, _ macro: String, in context: some MacroExpansionContext
     ) -> Bool {
         guard let clause else { return true }
         var changes: [FixIt.Change] = []
-        if let name = clause.previousToken(viewMode: .sourceAccurate), let owner = clause.parent {
-            if let structure = owner.as(StructDeclSyntax.self) {
-                changes.append(
-                    .replace(
-                        oldNode: Syntax(structure),
-                        newNode: Syntax(
-                            structure.with(\.genericParameterClause, nil)
-                                .with(\.name, name.with(\.trailingTrivia, clause.trailingTrivia)))))
-            } else if let enumeration = owner.as(EnumDeclSyntax.self) {
-                changes.append(
-                    .replace(
-                        oldNode: Syntax(enumeration),
-                        newNode: Syntax(
-                            enumeration.with(\.genericParameterClause, nil)
-                                .with(\.name, name.with(\.trailingTrivia, clause.trailingTrivia)))))
-            }
+        if let name = clause.previousToken(viewMode: .sourceAccurate),
+            let enumeration = clause.parent?.as(EnumDeclSyntax.self)
+        {
+            changes.append(
+                .replace(
+                    oldNode: Syntax(enumeration),
+                    newNode: Syntax(
+                        enumeration.with(\.genericParameterClause, nil)
+                            .with(\.name, name.with(\.trailingTrivia, clause.trailingTrivia)))))
         }
         context.error(
             "generic-type", at: clause,
-            "'@\(macro)' can't be attached to a generic type: its rows have one type",
+            "'@\(macro)' can't be attached to a generic enum: its cases have one type each",
             fixIts: changes.isEmpty ? [] : [.changes("Remove the generic parameters", changes)])
         return false
     }

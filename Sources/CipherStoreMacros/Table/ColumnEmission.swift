@@ -8,6 +8,8 @@ struct ColumnEmission {
     /// The type that queries know.
     let type: String
     let isGenerated: Bool
+    /// The name of the property in JSON.
+    let jsonName: String
     /// The word of access with a blank, or nothing.
     let access: String
 
@@ -16,12 +18,14 @@ struct ColumnEmission {
         sqlName = column.sqlName
         type = column.queryType.trimmedDescription
         isGenerated = column.isGenerated
+        jsonName = owner.codingNames[column.name.text] ?? column.name.text
         access = column.access.word(within: owner.access)
     }
 
     init(name: DeclaredName, sqlName: String, type: String, isGenerated: Bool = false, access: String) {
         self.name = name
         self.sqlName = sqlName
+        jsonName = name.text
         self.type = type
         self.isGenerated = isGenerated
         self.access = access
@@ -36,6 +40,8 @@ struct TableEmission {
     let columns: [ColumnEmission]
     /// The name of the key's property, where there is a key.
     let primaryKey: DeclaredName?
+    /// Whether the type is the draft of a table.
+    var isDraft = false
 
     private var library: String { Library.name }
 
@@ -62,14 +68,24 @@ struct TableEmission {
                     let columns = Self()
                     return .init(
                         \(list)
-                    )
+                    )\(jsonNames)
                 }
             }
             """
     }
 
+    /// The names of the properties in JSON, where one of them is not its own, or not that of its column.
+    private var jsonNames: String {
+        guard columns.contains(where: { $0.jsonName != $0.sqlName || $0.jsonName != $0.name.text }) else {
+            return ""
+        }
+        let names = columns.map { "(\($0.name.text.literal), \($0.jsonName.literal))" }
+        return ".inJSON(\(names.joined(separator: ", ")))"
+    }
+
     private var definition: String {
-        primaryKey == nil ? "TableDefinition" : "PrimaryKeyedTableDefinition"
+        if isDraft { return "DraftDefinition" }
+        return primaryKey == nil ? "TableDefinition" : "PrimaryKeyedTableDefinition"
     }
 
     private var key: String {

@@ -42,7 +42,7 @@ struct DraftEmission {
     var declaration: String {
         let access = model.access.word
         let table = TableEmission(
-            root: "Draft", access: access, columns: fields.map(\.emission), primaryKey: nil)
+            root: "Draft", access: access, columns: fields.map(\.emission), primaryKey: nil, isDraft: true)
         let properties = fields.map { field in
             "\(field.emission.access)\(field.specifier) \(field.column.name.source): \(field.type)"
         }
@@ -95,7 +95,7 @@ struct DraftEmission {
 }
 
 /// Names that mean something else inside of a draft: `Self`, and the types nested in its table.
-private final class DraftNames: SyntaxRewriter {
+final class DraftNames: SyntaxRewriter {
     private let owner: String
     private let nested: Set<String>
 

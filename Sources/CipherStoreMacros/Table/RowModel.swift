@@ -12,6 +12,8 @@ struct RowModel {
     /// The word before names of the type in an extension.
     let aliasAccess: String
     let columns: [Column]
+    /// The names that a nested `CodingKeys` gives properties, by those of the properties.
+    let codingNames: [String: String]
 
     var primaryKey: Column? { columns.first(where: \.isPrimaryKey) }
 }
@@ -78,5 +80,24 @@ extension RowModel {
         access = Access(structure.modifiers)
         self.aliasAccess = aliasAccess
         self.columns = columns
+        codingNames = structure.codingNames
+    }
+}
+
+extension StructDeclSyntax {
+    /// The texts of the cases of a nested `CodingKeys`, by their names.
+    fileprivate var codingNames: [String: String] {
+        let keys = memberBlock.members.lazy.compactMap { $0.decl.as(EnumDeclSyntax.self) }
+            .first { $0.name.text == "CodingKeys" }
+        var names: [String: String] = [:]
+        for member in keys?.memberBlock.members ?? [] {
+            guard let list = member.decl.as(EnumCaseDeclSyntax.self) else { continue }
+            for element in list.elements {
+                let text = element.rawValue?.value.as(StringLiteralExprSyntax.self)?.representedLiteralValue
+                let name = DeclaredName(element.name).text
+                names[name] = text ?? name
+            }
+        }
+        return names
     }
 }

@@ -10,8 +10,10 @@ public enum EngineChoice: UInt8, Sendable {
     case jsonb = 4
     /// `ORDER BY` in aggregates.
     case aggregateOrdering = 5
-    /// `json_each`.
-    case jsonTables = 6
+    /// Arguments of a table behind `LEFT JOIN`, which leave out rows without others on old engines.
+    case outerTableArguments = 6
+    /// `'floor'`, a modifier of dates.
+    case dateFloor = 7
 
     /// Whether the engine has it.
     public var isSupported: Bool {
@@ -22,7 +24,7 @@ public enum EngineChoice: UInt8, Sendable {
         case .iif: features.sqliteVersionNumber >= 3_032_000
         case .jsonb: features.supportsJSONB
         case .aggregateOrdering: features.sqliteVersionNumber >= 3_044_000
-        case .jsonTables: features.supportsJSON
+        case .outerTableArguments, .dateFloor: features.sqliteVersionNumber >= 3_046_000
         }
     }
 }
@@ -35,8 +37,6 @@ public enum EngineNeed: UInt8, Sendable {
     case windowFunctions = 2
     /// `MATERIALIZED` hints.
     case materializedHints = 3
-    /// An upsert with several conflict clauses, or whose update has no target.
-    case generalUpsert = 4
     /// `ORDER BY` in aggregates.
     case aggregateOrdering = 5
     /// A table of rows in a place that only newer engines take.
@@ -50,7 +50,6 @@ public enum EngineNeed: UInt8, Sendable {
         case .outerJoins: 3_039_000
         case .windowFunctions: 3_025_000
         case .materializedHints: 3_035_000
-        case .generalUpsert: 3_035_000
         case .aggregateOrdering: 3_044_000
         case .deferredFeature: 3_035_000
         case .fullTextSearch: 3_009_000
@@ -62,7 +61,6 @@ public enum EngineNeed: UInt8, Sendable {
         case .outerJoins: "RIGHT JOIN and FULL JOIN"
         case .windowFunctions: "window functions"
         case .materializedHints: "MATERIALIZED"
-        case .generalUpsert: "ON CONFLICT DO UPDATE without columns"
         case .aggregateOrdering: "ORDER BY in an aggregate function"
         case .deferredFeature: "this statement"
         case .fullTextSearch: "FTS5"
@@ -75,7 +73,8 @@ public enum EngineNeed: UInt8, Sendable {
     func check(sql: @autoclosure () -> String) throws {
         if self == .fullTextSearch, !EngineFeatures.current.supportsFTS5 {
             throw DatabaseError(
-                resultCode: .SQLITE_ERROR, message: "FTS5 is missing: the SQLCipher library was built without it",
+                resultCode: .SQLITE_ERROR,
+                message: "FTS5 is missing: the SQLCipher library was built without it",
                 sql: sql())
         }
         guard EngineFeatures.current.sqliteVersionNumber < version else { return }

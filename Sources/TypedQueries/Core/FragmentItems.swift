@@ -37,6 +37,18 @@ extension QueryFragment {
         return result
     }
 
+    /// Whether a table is referred to.
+    func mentions<T: Table>(_ type: T.Type) -> Bool {
+        let type = UInt(bitPattern: ObjectIdentifier(type))
+        var index = 0
+        while index < code.count {
+            let length = Code.length(code[index])
+            if length == 9, code[...].load(UInt.self, index + 1) == type { return true }
+            index += length
+        }
+        return false
+    }
+
     private static func unqualified(_ code: ArraySlice<UInt8>, _ type: UInt) -> [UInt8] {
         var result: [UInt8] = []
         var index = code.startIndex

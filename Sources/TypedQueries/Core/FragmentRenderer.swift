@@ -62,6 +62,8 @@ struct FragmentRenderer {
                 if let need = EngineNeed(rawValue: code[index]) { needs.append(need) }
                 index += 1
             case QueryFragment.Code.choice: index = renderChoice(code, index)
+            case QueryFragment.Code.naming, QueryFragment.Code.namingEnd: continue
+            case QueryFragment.Code.comma: text.append(contentsOf: ", ".utf8)
             default: text.append(byte)
             }
         }

@@ -103,7 +103,7 @@ public struct BindQueryExpression<QueryValue: QueryRepresentable>: WritableExpre
         var row = RowWriter(fragment)
         fragment = QueryFragment()
         QueryValue.writeValue(value, to: &row)
-        fragment = row.fragment
+        fragment = row.takeFragment()
     }
 }
 

@@ -31,11 +31,20 @@ public struct QueryFragment: Hashable, Sendable {
         @usableFromInline static var literal: UInt8 { 7 }
         /// Something that an old engine lacks: then ``EngineNeed``.
         @usableFromInline static var need: UInt8 { 8 }
-        /// The names of all columns, not qualified, then the type. It is a control character that no SQL has.
+        /// The names of all columns, not qualified, then the type. It is a control character that no SQL has, as are
+        /// those that follow.
         @usableFromInline static var names: UInt8 { 14 }
+        /// The name of a selected column begins: ` AS "name"`.
+        @usableFromInline static var naming: UInt8 { 15 }
+        /// The name of a selected column ends.
+        @usableFromInline static var namingEnd: UInt8 { 16 }
+        /// The comma between two terms of a list.
+        @usableFromInline static var comma: UInt8 { 17 }
 
         /// Whether a byte of text would mean something.
-        @inlinable static func isCode(_ byte: UInt8) -> Bool { byte <= need || byte == names }
+        @inlinable static func isCode(_ byte: UInt8) -> Bool {
+            byte <= need || (names...comma).contains(byte)
+        }
     }
 
     /// Makes an empty piece.
@@ -68,6 +77,8 @@ public struct QueryFragment: Hashable, Sendable {
     /// Adds SQL as it is. Of two methods of one name, the compiler takes that for a `String` when it sees a literal.
     @inlinable
     mutating func append(literal sql: StaticString) {
+        // One byte, of a parenthesis or a point, is put in place without a call.
+        if sql.utf8CodeUnitCount == 1 { return code.append(sql.utf8Start.pointee) }
         code.append(contentsOf: UnsafeBufferPointer(start: sql.utf8Start, count: sql.utf8CodeUnitCount))
     }
 
@@ -115,7 +126,7 @@ public struct QueryFragment: Hashable, Sendable {
     @inlinable
     mutating func appendName(_ name: UnsafeBufferPointer<UInt8>) {
         // Bytes that mean something here, and quotes, are rare in names.
-        if name.allSatisfy({ $0 > Code.names && $0 != UInt8(ascii: "\"") }) {
+        if name.allSatisfy({ $0 > Code.comma && $0 != UInt8(ascii: "\"") }) {
             code.append(contentsOf: name)
         } else {
             appendQuoting(name, UInt8(ascii: "\""))
@@ -148,9 +159,9 @@ public struct QueryFragment: Hashable, Sendable {
 
     @inlinable
     mutating func append<T: Table>(_ kind: UInt8, _ type: T.Type) {
-        code.append(kind)
-        let address = UInt(bitPattern: ObjectIdentifier(type))
-        withUnsafeBytes(of: address) { code.append(contentsOf: $0) }
+        // The kind is the last byte before the address, so that both are added at once.
+        let reference = (UInt64(kind).bigEndian, UInt(bitPattern: ObjectIdentifier(type)))
+        withUnsafeBytes(of: reference) { code.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[7...])) }
     }
 
     /// Adds a comma unless the piece is empty.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A type that is read from the columns of a row.
 public protocol QueryDecodable {
     /// Reads the value from the decoder's next columns.
@@ -113,7 +115,12 @@ extension QueryBindable {
     /// Writes one parameter, or what the representation writes as an expression.
     @inlinable
     public static func writeValue(_ output: QueryOutput, to row: inout RowWriter) {
-        row.append(Self(queryOutput: output))
+        let value = Self(queryOutput: output)
+        if RowWriter.isParameter(Self.self) {
+            row.append(value.queryBinding)
+        } else {
+            row.append(value)
+        }
     }
 }
 
@@ -122,6 +129,8 @@ public struct RowWriter {
     @usableFromInline var fragment: QueryFragment
     @usableFromInline var isFirst = true
     @usableFromInline var form = Form.list
+    /// How many parameters of a list were bound and are not written yet. They are written together.
+    @usableFromInline var unwritten = 0
 
     /// What becomes of the values.
     @usableFromInline enum Form {
@@ -156,8 +165,12 @@ public struct RowWriter {
     /// Writes a value into the next column.
     @inlinable
     public mutating func append(_ binding: QueryBinding) {
-        guard beginValue() else { return }
-        fragment.append(binding: binding)
+        if case .list = form {
+            fragment.bindings.append(binding)
+            unwritten &+= 1
+        } else if beginNamedValue() {
+            fragment.append(binding: binding)
+        }
     }
 
     /// Writes an expression into the next column.
@@ -167,9 +180,41 @@ public struct RowWriter {
         expression.write(to: &fragment)
     }
 
+    /// The piece with all values, which the writer gives away.
+    @inlinable
+    mutating func takeFragment() -> QueryFragment {
+        writeParameters()
+        let result = fragment
+        fragment = QueryFragment()
+        return result
+    }
+
+    /// Whether a type is known to write one parameter and nothing else.
+    ///
+    /// The compiler knows the answer where it knows the type.
+    @inlinable @inline(__always)
+    static func isParameter<Value: QueryBindable>(_ type: Value.Type) -> Bool {
+        type == String.self || type == Int.self || type == Int64.self || type == Double.self
+            || type == Bool.self || type == UUID.self || type == UUID.BytesRepresentation.self
+            || type == Date.self || type == Data.self || type == [UInt8].self || type == Int32.self
+    }
+
+    @inlinable
+    mutating func writeParameters() {
+        guard unwritten > 0 else { return }
+        if unwritten == 1, isFirst {
+            fragment.code.append(QueryFragment.Code.parameter)
+        } else {
+            fragment.append(parameters: unwritten, isFirst: isFirst)
+        }
+        isFirst = false
+        unwritten = 0
+    }
+
     @inlinable
     mutating func beginValue() -> Bool {
         guard case .list = form else { return beginNamedValue() }
+        writeParameters()
         if isFirst { isFirst = false } else { fragment.append(literal: ", ") }
         return true
     }

@@ -40,7 +40,11 @@ public struct DatabaseFunctionCall<QueryValue>: WritableExpression {
         fragment.append(sql: isDistinct ? "(DISTINCT " : "(")
         for (index, argument) in (arguments + (condition.map { [$0] } ?? [])).enumerated() {
             if index > 0 { fragment.append(literal: ", ") }
-            argument.write(to: &fragment)
+            if argument is any SelectedColumns {
+                fragment.append(argument.queryFragment.withoutNames)
+            } else {
+                argument.write(to: &fragment)
+            }
         }
         fragment.append(literal: ")")
     }

@@ -128,50 +128,6 @@ struct ChangeEmulation {
         return db.changesCount > 0 ? db.lastInsertedRowID : nil
     }
 
-    /// `WITH "excluded" AS (…)`, with the row that is inserted.
-    private func excluded(_ row: QueryFragment) -> QueryFragment {
-        var fragment = QueryFragment("WITH \"excluded\"")
-        fragment.append(parts.head.columnNames)
-        fragment.append(literal: " AS (VALUES ")
-        fragment.append(row)
-        fragment.append(literal: ") ")
-        return fragment
-    }
-
-    private func rowInTheWay(_ row: QueryFragment) throws -> Int64? {
-        guard !parts.conflictTarget.isEmpty else {
-            throw EngineNeed.error(
-                EngineNeed.generalUpsert.name, EngineNeed.generalUpsert.version,
-                sql: parts.head.debugDescription)
-        }
-        var condition = QueryFragment()
-        for name in parts.conflictTarget.names {
-            condition.append(sql: condition.isEmpty ? "" : " AND ")
-            condition.append(identifier: name)
-            condition.append(literal: " = (SELECT ")
-            condition.append(identifier: name)
-            condition.append(literal: " FROM \"excluded\")")
-        }
-        return try Int64.fetchAll(db, excluded(row), "SELECT rowid FROM ", parts.head.source, condition).first
-    }
-
-    private func update(_ key: Int64, _ row: QueryFragment) throws -> Bool {
-        var fragment = excluded(row)
-        fragment.append(literal: "UPDATE ")
-        fragment.append(parts.head.source)
-        fragment.append(literal: " SET ")
-        fragment.append((parts.assignments ?? QueryFragment()).withExcludedSubqueries)
-        fragment.append(literal: " WHERE rowid = ")
-        fragment.append(binding: .int(key))
-        if !parts.updateCondition.isEmpty {
-            fragment.append(literal: " AND (")
-            fragment.append(parts.updateCondition.withExcludedSubqueries)
-            fragment.append(literal: ")")
-        }
-        try db.executeFragment(fragment)
-        return db.changesCount > 0
-    }
-
     // MARK: What is returned
 
     private func selection(where condition: QueryFragment) -> QueryFragment {
@@ -201,7 +157,7 @@ struct ChangeEmulation {
 }
 
 extension Int64 {
-    fileprivate static func fetchAll(
+    static func fetchAll(
         _ db: Database, _ tables: QueryFragment, _ select: StaticString, _ source: QueryFragment,
         _ condition: QueryFragment
     ) throws -> [Int64] {
@@ -239,7 +195,7 @@ extension QueryBinding {
 
 extension QueryFragment {
     /// The table of the head of a change.
-    fileprivate var source: QueryFragment {
+    var source: QueryFragment {
         var fragment = QueryFragment()
         var index = 0
         while index < code.count {
@@ -251,47 +207,5 @@ extension QueryFragment {
             index += length
         }
         return fragment
-    }
-
-    /// The names of the columns between parentheses, at the end of an INSERT's head.
-    fileprivate var columnNames: QueryFragment {
-        var fragment = QueryFragment()
-        var index = 0
-        while index < code.count, code[index] != UInt8(ascii: "(") { index += Code.length(code[index]) }
-        fragment.code.append(contentsOf: code[index...])
-        return fragment
-    }
-
-    /// The names in a list of quoted names.
-    fileprivate var names: [String] {
-        let text = String(decoding: FragmentRenderer(self).text, as: UTF8.self)
-        return text.split(separator: "\"").map(String.init).filter { $0 != ", " }
-    }
-
-    /// The piece, where columns of the row that could not be inserted are read by subqueries.
-    fileprivate var withExcludedSubqueries: QueryFragment {
-        var result = QueryFragment()
-        result.bindings = bindings
-        var index = 0
-        while index < code.count {
-            let byte = code[index]
-            let length = Code.length(byte)
-            let isExcluded =
-                byte == Code.tableName
-                && Self.table(at: code[index + 1..<index + 9])?.tableAlias == ExcludedName.aliasName
-            guard isExcluded else {
-                result.code.append(contentsOf: code[index..<index + length])
-                index += length
-                continue
-            }
-            // `."name"`, in which a quote is written twice.
-            var end = index + length + 2
-            while end < code.count, code[end] != UInt8(ascii: "\"") { end += 1 }
-            result.append(literal: "(SELECT ")
-            result.code.append(contentsOf: code[index...min(end, code.count - 1)])
-            result.append(literal: " FROM \"excluded\")")
-            index = end + 1
-        }
-        return result
     }
 }

@@ -1,10 +1,12 @@
 /// A run of a statement, which the caller steps.
 @usableFromInline struct DirectRun {
     let database: Database
-    let statement: CipherStore.Statement
+    let entry: StatementIndex.Entry
     @usableFromInline let sqliteStatement: SQLiteStatement
     let bindings: [QueryBinding]
-    let values: [Int]?
+
+    var statement: CipherStore.Statement { entry.statement }
+
     /// Finds the statement, binds its values and starts it.
     init(_ database: Database, _ fragment: QueryFragment) throws {
         try self.init(database, fragment, database.entry(of: fragment))
@@ -12,17 +14,17 @@
 
     init(_ database: Database, _ fragment: QueryFragment, _ entry: StatementIndex.Entry) throws {
         self.database = database
-        statement = entry.statement
+        self.entry = entry
+        let statement = entry.statement
         sqliteStatement = statement.sqliteStatement
         bindings = fragment.bindings
-        values = entry.values
         try statement.beginDirectRun(on: database)
-        try statement.startDirectRun(bind())
+        try statement.startDirectRun(bind(to: statement))
     }
 
-    private func bind() throws -> CInt {
+    private func bind(to statement: CipherStore.Statement) throws -> CInt {
         var binder = statement.parameterBinder
-        if let values {
+        if let values = entry.values {
             for value in values { try bindings[value].bind(to: &binder) }
         } else {
             guard bindings.count == statement.parameterCount else { throw countError }
@@ -74,15 +76,22 @@
     }
 
     /// Throws unless rows have as many columns as the type.
-    @usableFromInline func requireColumns(_ count: Int) throws {
-        guard Int(RawColumn.count(sqliteStatement)) != count else { return }
+    @usableFromInline func requireColumns(_ count: Int, _ rowType: Any.Type) throws {
+        guard Int(RawColumn.count(sqliteStatement)) != count, !readsAnyColumns(rowType) else { return }
         throw QueryDecodingError.columnCount(expected: count, found: Int(RawColumn.count(sqliteStatement)))
     }
 
     private var arguments: StatementArguments {
-        let used = values.map { $0.map { bindings[$0] } } ?? bindings
+        let used = entry.values.map { $0.map { bindings[$0] } } ?? bindings
         return StatementArguments(used.map { (try? $0.databaseValue()) ?? .null })
     }
+}
+
+/// Whether a type reads columns in its own way: neither a row nor a single value, it need not say how many there are.
+func readsAnyColumns(_ rowType: Any.Type) -> Bool {
+    guard let type = rowType as? any QueryRepresentable.Type, type.columnWidth == 1 else { return false }
+    return !(type is any Table.Type) && !(type is any QueryBindable.Type)
+        && (type as? any QueryExpression.Type) == nil
 }
 
 extension Database {

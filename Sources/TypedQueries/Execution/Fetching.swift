@@ -54,7 +54,7 @@ extension Database {
         var decoder = SQLiteQueryDecoder(run.sqliteStatement)
         var rows: [Output] = []
         do {
-            try run.requireColumns(width)
+            try run.requireColumns(width, rowType)
             rows.append(try decode(&decoder))
         } catch {
             throw run.fail(error, at: decoder.index - 1, rowType: rowType)
@@ -85,7 +85,7 @@ extension Database {
         var decoder = SQLiteQueryDecoder(run.sqliteStatement)
         let row: Output
         do {
-            try run.requireColumns(width)
+            try run.requireColumns(width, rowType)
             row = try decode(&decoder)
         } catch {
             throw run.fail(error, at: decoder.index - 1, rowType: rowType)
@@ -129,10 +129,10 @@ extension Statement {
         do {
             result = try body(fragment)
         } catch {
-            db.keepScratch(fragment)
+            db.keepScratch(&fragment)
             throw error
         }
-        db.keepScratch(fragment)
+        db.keepScratch(&fragment)
         return result
     }
 }

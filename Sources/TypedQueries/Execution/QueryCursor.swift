@@ -39,7 +39,7 @@ public final class QueryCursor<Element>: DatabaseCursor {
         decoder.index = 0
         do {
             let count = Int(RawColumn.count(run.sqliteStatement))
-            guard count == width else {
+            guard count == width || readsAnyColumns(rowType) else {
                 throw QueryDecodingError.columnCount(expected: width, found: count)
             }
             return try decode(&decoder)

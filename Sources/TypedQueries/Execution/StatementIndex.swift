@@ -1,3 +1,5 @@
+import Foundation
+
 /// The prepared statements of a connection, by the bytes of the fragments they were made of.
 ///
 /// It stands before the connection's cache, which has them by their text: both layers share one statement.
@@ -19,14 +21,21 @@ final class StatementIndex: ConnectionAttachment {
     }
 
     private static let capacity = 1024
-    private var entries: [Entry?] = Array(repeating: nil, count: capacity)
-    private var count = 0
+    @exclusivity(unchecked) private var entries: [Entry?] = Array(repeating: nil, count: capacity)
+    @exclusivity(unchecked) private var count = 0
+
+    /// The entry that was found last: in a loop it is mostly the next one too.
+    @exclusivity(unchecked) private var last: Entry?
 
     /// A piece that is written again and again, so that it need not be allocated.
-    private var scratch = QueryFragment()
+    @exclusivity(unchecked) private var scratch = QueryFragment()
 
     func connectionForgetsStatements() {
-        guard count > 0 else { return }
+        last = nil
+        if count > 0 { forgetEntries() }
+    }
+
+    private func forgetEntries() {
         entries = Array(repeating: nil, count: Self.capacity)
         count = 0
     }
@@ -38,14 +47,15 @@ final class StatementIndex: ConnectionAttachment {
         return fragment
     }
 
-    /// Keeps a piece without what it holds.
-    func keepScratch(_ fragment: consuming QueryFragment) {
-        // A large one would be kept for nothing.
-        guard fragment.code.count < 65_536 else { return }
-        fragment.code.removeAll(keepingCapacity: true)
+    /// Keeps a piece without what it holds, and leaves an empty one.
+    func keepScratch(_ fragment: inout QueryFragment) {
         // They mostly are those of a part of the statement, shared.
         fragment.bindings = []
-        scratch = fragment
+        // A large one would be kept for nothing.
+        guard fragment.code.count < 65_536 else { return }
+        // It is swapped, because a copy of it would have to be allocated anew.
+        swap(&scratch, &fragment)
+        scratch.code.removeAll(keepingCapacity: true)
     }
 
     /// A hash of bytes, eight at a time. It need not withstand anybody: keys are compared.
@@ -59,26 +69,43 @@ final class StatementIndex: ConnectionAttachment {
             hash ^= hash >> 32
             index &+= 8
         }
-        while index < bytes.count {
-            hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01B3
-            index &+= 1
+        if index < bytes.count {
+            var rest: UInt64 = 0
+            withUnsafeMutableBytes(of: &rest) {
+                $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[index...]))
+            }
+            hash = (hash ^ rest) &* 0xFF51_AFD7_ED55_8CCD
         }
         return hash ^ hash >> 29
     }
 
     /// The entry of a key, or nil.
-    func entry(_ key: [UInt8], _ hash: UInt64) -> Entry? {
-        var slot = Int(truncatingIfNeeded: hash) & (Self.capacity - 1)
-        while let entry = entries[slot] {
-            if entry.hash == hash, entry.key == key { return entry }
-            slot = (slot &+ 1) & (Self.capacity - 1)
+    func entry(_ key: [UInt8]) -> Entry? {
+        key.withUnsafeBytes { key in
+            if let last, Self.isEqual(last.key, key) { return last }
+            let hash = Self.hash(key)
+            var slot = Int(truncatingIfNeeded: hash) & (Self.capacity - 1)
+            while let entry = entries[slot] {
+                if entry.hash == hash, Self.isEqual(entry.key, key) {
+                    last = entry
+                    return entry
+                }
+                slot = (slot &+ 1) & (Self.capacity - 1)
+            }
+            return nil
         }
-        return nil
+    }
+
+    @inline(__always)
+    private static func isEqual(_ key: [UInt8], _ other: UnsafeRawBufferPointer) -> Bool {
+        guard key.count == other.count, let start = other.baseAddress else { return false }
+        return key.withUnsafeBytes { memcmp($0.baseAddress ?? start, start, other.count) == 0 }
     }
 
     /// Keeps an entry that is not there.
     func insert(_ entry: Entry) {
-        if count >= Self.capacity / 2 { connectionForgetsStatements() }
+        last = entry
+        if count >= Self.capacity / 2 { forgetEntries() }
         var slot = Int(truncatingIfNeeded: entry.hash) & (Self.capacity - 1)
         while entries[slot] != nil { slot = (slot + 1) & (Self.capacity - 1) }
         entries[slot] = entry
@@ -99,22 +126,21 @@ extension Database {
     /// An empty piece to write a statement into, for ``keepScratch(_:)`` afterwards.
     @usableFromInline func takeScratch() -> QueryFragment { statementIndex.takeScratch() }
 
-    @usableFromInline func keepScratch(_ fragment: consuming QueryFragment) {
-        statementIndex.keepScratch(fragment)
+    @usableFromInline func keepScratch(_ fragment: inout QueryFragment) {
+        statementIndex.keepScratch(&fragment)
     }
 
     /// The statement of a fragment, from the cache if it is there and nobody reads its rows.
     func entry(of fragment: QueryFragment) throws -> StatementIndex.Entry {
         let index = statementIndex
-        let hash = fragment.code.withUnsafeBytes { StatementIndex.hash($0) }
-        if let entry = index.entry(fragment.code, hash) {
+        if let entry = index.entry(fragment.code) {
             if !entry.statement.isBusy { return entry }
             // A statement of its own, for this run.
             let statement = try makeStatement(sql: entry.statement.sql)
             return StatementIndex.Entry(
-                key: entry.key, hash: hash, statement: statement, values: entry.values)
+                key: entry.key, hash: entry.hash, statement: statement, values: entry.values)
         }
-        let entry = try makeEntry(fragment, hash)
+        let entry = try makeEntry(fragment, fragment.code.withUnsafeBytes { StatementIndex.hash($0) })
         index.insert(entry)
         return entry
     }

@@ -51,10 +51,10 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
 }
 
 extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped: BinaryInteger {
-    /// `%`
+    /// `%`, which is NULL when the divisor is 0.
     @inlinable
     public static func % <Other: QueryExpression>(left: Self, right: Other) -> Comparison<
-        Self, Other, QueryValue
+        Self, Other, QueryValue.QueryUnwrapped?
     >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == QueryValue.QueryUnwrapped {
         Comparison(left, " % ", right)

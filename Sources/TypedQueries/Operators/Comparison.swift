@@ -17,7 +17,7 @@ public struct Comparison<Left: QueryExpression, Right: QueryExpression, QueryVal
         fragment.append(literal: "(")
         left.write(to: &fragment)
         fragment.append(literal: ")")
-        fragment.append(sql: symbol)
+        fragment.append(literal: symbol)
         fragment.append(literal: "(")
         right.write(to: &fragment)
         fragment.append(literal: ")")
@@ -181,6 +181,46 @@ extension QueryExpression where QueryValue: QueryRepresentable {
         _ value: QueryValue.QueryOutput
     ) -> Comparison<Self, BindQueryExpression<QueryValue>, Bool> {
         Comparison(self, " IS NOT ", BindQueryExpression(value))
+    }
+}
+
+// MARK: Values that are bound
+
+extension QueryExpression where QueryValue: QueryRepresentable {
+    /// `=`, with a value that is stored as this expression's.
+    ///
+    /// ```swift
+    /// $0.tags.eq(#bind(["home", "work"]))
+    /// ```
+    @inlinable
+    public func eq(_ value: BindQueryExpression<QueryValue>) -> Comparison<
+        Self, BindQueryExpression<QueryValue>, Bool
+    > {
+        Comparison(self, " = ", value)
+    }
+
+    /// `<>`, with a value that is stored as this expression's.
+    @inlinable
+    public func neq(_ value: BindQueryExpression<QueryValue>) -> Comparison<
+        Self, BindQueryExpression<QueryValue>, Bool
+    > {
+        Comparison(self, " <> ", value)
+    }
+
+    /// `IS`, with a value that is stored as this expression's.
+    @inlinable
+    public func `is`(_ value: BindQueryExpression<QueryValue>) -> Comparison<
+        Self, BindQueryExpression<QueryValue>, Bool
+    > {
+        Comparison(self, " IS ", value)
+    }
+
+    /// `IS NOT`, with a value that is stored as this expression's.
+    @inlinable
+    public func isNot(_ value: BindQueryExpression<QueryValue>) -> Comparison<
+        Self, BindQueryExpression<QueryValue>, Bool
+    > {
+        Comparison(self, " IS NOT ", value)
     }
 }
 

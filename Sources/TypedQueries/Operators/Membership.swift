@@ -111,7 +111,9 @@ extension SQLQueryExpression where QueryValue: QueryRepresentable, QueryValue.Qu
     /// Whether the text has another in it, without regard to the case of ASCII letters.
     ///
     /// This expression may be a statement as well, whose `contains` is about its rows. For a text, it is about the text.
-    public func contains(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "%") }
+    public func contains(_ text: some StringProtocol) -> SQLQueryExpression<Bool> {
+        pattern("%", String(text), "%")
+    }
 }
 
 extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.QueryUnwrapped == String {
@@ -159,15 +161,21 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
 
     /// Whether the text begins with another, without regard to the case of ASCII letters.
     @_disfavoredOverload
-    public func hasPrefix(_ text: String) -> SQLQueryExpression<Bool> { pattern("", text, "%") }
+    public func hasPrefix(_ text: some StringProtocol) -> SQLQueryExpression<Bool> {
+        pattern("", String(text), "%")
+    }
 
     /// Whether the text ends with another, without regard to the case of ASCII letters.
     @_disfavoredOverload
-    public func hasSuffix(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "") }
+    public func hasSuffix(_ text: some StringProtocol) -> SQLQueryExpression<Bool> {
+        pattern("%", String(text), "")
+    }
 
     /// Whether the text has another in it, without regard to the case of ASCII letters.
     @_disfavoredOverload
-    public func contains(_ text: String) -> SQLQueryExpression<Bool> { pattern("%", text, "%") }
+    public func contains(_ text: some StringProtocol) -> SQLQueryExpression<Bool> {
+        pattern("%", String(text), "%")
+    }
 
     /// The text, compared by a collation: `COLLATE`.
     public func collate(_ collation: Collation) -> SQLQueryExpression<QueryValue> {

@@ -219,3 +219,31 @@ extension QueryBindable where Self: RawRepresentable, RawValue: QueryBindable {
     @inlinable
     public var queryBinding: QueryBinding { rawValue.queryBinding }
 }
+
+extension QueryBindable where Self: LosslessStringConvertible {
+    /// Reads a text that describes a value of the type.
+    public init(decoder: inout some QueryDecoder) throws {
+        let description = try String(decoder: &decoder)
+        guard let value = Self(description) else {
+            throw QueryDecodingError.invalidValue("the text describes no \(Self.self)")
+        }
+        self = value
+    }
+
+    /// The text that describes the value.
+    public var queryBinding: QueryBinding { .text(description) }
+}
+
+extension QueryBindable where Self: LosslessStringConvertible & RawRepresentable, RawValue: QueryBindable {
+    /// Reads a raw value that the type has.
+    public init(decoder: inout some QueryDecoder) throws {
+        let rawValue = try RawValue(decoder: &decoder)
+        guard let value = Self(rawValue: rawValue) else {
+            throw QueryDecodingError.invalidValue("\(Self.self) has no such raw value")
+        }
+        self = value
+    }
+
+    /// The raw value, which goes before the text.
+    public var queryBinding: QueryBinding { rawValue.queryBinding }
+}

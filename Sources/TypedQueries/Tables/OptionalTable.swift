@@ -72,7 +72,7 @@ extension Optional: QueryExpression where Wrapped: QueryExpression & QueryRepres
         var row = RowWriter(fragment)
         fragment = QueryFragment()
         Wrapped.writeNull(to: &row)
-        fragment = row.fragment
+        fragment = row.takeFragment()
     }
 }
 
@@ -133,6 +133,15 @@ extension Optional: Table where Wrapped: Table {
             dynamicMember keyPath: KeyPath<Wrapped.TableColumns, GeneratedColumn<Wrapped, Member>>
         ) -> GeneratedColumn<Wrapped?, Member?> {
             GeneratedColumn(Wrapped.columns[keyPath: keyPath].name)
+        }
+
+        /// An expression of the columns, such as a property of an extension, whose values may be NULL.
+        @_disfavoredOverload
+        public subscript<Value: QueryRepresentable, Expression: QueryExpression<Value>>(
+            dynamicMember keyPath: KeyPath<Wrapped.TableColumns, Expression>
+        ) -> SQLQueryExpression<Value?> {
+            // The columns have the same names with and without the optional.
+            SQLQueryExpression(Wrapped.columns[keyPath: keyPath].queryFragment)
         }
     }
 }

@@ -95,7 +95,7 @@ extension Table {
         var row = RowWriter(fragment)
         fragment = QueryFragment()
         writeValues(to: &row)
-        fragment = row.fragment
+        fragment = row.takeFragment()
     }
 
     /// The values of the columns, one parameter for each.
@@ -176,17 +176,49 @@ public struct ColumnList: Sendable {
     /// The columns; a group is one.
     public let columns: [any TableColumnExpression]
 
+    /// The names of the properties, and those that they have in JSON; nil where all are those of the columns.
+    private var namesInJSON: [(property: String, name: String)]?
+
     /// Makes a list of columns and groups.
     public init(_ columns: any TableColumnExpression...) { self.columns = columns }
 
     /// Makes a list of columns and groups.
     public init(_ columns: [any TableColumnExpression]) { self.columns = columns }
 
+    /// The list, with the names that the properties have in JSON: those of the coding keys.
+    ///
+    /// - parameter names: The name of each column's property, in order, and the one in JSON.
+    public func inJSON(_ names: (property: String, name: String)...) -> Self {
+        var list = self
+        list.namesInJSON = names
+        return list
+    }
+
+    /// The list with other columns, for the same properties.
+    func mapped(
+        _ transform: (any TableColumnExpression) -> any TableColumnExpression
+    ) -> Self {
+        var list = Self(columns.map(transform))
+        list.namesInJSON = namesInJSON
+        return list
+    }
+
+    /// The name that a column's property has in JSON.
+    func nameInJSON(of index: Int) -> String {
+        guard let namesInJSON, namesInJSON.indices.contains(index) else { return columns[index].name }
+        return namesInJSON[index].name
+    }
+
+    /// The name that a property has in JSON; nil where it is its own.
+    func nameInJSON(ofProperty property: String) -> String? {
+        namesInJSON?.first { $0.property == property }?.name
+    }
+
     /// The names of all columns, those of groups included.
     public var names: [String] { columns.flatMap(\.names) }
 
     /// The names of the columns that can be written, those of groups included.
-    public var writableNames: [String] { columns.flatMap { $0.isGenerated ? [] : $0.names } }
+    public var writableNames: [String] { columns.flatMap { $0.isGenerated ? [] : $0.writableNames } }
 }
 
 /// A table that has a primary key.

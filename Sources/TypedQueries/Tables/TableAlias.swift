@@ -47,7 +47,7 @@ public struct TableAlias<Base: Table, Name: AliasName>: Table {
 
         /// The columns of the table.
         public static var columnList: ColumnList {
-            ColumnList(Base.TableColumns.columnList.columns.map { aliased($0) })
+            Base.TableColumns.columnList.mapped { aliased($0) }
         }
 
         private static func aliased<Column: TableColumnExpression>(
@@ -102,6 +102,37 @@ public struct TableAlias<Base: Table, Name: AliasName>: Table {
 
     /// Writes the values of the row.
     public func writeValues(to row: inout RowWriter) { base.writeValues(to: &row) }
+}
+
+/// A table under another name, whatever its type is.
+protocol AliasedTable {
+    /// A change of the table without the other name; the change itself, where it speaks of the table by both.
+    static func unaliased(_ change: QueryFragment) -> QueryFragment
+}
+
+extension TableAlias: AliasedTable {
+    static func unaliased(_ change: QueryFragment) -> QueryFragment {
+        change.mentions(Base.self) ? change : change.retargeted(Self.self, to: Base.self)
+    }
+}
+
+extension QueryFragment {
+    /// Adds a change of a table, without the table's other name on old engines, which have none in changes.
+    @inlinable
+    mutating func append<T: Table>(changeOf type: T.Type, _ write: (inout QueryFragment) -> Void) {
+        if T.tableAlias == nil { write(&self) } else { append(changeOfAliased: type, write) }
+    }
+
+    @usableFromInline mutating func append<T: Table>(
+        changeOfAliased type: T.Type, _ write: (inout QueryFragment) -> Void
+    ) {
+        guard EngineFeatures.current.sqliteVersionNumber < 3_025_000,
+            let alias = T.self as? any AliasedTable.Type
+        else { return write(&self) }
+        var change = QueryFragment()
+        write(&change)
+        append(alias.unaliased(change))
+    }
 }
 
 extension TableAlias.TableColumns where Base: PrimaryKeyedTable {

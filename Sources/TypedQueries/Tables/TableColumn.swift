@@ -20,6 +20,9 @@ extension TableColumnExpression {
     /// The name of the column, or those of the group's columns.
     public var names: [String] { Value.columnNames(name) }
 
+    /// The same without the columns of a group that the database makes.
+    var writableNames: [String] { (Value.self as? any Table.Type)?.writableColumnNames ?? names }
+
     /// Adds the qualified name, or those of the group's columns.
     @inlinable
     public func write(to fragment: inout QueryFragment) {

@@ -5,6 +5,7 @@ enum NewerFunctions {
     /// The functions that an engine of a version lacks.
     static func missing(in version: Int) -> [DatabaseFunction] {
         var functions: [DatabaseFunction] = []
+        if version < 3_032_000 { functions.append(function("iif", 3, iif)) }
         if version < 3_035_000 { functions.append(function("sign", 1, sign)) }
         if version < 3_041_000 {
             functions.append(function("unhex", 1, unhex))
@@ -18,7 +19,20 @@ enum NewerFunctions {
     private static func function(
         _ name: String, _ argumentCount: Int, _ body: @escaping FunctionRegistration.Function
     ) -> DatabaseFunction {
-        DatabaseFunction(name, argumentCount: argumentCount, traits: [.deterministic, .innocuous], body: body)
+        DatabaseFunction(
+            name, argumentCount: argumentCount, traits: [.deterministic, .innocuous], body: body)
+    }
+
+    /// One of two values. Both are computed, where SQLite's own computes the one that it gives.
+    private static func iif(_ call: FunctionCall) {
+        let isTrue =
+            switch call[0].storageClass {
+            case RawColumn.nullClass: false
+            case RawColumn.integerClass: call[0].int64 != 0
+            // The number that a text or a blob begins with, as SQLite takes them for truth values.
+            default: call[0].double != 0
+            }
+        call.returnArgument(isTrue ? 1 : 2)
     }
 
     /// -1, 0 or 1; NULL of what is no number.
@@ -52,7 +66,8 @@ enum NewerFunctions {
         if call.argumentCount > 1 {
             guard call[1].storageClass != RawColumn.nullClass else { return call.returnNull() }
             // Digits mean what they are.
-            ignored = Set(String(decoding: call[1].text, as: UTF8.self).unicodeScalars.filter { hexValue($0) == nil })
+            ignored = Set(
+                String(decoding: call[1].text, as: UTF8.self).unicodeScalars.filter { hexValue($0) == nil })
         }
         var bytes: [UInt8] = []
         var high: UInt8?

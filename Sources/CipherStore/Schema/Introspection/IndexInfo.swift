@@ -35,5 +35,5 @@ public struct IndexInfo: Sendable {
     public let origin: Origin
 
     /// Whether the index has a `WHERE` clause, and so leaves rows out.
-    let isPartial: Bool
+    package let isPartial: Bool
 }

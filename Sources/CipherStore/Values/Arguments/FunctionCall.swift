@@ -1,4 +1,5 @@
 import CSQLCipher
+import Foundation
 
 /// One call of an SQL function: its arguments and its result.
 ///
@@ -86,7 +87,8 @@ struct FunctionCall {
             let isFailure = !successes.contains(error.resultCode)
             sqlite3_result_error_code(context, isFailure ? error.extendedResultCode.rawValue : SQLITE_ERROR)
         } else {
-            sqlite3_result_error(context, "\(error)", -1)
+            let description = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
+            sqlite3_result_error(context, description, -1)
         }
     }
 

@@ -94,7 +94,7 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
     ///     - order: The order of the texts; without one, it is not defined.
     ///     - filter: Which rows count.
     public func groupConcat<Order: QueryExpression, Filter: QueryExpression>(
-        _ separator: some QueryExpression<String>, order: Order? = Bool?.none, filter: Filter? = Bool?.none
+        _ separator: some QueryExpression, order: Order? = Bool?.none, filter: Filter? = Bool?.none
     ) -> AggregateExpression<String?>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
         var call: AggregateExpression<String?> = aggregate("group_concat", false, filter)

@@ -60,6 +60,18 @@ extension TableAlias.TableColumns where Base: PrimaryKeyedTable {
     }
 }
 
+extension QueryExpression where Self == AggregateExpression<Int> {
+    /// The number of rows, whatever they are of: `count(*)`.
+    ///
+    /// ```swift
+    /// Reminder.select { _ in .count() }    // SELECT count(*) FROM "reminders"
+    /// ```
+    public static func count<Filter: QueryExpression>(filter: Filter? = Bool?.none) -> Self
+    where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
+        RowCount.of(NoTable.self, key: [], false, filter)
+    }
+}
+
 /// Makes the expressions that count rows.
 private enum RowCount {
     /// Counts the keys, or everything where there is none.

@@ -93,22 +93,20 @@ extension QueryExpression where Self == CurrentDateExpression<Date> {
     /// // text:    WHERE ("createdAt") > (strftime('%Y-%m-%d %H:%M:%f', 'now', '-7 days'))
     /// // seconds: WHERE ("createdAt") > (CAST(strftime('%s', 'now', '-7 days') AS INTEGER))
     /// ```
-    ///
-    /// - parameter modifiers: Changes of the time, in order.
-    public static func now(_ modifiers: DateModifiers = DateModifiers()) -> Self { Self(modifiers) }
+    public static var now: Self { Self() }
 }
 
 extension QueryExpression where Self == CurrentDateExpression<Date.UnixTimeRepresentation> {
     /// The time when the statement runs, in seconds since 1970.
-    public static func now(_ modifiers: DateModifiers = DateModifiers()) -> Self { Self(modifiers) }
+    public static var now: Self { Self() }
 }
 
 extension QueryExpression where Self == CurrentDateExpression<Date.JulianDayRepresentation> {
     /// The time when the statement runs, as a Julian day.
-    public static func now(_ modifiers: DateModifiers = DateModifiers()) -> Self { Self(modifiers) }
+    public static var now: Self { Self() }
 }
 
-/// The time when a statement runs: `.now()`. It is the same for all rows.
+/// The time when a statement runs: `.now`. It is the same for all rows.
 public struct CurrentDateExpression<QueryValue: DateStorage>: WritableExpression, Sendable {
     private let modifiers: DateModifiers
 
@@ -116,6 +114,13 @@ public struct CurrentDateExpression<QueryValue: DateStorage>: WritableExpression
     ///
     /// - parameter modifiers: Changes of the time, in order.
     public init(_ modifiers: DateModifiers = DateModifiers()) { self.modifiers = modifiers }
+
+    /// The time, changed: `.now(.days(-7))`.
+    ///
+    /// - parameter modifiers: Changes of the time, in order.
+    public func callAsFunction(_ modifiers: DateModifiers = DateModifiers()) -> Self {
+        Self(self.modifiers.followed(by: modifiers))
+    }
 
     /// Adds the expression.
     public func write(to fragment: inout QueryFragment) {

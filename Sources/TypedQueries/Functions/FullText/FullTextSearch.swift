@@ -18,6 +18,20 @@ import Foundation
 /// an error that says so.
 public protocol FTS5: Table {}
 
+extension Optional: FTS5 where Wrapped: FTS5 {}
+
+extension TableAlias: FTS5 where Base: FTS5 {}
+
+extension QueryFragment {
+    /// Adds the column of an FTS5 table that has the table's name: it stands for the whole row.
+    fileprivate mutating func append<T: Table>(searched type: T.Type) {
+        append(tableOf: type)
+        guard T.tableAlias != nil else { return }
+        append(literal: ".")
+        append(identifier: T.tableName)
+    }
+}
+
 extension TableDefinition where QueryValue: FTS5 {
     /// Whether a row matches a query: `("reminderTexts" MATCH 'milk')`.
     ///
@@ -26,7 +40,7 @@ extension TableDefinition where QueryValue: FTS5 {
     public func match(_ query: some QueryExpression<String>) -> SQLQueryExpression<Bool> {
         var fragment = QueryFragment("(")
         fragment.require(.fullTextSearch)
-        fragment.append(tableOf: QueryValue.self)
+        fragment.append(searched: QueryValue.self)
         fragment.append(literal: " MATCH ")
         query.write(to: &fragment)
         fragment.append(literal: ")")
@@ -57,7 +71,7 @@ extension TableDefinition where QueryValue: FTS5 {
         }
         var fragment = QueryFragment("bm25(")
         fragment.require(.fullTextSearch)
-        fragment.append(tableOf: QueryValue.self)
+        fragment.append(searched: QueryValue.self)
         if !byName.isEmpty {
             for name in QueryValue.searchedColumnNames {
                 fragment.append(literal: ", ")
@@ -113,7 +127,7 @@ extension TableColumnExpression where Root: FTS5 {
         fragment.require(.fullTextSearch)
         fragment.append(sql: function)
         fragment.append(literal: "(")
-        fragment.append(tableOf: Root.self)
+        fragment.append(searched: Root.self)
         // Functions of FTS5 count the columns of the table.
         fragment.append(sql: ", \(Root.searchedColumnNames.firstIndex(of: name) ?? -1)" as String)
         for argument in arguments {

@@ -110,7 +110,11 @@ extension QueryExpression where QueryValue: JSONStorage {
         arguments.append(literal: ", ")
         path.write(to: &arguments)
         arguments.append(literal: ", ")
-        arguments.append(json: value.queryFragment, of: Expression.QueryValue.self)
+        if let document = value.document {
+            arguments.append(document)
+        } else {
+            arguments.append(json: value.queryFragment, of: Expression.QueryValue.self)
+        }
         return jsonCall(name, isBinary, arguments)
     }
 
@@ -120,5 +124,19 @@ extension QueryExpression where QueryValue: JSONStorage {
         var fragment = QueryFragment()
         fragment.append(jsonCall: name, isBinary: isBinary, arguments)
         return SQLQueryExpression(fragment)
+    }
+}
+
+extension QueryExpression {
+    /// A value changed by another that is stored in the same way: RFC 7396. What is null there is removed.
+    ///
+    /// ```swift
+    /// #bind(["a": 1]).jsonPatch(#bind(["b": 2]))
+    /// ```
+    @_disfavoredOverload
+    public func jsonPatch<Value: Codable>(
+        _ patch: BindQueryExpression<JSONTextRepresentation<Value>>
+    ) -> SQLQueryExpression<JSONTextRepresentation<Value>> where QueryValue == JSONTextRepresentation<Value> {
+        jsonCall("patch", false, "\(queryFragment), \(patch.queryFragment)")
     }
 }

@@ -1,70 +1,182 @@
-/// The elements of a JSON array, as the rows of a subquery.
+/// The elements of JSON as the rows of a table: what the query of `jsonEach()` is about.
 ///
 /// ```swift
-/// Reminder.where { $0.tags.jsonEach().contains("home") }
-/// // SELECT … FROM "reminders" WHERE ('home') IN (SELECT "value" FROM json_each("reminders"."tags"))
+/// Trip.where { $0.geofence.jsonEach().where { $0.latitude < 0 }.exists() }
+/// // … WHERE EXISTS (SELECT "json_each"."value" FROM json_each("trips"."geofence")
+/// //     WHERE (json_extract("json_each"."value", '$.latitude')) < (0.0))
+/// Trip.join(Trip.columns.geofence.jsonEach()) { _, _ in true }.select { ($0.title, $1.key, $1.label) }
 /// ```
 ///
-/// SQLite without its JSON tables gets a recursive query that counts the elements.
-public struct JSONElements<Element: QueryRepresentable>: PartialSelectStatement, WritableStatement {
-    /// The elements.
-    public typealias QueryValue = Element
-    /// No table that is known.
-    public typealias From = NoTable
+/// - `Key` is the type of the keys: positions, or the names of members.
+/// - `Value` is the type of the elements: how they are read.
+///
+/// A library without SQLite's JSON gets the table in Swift.
+public struct JSONElements<Key: QueryBindable, Value: QueryRepresentable & Sendable>: Table {
+    /// An element.
+    public typealias QueryOutput = Value.QueryOutput
 
-    private let array: QueryFragment
+    private let value: Value
 
-    init(_ array: QueryFragment) { self.array = array }
+    /// The columns of the elements.
+    @dynamicMemberLookup
+    public struct TableColumns: TableDefinition {
+        /// The elements.
+        public typealias QueryValue = JSONElements<Key, Value>
 
-    /// Whether the two have the same SQL and values.
-    public static func == (left: Self, right: Self) -> Bool { left.array == right.array }
+        /// Makes the columns.
+        public init() {}
 
-    /// Feeds the SQL and the values to a hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(array) }
+        /// The position in the array, from 0, or the name of the member.
+        public var key: TableColumn<QueryValue, Key> { TableColumn("key") }
 
-    /// The number of elements.
-    public func count() -> SQLQueryExpression<Int> { SQLQueryExpression("(SELECT count(*) FROM (\(self)))") }
+        /// The element.
+        public var value: TableColumn<QueryValue, Value> { TableColumn("value") }
 
-    /// Adds the statement.
-    public func writeStatement(to fragment: inout QueryFragment) {
-        fragment.appendChoice(.jsonTables) {
-            $0.append(literal: "SELECT \"value\" FROM json_each(")
-            $0.append(array)
-            $0.append(literal: ")")
-        } emulated: {
-            $0.append(literal: "WITH RECURSIVE \"element\"(\"key\") AS (SELECT 0 WHERE json_array_length(")
-            $0.append(array)
-            $0.append(
-                literal:
-                    ") > 0 UNION ALL SELECT \"key\" + 1 FROM \"element\" WHERE \"key\" + 1 < json_array_length("
-            )
-            $0.append(array)
-            $0.append(literal: ")) SELECT json_extract(")
-            $0.append(array)
-            $0.append(literal: ", '$[' || \"key\" || ']') AS \"value\" FROM \"element\"")
+        /// What a row is read from: the element.
+        public static var columnList: ColumnList { ColumnList(TableColumn<QueryValue, Value>("value")) }
+
+        /// A property of the element, by the name of its column.
+        ///
+        /// ```swift
+        /// $0.latitude    // json_extract("json_each"."value", '$.latitude')
+        /// ```
+        public subscript<Element: Table & Codable, Member: QueryRepresentable>(
+            dynamicMember keyPath: KeyPath<Element.TableColumns, TableColumn<Element, Member>>
+        ) -> SQLQueryExpression<Member> where Value == JSONTextRepresentation<Element> {
+            let list = Element.TableColumns.columnList
+            let column = Element.columns[keyPath: keyPath].name
+            let name = list.columns.firstIndex { $0.name == column }.map { list.nameInJSON(of: $0) }
+            var path = QueryFragment()
+            path.append(binding: .text("$." + JSONPropertyName.quoted(name ?? column)))
+            return SQLQueryExpression("json_extract(\(value.queryFragment), \(path))")
         }
     }
+
+    /// The table's name.
+    public static var tableName: String { "json_each" }
+
+    /// The number of columns of an element.
+    public static var columnWidth: Int { Value.columnWidth }
+
+    /// Makes a row of an element.
+    public init(queryOutput: Value.QueryOutput) { value = Value(queryOutput: queryOutput) }
+
+    /// The element.
+    public var queryOutput: Value.QueryOutput { value.queryOutput }
+
+    /// Reads an element.
+    public init(decoder: inout some QueryDecoder) throws { value = try Value(decoder: &decoder) }
+
+    /// Writes the element.
+    public func writeValues(to row: inout RowWriter) { row.write(value.queryOutput, as: Value.self) }
+}
+
+/// A type whose JSON is an array or an object of values of one type.
+public protocol JSONContainer {
+    /// The type of the positions or the names.
+    associatedtype JSONKey: QueryBindable
+    /// The type of the elements.
+    associatedtype JSONElement
+}
+
+extension Array: JSONContainer {
+    /// Positions, from 0.
+    public typealias JSONKey = Int
+    /// The elements.
+    public typealias JSONElement = Element
+}
+
+extension Set: JSONContainer {
+    /// Positions, from 0.
+    public typealias JSONKey = Int
+    /// The elements.
+    public typealias JSONElement = Element
+}
+
+extension Dictionary: JSONContainer where Key == String {
+    /// The names of the members.
+    public typealias JSONKey = String
+    /// The members' values.
+    public typealias JSONElement = Value
+}
+
+extension Optional: JSONContainer where Wrapped: JSONContainer {
+    /// The keys of the value that may be missing.
+    public typealias JSONKey = Wrapped.JSONKey
+    /// The elements of the value that may be missing.
+    public typealias JSONElement = Wrapped.JSONElement
 }
 
 extension QueryExpression where QueryValue: JSONStorage {
-    /// The elements of the array, as the rows of a subquery.
-    public func jsonEach<Element: QueryRepresentable & Codable>() -> JSONElements<Element>
-    where QueryValue.JSONValue == [Element] {
-        JSONElements(queryFragment)
+    /// The elements of an array, or the members of an object, as the rows of a query.
+    ///
+    /// ```swift
+    /// Reminder.where { $0.tags.jsonEach().contains("home") }
+    /// // … WHERE ('home') IN (SELECT "json_each"."value" FROM json_each("reminders"."tags"))
+    /// ```
+    public func jsonEach() -> Select<
+        (), JSONElements<QueryValue.JSONValue.JSONKey, QueryValue.JSONValue.JSONElement>, NoJoins
+    > where QueryValue.JSONValue: JSONContainer, QueryValue.JSONValue.JSONElement: QueryBindable & Sendable {
+        JSONRows.all(queryFragment)
     }
 
-    /// The elements of an array in the JSON, as the rows of a subquery.
+    /// The same of elements that are objects or arrays themselves.
+    @_disfavoredOverload
+    public func jsonEach<Element: Codable & Sendable>() -> Select<
+        (), JSONElements<QueryValue.JSONValue.JSONKey, JSONTextRepresentation<Element>>, NoJoins
+    > where QueryValue.JSONValue: JSONContainer, QueryValue.JSONValue.JSONElement == Element {
+        JSONRows.all(queryFragment)
+    }
+
+    /// The elements of an array, or the members of an object in the JSON, as the rows of a query.
     ///
     /// ```swift
     /// User.where { $0.profile.jsonEach(\.tags).contains("admin") }
-    /// // … WHERE ('admin') IN (SELECT "value" FROM json_each(json_extract("users"."profile", '$.tags')))
+    /// // … WHERE ('admin') IN (SELECT "json_each"."value" FROM json_each("users"."profile", '$.tags'))
     /// ```
-    public func jsonEach<Element: QueryRepresentable>(
-        _ path: JSONKeyPath<QueryValue.JSONValue, [Element]>
-    ) -> JSONElements<Element> {
-        var fragment = QueryFragment("json_extract(\(queryFragment), ")
-        JSONPath<QueryValue.JSONValue>()[keyPath: path].write(to: &fragment)
-        fragment.append(literal: ")")
-        return JSONElements(fragment)
+    public func jsonEach<Container: JSONContainer>(
+        _ path: JSONKeyPath<QueryValue.JSONValue, Container>
+    ) -> Select<(), JSONElements<Container.JSONKey, Container.JSONElement>, NoJoins>
+    where Container.JSONElement: QueryBindable & Sendable {
+        JSONRows.all(queryFragment, JSONPath<QueryValue.JSONValue>()[keyPath: path])
+    }
+
+    /// The same of elements that are objects or arrays themselves.
+    @_disfavoredOverload
+    public func jsonEach<Container: JSONContainer, Element: Codable & Sendable>(
+        _ path: JSONKeyPath<QueryValue.JSONValue, Container>
+    ) -> Select<(), JSONElements<Container.JSONKey, JSONTextRepresentation<Element>>, NoJoins>
+    where Container.JSONElement == Element {
+        JSONRows.all(queryFragment, JSONPath<QueryValue.JSONValue>()[keyPath: path])
+    }
+}
+
+/// Makes the queries of elements.
+private enum JSONRows {
+    static func all<Key, Value>(
+        _ json: QueryFragment, _ path: JSONPath<some Any>? = JSONPath<Never>?.none
+    ) -> Select<(), JSONElements<Key, Value>, NoJoins> {
+        var source = QueryFragment("json_each(\(json)")
+        var condition = QueryFragment("\"json_each\".\"json\" = (\(json))")
+        if let path {
+            source.append(literal: ", ")
+            path.write(to: &source)
+            condition.append(literal: " AND \"json_each\".\"root\" = ")
+            path.write(to: &condition)
+        }
+        source.append(literal: ")")
+        var clauses = SelectClauses()
+        clauses.source = source
+        clauses.conditionalSource = ConditionalSource(table: "json_each", condition: condition)
+        return Select(clauses: clauses)
+    }
+}
+
+extension Select where Columns == (), Joins == NoJoins {
+    /// Whether one of the elements equals a value.
+    public func contains<Key, Value, Element: QueryExpression>(
+        _ element: Element
+    ) -> MembershipTest<Element> where From == JSONElements<Key, Value>, Element.QueryValue == Value {
+        MembershipTest(base: element, symbol: " IN ", list: query)
     }
 }

@@ -59,14 +59,22 @@ extension QueryExpression where QueryValue == String {
     }
 }
 
-extension TableDefinition where QueryValue: Codable, QueryValue.QueryOutput == QueryValue {
-    /// The row as a JSON object, whose names are those of the columns.
+extension TableDefinition where QueryValue.QueryOutput: Codable {
+    /// The row as a JSON object, whose names are those that `Codable` gives the properties.
     ///
     /// ```swift
     /// Tag.select { $0.jsonObject() }    // SELECT json_object('id', "tags"."id", 'title', "tags"."title") FROM "tags"
     /// ```
-    public func jsonObject() -> SQLQueryExpression<JSONTextRepresentation<QueryValue>> {
+    public func jsonObject() -> SQLQueryExpression<JSONTextRepresentation<QueryValue.QueryOutput>> {
         SQLQueryExpression(JSONGroup.row(of: QueryValue.self))
+    }
+
+    /// The row as a JSON object in binary form, whose names are those that `Codable` gives the properties.
+    public func jsonbObject() -> SQLQueryExpression<JSONBinaryRepresentation<QueryValue.QueryOutput>> {
+        var fragment = QueryFragment("jsonb(")
+        fragment.append(JSONGroup.row(of: QueryValue.self))
+        fragment.append(literal: ")")
+        return SQLQueryExpression(fragment)
     }
 
     /// The rows as a JSON array of objects, without those that an outer join makes up.
@@ -82,14 +90,24 @@ extension TableDefinition where QueryValue: Codable, QueryValue.QueryOutput == Q
     ///     - filter: Which rows count.
     public func jsonGroupArray<Order: QueryExpression, Filter: QueryExpression>(
         distinct isDistinct: Bool = false, order: Order? = Bool?.none, filter: Filter? = Bool?.none
-    ) -> AggregateExpression<JSONTextRepresentation<[QueryValue]>>
+    ) -> AggregateExpression<JSONTextRepresentation<[QueryValue.QueryOutput]>>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
         JSONGroup.rows(
             of: QueryValue.self, isDistinct, order: order.map { OrderingTerms($0) }, filter?.queryFragment)
     }
+
+    /// The rows as a JSON array of objects in binary form, without those that an outer join makes up.
+    public func jsonbGroupArray<Order: QueryExpression, Filter: QueryExpression>(
+        distinct isDistinct: Bool = false, order: Order? = Bool?.none, filter: Filter? = Bool?.none
+    ) -> AggregateExpression<JSONBinaryRepresentation<[QueryValue.QueryOutput]>>
+    where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
+        JSONGroup.rows(
+            of: QueryValue.self, isBinary: true, isDistinct, order: order.map { OrderingTerms($0) },
+            filter?.queryFragment)
+    }
 }
 
-extension Optional.TableColumns where Wrapped: Codable {
+extension Optional.TableColumns where Wrapped.QueryOutput: Codable {
     /// The rows as a JSON array of objects, without those that an outer join makes up.
     ///
     /// - parameters:
@@ -98,11 +116,21 @@ extension Optional.TableColumns where Wrapped: Codable {
     ///     - filter: Which rows count.
     public func jsonGroupArray<Order: QueryExpression, Filter: QueryExpression>(
         distinct isDistinct: Bool = false, order: Order? = Bool?.none, filter: Filter? = Bool?.none
-    ) -> AggregateExpression<JSONTextRepresentation<[Wrapped]>>
+    ) -> AggregateExpression<JSONTextRepresentation<[Wrapped.QueryOutput]>>
     where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
         JSONGroup.rows(
             of: QueryValue.self, isDistinct, skipsMissing: true, order: order.map { OrderingTerms($0) },
             filter?.queryFragment)
+    }
+
+    /// The rows as a JSON array of objects in binary form, without those that an outer join makes up.
+    public func jsonbGroupArray<Order: QueryExpression, Filter: QueryExpression>(
+        distinct isDistinct: Bool = false, order: Order? = Bool?.none, filter: Filter? = Bool?.none
+    ) -> AggregateExpression<JSONBinaryRepresentation<[Wrapped.QueryOutput]>>
+    where Filter.QueryValue: QueryRepresentable, Filter.QueryValue.QueryUnwrapped == Bool {
+        JSONGroup.rows(
+            of: QueryValue.self, isBinary: true, isDistinct, skipsMissing: true,
+            order: order.map { OrderingTerms($0) }, filter?.queryFragment)
     }
 }
 
@@ -143,40 +171,58 @@ private enum JSONGroup {
     }
 
     static func row<Root: Table>(of type: Root.Type) -> QueryFragment {
+        object(Root.TableColumns.columnList, of: type)
+    }
+
+    /// The columns of a row, or of a group in it, which is an object in the row's.
+    private static func object<Root: Table>(_ list: ColumnList, of type: Root.Type) -> QueryFragment {
         var fragment = QueryFragment("json_object(")
-        var isFirst = true
-        for column in Root.TableColumns.columnList.columns {
-            append(column, of: type, to: &fragment, &isFirst)
+        for (index, column) in list.columns.enumerated() {
+            if index > 0 { fragment.append(literal: ", ") }
+            fragment.append(QueryFragment("\(quote: list.nameInJSON(of: index), delimiter: .text)"))
+            fragment.append(literal: ", ")
+            append(column, of: type, to: &fragment)
         }
         fragment.append(literal: ")")
         return fragment
     }
 
     private static func append<Column: TableColumnExpression>(
-        _ column: Column, of type: (some Table).Type, to fragment: inout QueryFragment, _ isFirst: inout Bool
+        _ column: Column, of type: (some Table).Type, to fragment: inout QueryFragment
     ) {
-        let names = column.names
-        for name in names {
-            if !isFirst { fragment.append(literal: ", ") }
-            isFirst = false
-            fragment.append(QueryFragment("\(quote: name, delimiter: .text)"))
-            fragment.append(literal: ", ")
-            var value = QueryFragment()
-            value.append(tableOf: type)
-            value.append(literal: ".")
-            value.append(identifier: name)
-            // The types of the columns of a group are not known here.
-            if names.count == 1 {
-                fragment.append(json: value, of: Column.Value.self)
-            } else {
-                fragment.append(value)
-            }
+        if let group = Column.Value.self as? any Table.Type {
+            return fragment.append(
+                document(group, isOptional: Column.Value.self is any OptionalRow.Type, of: type))
         }
+        fragment.append(json: named(column.name, of: type), of: Column.Value.self)
+    }
+
+    /// A group as an object; null when it is optional and all its columns are NULL.
+    private static func document<Group: Table>(
+        _ group: Group.Type, isOptional: Bool, of type: (some Table).Type
+    ) -> QueryFragment {
+        let object = object(Group.TableColumns.columnList, of: type)
+        guard isOptional else { return object }
+        var isThere = QueryFragment()
+        for name in group.allColumnNames {
+            if !isThere.isEmpty { isThere.append(literal: " OR ") }
+            isThere.append(named(name, of: type))
+            isThere.append(literal: " IS NOT NULL")
+        }
+        return "json(CASE WHEN \(isThere) THEN \(object) ELSE 'null' END)"
+    }
+
+    private static func named(_ name: String, of type: (some Table).Type) -> QueryFragment {
+        var column = QueryFragment()
+        column.append(tableOf: type)
+        column.append(literal: ".")
+        column.append(identifier: name)
+        return column
     }
 
     static func rows<Root: Table, Value>(
-        of type: Root.Type, _ isDistinct: Bool, skipsMissing: Bool = false, order: OrderingTerms?,
-        _ filter: QueryFragment?
+        of type: Root.Type, isBinary: Bool = false, _ isDistinct: Bool, skipsMissing: Bool = false,
+        order: OrderingTerms?, _ filter: QueryFragment?
     ) -> AggregateExpression<Value> {
         var condition = filter
         if skipsMissing {
@@ -190,6 +236,11 @@ private enum JSONGroup {
             }
             condition = filter.map { "(\(isThere)) AND (\($0))" } ?? isThere
         }
-        return call(row(of: type), false, isDistinct, order, condition)
+        return call(row(of: type), isBinary, isDistinct, order, condition)
     }
 }
+
+/// A row that there may be.
+private protocol OptionalRow {}
+
+extension Optional: OptionalRow {}

@@ -43,7 +43,9 @@ public struct JSONPath<Value>: Hashable, Sendable {
     }
 
     /// The place of a property.
-    public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> JSONPath<Member> { member(keyPath) }
+    public subscript<Member>(dynamicMember keyPath: KeyPath<Value, Member>) -> JSONPath<Member> {
+        member(keyPath)
+    }
 
     /// The place of a property of an optional.
     public subscript<Wrapped, Member>(dynamicMember keyPath: KeyPath<Wrapped, Member>) -> JSONPath<Member?>
@@ -80,7 +82,8 @@ public struct JSONPath<Value>: Hashable, Sendable {
 /// A place in a JSON value, as a key path: `\.links[0].url`.
 public typealias JSONKeyPath<Root, Value> = KeyPath<JSONPath<Root>, JSONPath<Value>>
 
-/// A type whose coding keys are not the names of its properties.
+/// A type whose coding keys are not the names of its properties. One with `@Table` or `@Selection`, whose coding keys are
+/// nested in it, need not say so.
 ///
 /// ```swift
 /// extension Profile: JSONNamed {
@@ -95,7 +98,7 @@ public protocol JSONNamed {
 }
 
 /// The names of properties in JSON.
-private enum JSONPropertyName {
+enum JSONPropertyName {
     static func of<Root>(_ keyPath: KeyPath<Root, some Any>) -> String? {
         if let named = Root.self as? any JSONNamed.Type, let name = own(named, keyPath) { return name }
         // `\Profile.name`; what is computed is `<computed 0x…>`.
@@ -103,7 +106,8 @@ private enum JSONPropertyName {
         guard let dot = description.lastIndex(of: ".") else { return nil }
         let name = description[description.index(after: dot)...]
         guard !name.isEmpty, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return nil }
-        return String(name)
+        let table = Root.self as? any Table.Type
+        return table?.nameInJSON(ofProperty: String(name)) ?? String(name)
     }
 
     private static func own<Named: JSONNamed>(_ type: Named.Type, _ keyPath: AnyKeyPath) -> String? {
@@ -119,5 +123,11 @@ private enum JSONPropertyName {
         if isPlain, !name.isEmpty { return name }
         let escaped = name.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : "\($1)" }
         return "\"\(escaped)\""
+    }
+}
+
+extension Table {
+    fileprivate static func nameInJSON(ofProperty property: String) -> String? {
+        TableColumns.columnList.nameInJSON(ofProperty: property)
     }
 }

@@ -11,14 +11,19 @@ extension QueryExpression where QueryValue: JSONStorage {
     /// ```
     ///
     /// - parameter path: The place of the value.
-    public func jsonExtract<Value: QueryRepresentable>(
+    public func jsonExtract<Value: QueryBindable>(
         _ path: JSONKeyPath<QueryValue.JSONValue, Value>
     ) -> SQLQueryExpression<Value.QueryUnwrapped?> {
+        extracted(false, path)
+    }
+
+    private func extracted<Value: QueryBindable>(
+        _ isBinary: Bool, _ path: JSONKeyPath<QueryValue.JSONValue, Value>
+    ) -> SQLQueryExpression<Value.QueryUnwrapped?> {
+        let call = jsonCall("extract", isBinary: isBinary, path)
         // JSON has identifiers in upper case; they are stored and bound in lower case.
-        guard Value.QueryUnwrapped.self == UUID.self else {
-            return SQLQueryExpression(jsonCall("extract", path))
-        }
-        return SQLQueryExpression("(\(jsonCall("extract", path)) COLLATE NOCASE)")
+        guard Value.QueryUnwrapped.self == UUID.self else { return SQLQueryExpression(call) }
+        return SQLQueryExpression("(\(call) COLLATE NOCASE)")
     }
 
     /// A part of the JSON that is JSON itself, NULL when it is not there.
@@ -29,7 +34,15 @@ extension QueryExpression where QueryValue: JSONStorage {
         SQLQueryExpression(jsonCall("extract", path))
     }
 
+    /// A value of the JSON, NULL when it is not there. Only what is JSON itself has a binary form.
+    public func jsonbExtract<Value: QueryBindable>(
+        _ path: JSONKeyPath<QueryValue.JSONValue, Value>
+    ) -> SQLQueryExpression<Value.QueryUnwrapped?> {
+        extracted(true, path)
+    }
+
     /// A part of the JSON that is JSON itself, in binary form; NULL when it is not there.
+    @_disfavoredOverload
     public func jsonbExtract<Value: Codable>(
         _ path: JSONKeyPath<QueryValue.JSONValue, Value>
     ) -> SQLQueryExpression<JSONBinaryRepresentation<Value>?> {

@@ -52,7 +52,36 @@ extension Data: CastableRepresentation {
     public static var castTypeName: StaticString { "BLOB" }
 }
 
+extension UUID: CastableRepresentation {
+    /// `TEXT`
+    public static var castTypeName: StaticString { "TEXT" }
+}
+
+extension UUID.BytesRepresentation: CastableRepresentation {
+    /// `BLOB`
+    public static var castTypeName: StaticString { "BLOB" }
+}
+
 extension Optional: CastableRepresentation where Wrapped: CastableRepresentation {
     /// That of the type without the optional.
     public static var castTypeName: StaticString { Wrapped.castTypeName }
+}
+
+extension QueryExpression where QueryValue: QueryRepresentable & BinaryInteger {
+    /// The integer as a floating-point number, where nothing says another type.
+    ///
+    /// ```swift
+    /// $0.points.cast() / $0.rounds.cast()    // (CAST("games"."points" AS REAL)) / (CAST("games"."rounds" AS REAL))
+    /// ```
+    @_disfavoredOverload
+    public func cast() -> SQLQueryExpression<Double> { cast(as: Double.self) }
+}
+
+extension QueryExpression {
+    /// The integer, which may be NULL, as a floating-point number, where nothing says another type.
+    @_disfavoredOverload
+    public func cast<Wrapped: CastableRepresentation & BinaryInteger>() -> SQLQueryExpression<Double?>
+    where QueryValue == Wrapped? {
+        cast(as: Double?.self)
+    }
 }

@@ -64,7 +64,7 @@ extension PrimaryKeyedTable {
         var row = RowWriter()
         row.form = .assignments(names.map { key.contains($0) ? nil : $0 }, 0)
         record.writeValues(to: &row)
-        var update = Update<Self, ()>(policy, row.fragment)
+        var update = Update<Self, ()>(policy, row.takeFragment())
         update.conditions.append(keyCondition(record, names, key))
         return update
     }
@@ -83,8 +83,9 @@ extension PrimaryKeyedTable {
         row.fragment.append(literal: ") = (")
         row.form = .some(names.map { key.contains($0) }, 0)
         record.writeValues(to: &row)
-        row.fragment.append(literal: ")")
-        return row.fragment
+        var condition = row.takeFragment()
+        condition.append(literal: ")")
+        return condition
     }
 }
 
@@ -95,7 +96,7 @@ public struct ColumnValuesBuilder<each V: QueryRepresentable> {
     public static func buildExpression(_ row: (repeat (each V).QueryOutput)) -> QueryFragment {
         var values = RowWriter()
         repeat values.write(each row, as: (each V).self)
-        return Self.row(values.fragment)
+        return Self.row(values.takeFragment())
     }
     /// A row of expressions.
     @_disfavoredOverload
@@ -109,7 +110,7 @@ public struct ColumnValuesBuilder<each V: QueryRepresentable> {
         for row in rows {
             var values = RowWriter()
             repeat values.write(each row, as: (each V).self)
-            SelectClauses.join(&list, Self.row(values.fragment))
+            SelectClauses.join(&list, Self.row(values.takeFragment()))
         }
         return list
     }
@@ -134,6 +135,11 @@ public struct ColumnValuesBuilder<each V: QueryRepresentable> {
     /// Those of a loop.
     public static func buildArray(_ components: [QueryFragment]) -> QueryFragment {
         components.reduce(into: QueryFragment()) { SelectClauses.join(&$0, $1) }
+    }
+
+    /// All rows.
+    public static func buildFinalResult(_ component: QueryFragment) -> InsertedRows {
+        InsertedRows(component)
     }
 
     private static func row(_ values: QueryFragment) -> QueryFragment {

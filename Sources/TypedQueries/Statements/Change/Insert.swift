@@ -18,8 +18,25 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
     /// The names of the columns; those of the table that can be written when it is empty.
     @usableFromInline var names = QueryFragment()
     @usableFromInline var source: Source
-    @usableFromInline var conflict: ConflictClause?
-    @usableFromInline var returned = QueryFragment()
+    /// What few statements have, in a place of its own: this way a statement is small, and quick to pass on.
+    @usableFromInline var clauses = Clauses.none
+
+    @usableFromInline indirect enum Clauses: Sendable {
+        case none
+        case some(ConflictClause?, returned: QueryFragment)
+    }
+
+    /// What becomes of rows in the way.
+    var conflict: ConflictClause? {
+        get { if case .some(let conflict, _) = clauses { conflict } else { nil } }
+        set { clauses = .some(newValue, returned: returned) }
+    }
+
+    /// What is returned of each row.
+    var returned: QueryFragment {
+        get { if case .some(_, let returned) = clauses { returned } else { QueryFragment() } }
+        set { clauses = .some(conflict, returned: newValue) }
+    }
 
     @inlinable
     init(_ policy: ConflictPolicy?, names: QueryFragment = QueryFragment(), _ source: Source) {
@@ -37,7 +54,12 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
     /// Adds the statement, or nothing when there is no row.
     @inlinable
     public func writeStatement(to fragment: inout QueryFragment) {
-        if case .rows(let rows) = source, conflict == nil, returned.isEmpty {
+        fragment.append(changeOf: Into.self) { writeChange(to: &$0) }
+    }
+
+    @inlinable
+    func writeChange(to fragment: inout QueryFragment) {
+        if case .rows(let rows) = source, case .none = clauses {
             guard !rows.isEmpty else { return }
             writeTarget(to: &fragment)
             fragment.append(literal: "\nVALUES\n")
@@ -50,14 +72,18 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
     @inlinable
     func writeTarget(to fragment: inout QueryFragment) {
         if let policy {
-            fragment.append(sql: policy.insert)
+            fragment.append(literal: policy.insert)
+            fragment.append(sourceOf: Into.self)
         } else {
-            fragment.append(literal: "INSERT INTO ")
+            fragment.append(literal: "INSERT INTO ", QueryFragment.Code.tableSource, Into.self)
         }
-        fragment.append(sourceOf: Into.self)
         if case .defaults = source { return }
-        fragment.append(literal: "\n(")
-        if names.isEmpty { fragment.append(writableNamesOf: Into.self) } else { fragment.append(names) }
+        if names.isEmpty {
+            fragment.append(literal: "\n(", QueryFragment.Code.writableNames, Into.self)
+        } else {
+            fragment.append(literal: "\n(")
+            fragment.append(names)
+        }
         fragment.append(literal: ")")
     }
 
@@ -161,8 +187,12 @@ public enum ConflictPolicy: String, Hashable, Sendable {
     }
 }
 
-/// Rows that are inserted.
-public struct InsertedRows: Sendable {
+/// Rows that are inserted. An empty list, `[]`, is none, and a statement without rows is not run.
+public struct InsertedRows: Sendable, ExpressibleByArrayLiteral {
+    /// Makes a list of no rows.
+    @_disfavoredOverload
+    public init(arrayLiteral elements: Never...) { self.init() }
+
     @usableFromInline var rows: QueryFragment
     @usableFromInline var names: QueryFragment
 
@@ -201,13 +231,26 @@ public enum InsertValuesBuilder<Into: Table> {
     @inlinable
     public static func buildExpression(_ row: Into) -> InsertedRows {
         var rows = InsertedRows()
-        rows.rows.reserve()
+        rows.rows.reserve(width: Into.columnWidth)
         rows.append(row)
         return rows
     }
     /// Rows.
     public static func buildExpression(_ list: [Into]) -> InsertedRows {
         list.reduce(into: InsertedRows()) { $0.append($1) }
+    }
+    /// A row of expressions.
+    ///
+    /// ```swift
+    /// Item.insert { Item.Columns(title: $0.title.upper()) }
+    /// ```
+    public static func buildExpression(_ row: some SelectedColumns<Into>) -> InsertedRows {
+        var rows = InsertedRows()
+        rows.rows.beginPart(.row)
+        rows.rows.append(literal: "(")
+        rows.rows.append(row.queryFragment.withoutNames)
+        rows.rows.append(literal: ")")
+        return rows
     }
     /// No row.
     @inlinable public static func buildBlock() -> InsertedRows { InsertedRows() }
@@ -240,23 +283,16 @@ extension InsertValuesBuilder where Into: PrimaryKeyedTable {
     @inlinable
     public static func buildExpression(_ row: Into.Draft) -> InsertedRows {
         var rows = InsertedRows()
-        rows.rows.reserve()
+        rows.rows.reserve(width: Into.columnWidth)
         rows.append(row)
         rows.names.append(writableNamesOf: Into.Draft.self)
         return rows
     }
-    /// Drafts.
+    /// Drafts. A list of nothing is one of rows.
+    @_disfavoredOverload
     public static func buildExpression(_ list: [Into.Draft]) -> InsertedRows {
         var rows = list.reduce(into: InsertedRows()) { $0.append($1) }
         rows.names.append(writableNamesOf: Into.Draft.self)
         return rows
-    }
-}
-
-extension QueryFragment {
-    @inlinable
-    mutating func reserve() {
-        code.reserveCapacity(128)
-        bindings.reserveCapacity(16)
     }
 }

@@ -44,6 +44,10 @@ public struct Update<Root: Table, Returning>: WritableStatement {
     /// Adds the statement, or nothing when nothing is assigned.
     public func writeStatement(to fragment: inout QueryFragment) {
         guard !assignments.isEmpty, !isNone else { return }
+        fragment.append(changeOf: Root.self) { writeChange(to: &$0) }
+    }
+
+    private func writeChange(to fragment: inout QueryFragment) {
         fragment.beginPart(.updateTarget)
         if let policy { fragment.append(sql: policy.update) } else { fragment.append(literal: "UPDATE ") }
         fragment.append(sourceOf: Root.self)
@@ -101,6 +105,10 @@ public struct Delete<Root: Table, Returning>: WritableStatement {
     /// Adds the statement.
     public func writeStatement(to fragment: inout QueryFragment) {
         guard !isNone else { return }
+        fragment.append(changeOf: Root.self) { writeChange(to: &$0) }
+    }
+
+    private func writeChange(to fragment: inout QueryFragment) {
         fragment.beginPart(.deleteTarget)
         fragment.append(literal: "DELETE FROM ")
         fragment.append(sourceOf: Root.self)

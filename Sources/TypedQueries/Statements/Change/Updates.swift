@@ -49,9 +49,9 @@ public struct Updates<Base: Table> {
         assignments.separate()
         var row = RowWriter(assignments)
         assignments = QueryFragment()
-        row.form = .assignments(column.names, 0)
+        row.form = .assignments(column.writableNames, 0)
         Value.writeValue(value, to: &row)
-        assignments = row.fragment
+        assignments = row.takeFragment()
     }
 
     // A value and an expression may both be assigned. Reading has to be the expression that operators take: getters

@@ -147,6 +147,16 @@ public struct With<Base: Statement>: WritableStatement {
 
 extension With: PartialSelectStatement where Base: PartialSelectStatement {}
 
+extension With: SelectStatement where Base: SelectStatement {
+    /// The statement in its general form, whose rows can be fetched as those of any other.
+    public func asSelect() -> Select<Base.QueryValue, Base.From, Base.Joins> {
+        base.asSelect().with {
+            $0.commonTables = tables.commaSeparated
+            $0.isNone = $0.isNone || tables.isEmpty
+        }
+    }
+}
+
 /// Collects common tables.
 @resultBuilder
 public enum CommonTableExpressionBuilder {
@@ -171,7 +181,7 @@ public enum CommonTableExpressionBuilder {
         return list
     }
 
-    private static func table<Rows: Table>(_ type: Rows.Type, _ query: QueryFragment) -> FragmentList {
+    static func table<Rows: Table>(_ type: Rows.Type, _ query: QueryFragment) -> FragmentList {
         guard !query.isEmpty else { return FragmentList() }
         var fragment = QueryFragment()
         fragment.append(tableOf: type)

@@ -38,8 +38,8 @@ public struct FragmentList: Hashable, Sendable {
     @inlinable
     func write(_ word: StaticString, to fragment: inout QueryFragment) {
         guard !first.isEmpty else { return }
-        fragment.append(sql: word)
-        writeConjunction(to: &fragment)
+        fragment.append(literal: word)
+        if rest.isEmpty { fragment.append(first) } else { writeConjunction(to: &fragment) }
     }
 
     /// Adds the conditions with AND between them.
@@ -115,6 +115,11 @@ extension QueryFragmentBuilder where Clause == Bool {
 }
 
 extension QueryFragmentBuilder where Clause == () {
+    /// SQL of which nothing says a type.
+    public static func buildExpression(_ expression: SQLQueryExpression<()>) -> FragmentList {
+        FragmentList(expression.queryFragment)
+    }
+
     /// Any expressions, in order.
     @inlinable
     public static func buildExpression<each Term: QueryExpression>(

@@ -28,7 +28,7 @@ extension QueryFragment {
     init<each Term: QueryExpression>(list terms: repeat each Term) {
         self.init()
         for term in repeat each terms {
-            separate()
+            if !code.isEmpty { code.append(Code.comma) }
             term.write(to: &self)
         }
     }

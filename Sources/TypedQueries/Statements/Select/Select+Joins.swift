@@ -24,15 +24,36 @@ extension SelectClauses {
     ) {
         if kind == .right || kind == .full { joins.require(.outerJoins) }
         joins.append(sql: kind.sql)
-        joins.append(sourceOf: Other.self)
-        joins.append(literal: " ON ")
-        joins.append(condition)
+        if kind == .left || kind == .full, let source = other.conditionalSource {
+            joins.appendChoice(.outerTableArguments) {
+                other.write(joined: Other.self, on: condition, to: &$0)
+            } emulated: {
+                $0.append(source.table)
+                $0.append(literal: " ON ")
+                $0.append(source.condition)
+                $0.append(literal: " AND (")
+                $0.append(condition)
+                $0.append(literal: ")")
+            }
+        } else {
+            other.write(joined: Other.self, on: condition, to: &joins)
+        }
         joins.append(other.joins)
         joinedColumns.separate()
         joinedColumns.append(columnsOf: Other.self)
         Self.join(&joinedColumns, other.joinedColumns)
-        Self.join(&columns, other.columns)
+        columns.append(term: other.columns)
         merge(other)
+    }
+}
+
+extension SelectClauses {
+    fileprivate func write<Other: Table>(
+        joined type: Other.Type, on condition: QueryFragment, to fragment: inout QueryFragment
+    ) {
+        writeSource(of: type, to: &fragment)
+        fragment.append(literal: " ON ")
+        fragment.append(condition)
     }
 }
 

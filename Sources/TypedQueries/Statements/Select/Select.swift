@@ -40,7 +40,7 @@ public struct Select<Columns, From: Table, Joins>: SelectStatement, WritableStat
     @inlinable
     func selecting<New>(_ type: New.Type = New.self, _ columns: QueryFragment) -> Select<New, From, Joins> {
         var clauses = clauses
-        SelectClauses.join(&clauses.columns, columns)
+        clauses.columns.append(term: columns)
         return Select<New, From, Joins>(clauses: clauses)
     }
 }
@@ -177,6 +177,14 @@ extension Select where Columns == () {
     public func selectStar() -> Self { with { $0.columns = "*" } }
 }
 
+extension Select where From == NoTable, Joins == NoJoins {
+    /// Makes a statement of a value without a table: `SELECT 1`.
+    public init(_ value: some QueryExpression<Columns>) where Columns: QueryRepresentable {
+        self = Select<(), NoTable, NoJoins>(clauses: SelectClauses()).selecting(
+            Columns.self, value.queryFragment)
+    }
+}
+
 extension Select where From: PrimaryKeyedTable {
     /// Adds that the key is a value.
     public func find(_ key: From.PrimaryKey.QueryOutput) -> Self {
@@ -185,6 +193,14 @@ extension Select where From: PrimaryKeyedTable {
 
     /// Adds that the key is one of several.
     public func find(_ keys: some Sequence<From.PrimaryKey.QueryOutput>) -> Self {
+        and(Where(scope: .unscoped).find(keys))
+    }
+}
+
+extension Select where From: PrimaryKeyedTable {
+    /// Adds that the key is one of those that a statement gives.
+    public func find<Key: QueryRepresentable>(_ keys: some PartialSelectStatement<Key>) -> Self
+    where Key.QueryUnwrapped == From.PrimaryKey.QueryUnwrapped {
         and(Where(scope: .unscoped).find(keys))
     }
 }

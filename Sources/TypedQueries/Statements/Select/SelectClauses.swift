@@ -3,7 +3,13 @@ public struct SelectClauses: Hashable, Sendable {
     @usableFromInline var isDistinct = false
     /// Whether there are no rows by declaration.
     @usableFromInline var isNone = false
+    /// The common tables before the statement.
+    @usableFromInline var commonTables = QueryFragment()
     @usableFromInline var columns = QueryFragment()
+    /// What is selected from, where that is no table of the schema.
+    @usableFromInline var source = QueryFragment()
+    /// The same without its arguments, and these as a condition.
+    @usableFromInline var conditionalSource: ConditionalSource?
     /// The columns of the joined tables, for when none are selected.
     @usableFromInline var joinedColumns = QueryFragment()
     @usableFromInline var joins = QueryFragment()
@@ -22,6 +28,7 @@ public struct SelectClauses: Hashable, Sendable {
         isNone = isNone || other.isNone
         conditions.append(other.conditions)
         groupConditions.append(other.groupConditions)
+        Self.join(&commonTables, other.commonTables)
         Self.join(&groups, other.groups)
         Self.join(&ordering, other.ordering)
         if limit.isEmpty {
@@ -39,6 +46,11 @@ public struct SelectClauses: Hashable, Sendable {
     /// Adds the SELECT statement.
     @usableFromInline func write<From: Table>(from: From.Type, to fragment: inout QueryFragment) {
         if isNone { return }
+        if !commonTables.isEmpty {
+            fragment.append(literal: "WITH ")
+            fragment.append(commonTables)
+            fragment.append(literal: "\n")
+        }
         fragment.append(sql: isDistinct ? "SELECT DISTINCT " : "SELECT ")
         if columns.isEmpty {
             fragment.append(columnsOf: From.self)
@@ -49,8 +61,10 @@ public struct SelectClauses: Hashable, Sendable {
         } else {
             fragment.append(columns)
         }
-        fragment.append(literal: "\nFROM ")
-        fragment.append(sourceOf: From.self)
+        if From.self != NoTable.self {
+            fragment.append(literal: "\nFROM ")
+            writeSource(of: From.self, to: &fragment)
+        }
         fragment.append(joins)
         conditions.write("\nWHERE ", to: &fragment)
         writeGroups(to: &fragment)
@@ -66,6 +80,11 @@ public struct SelectClauses: Hashable, Sendable {
         fragment.append(offset)
     }
 
+    /// Adds the table, or what is there instead of one.
+    func writeSource<From: Table>(of type: From.Type, to fragment: inout QueryFragment) {
+        if source.isEmpty { fragment.append(sourceOf: From.self) } else { fragment.append(source) }
+    }
+
     private func writeGroups(to fragment: inout QueryFragment) {
         if !groups.isEmpty {
             fragment.append(literal: "\nGROUP BY ")
@@ -73,4 +92,10 @@ public struct SelectClauses: Hashable, Sendable {
         }
         groupConditions.write("\nHAVING ", to: &fragment)
     }
+}
+
+/// A table that has arguments, where these are a condition: `json_each` with `"json_each"."json" = x`.
+@usableFromInline struct ConditionalSource: Hashable, Sendable {
+    let table: QueryFragment
+    let condition: QueryFragment
 }

@@ -191,7 +191,9 @@ extension PrimaryKeyedTable {
 
     /// The row with a key.
     @inlinable
-    public static func find(_ key: PrimaryKey.QueryOutput) -> Where<Self> { Where<Self>().find(key) }
+    public static func find(_ key: PrimaryKey.QueryOutput) -> Where<Self> {
+        Where<Self>(FragmentList(Where<Self>.condition(key)))
+    }
 
     /// The rows with keys.
     public static func find(_ keys: some Sequence<PrimaryKey.QueryOutput>) -> Where<Self> {

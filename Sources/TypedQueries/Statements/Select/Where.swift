@@ -10,6 +10,8 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
 
     @usableFromInline var conditions: FragmentList
     @usableFromInline var scope: Scope
+    /// The order of the type's `all`, where it is that of another type.
+    @usableFromInline var ordering = QueryFragment()
 
     /// Which rows the conditions are about.
     @usableFromInline enum Scope: Hashable, Sendable {
@@ -36,10 +38,8 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
     public func writeStatement(to fragment: inout QueryFragment) {
         guard hasPlainScope else { return clauses.write(from: From.self, to: &fragment) }
         guard scope != .none else { return }
-        fragment.append(literal: "SELECT ")
-        fragment.append(columnsOf: From.self)
-        fragment.append(literal: "\nFROM ")
-        fragment.append(sourceOf: From.self)
+        fragment.append(literal: "SELECT ", QueryFragment.Code.columns, From.self)
+        fragment.append(literal: "\nFROM ", QueryFragment.Code.tableSource, From.self)
         conditions.write("\nWHERE ", to: &fragment)
     }
 
@@ -48,19 +48,21 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
     var hasPlainScope: Bool {
         guard scope == .standard else { return true }
         guard let all = From.all as? Where<From> else { return false }
-        return all.conditions.isEmpty && all.scope != .none
+        return all.conditions.isEmpty && all.ordering.isEmpty && all.scope != .none
     }
 
     /// The rows of a table's default scope, as those of a type that stands for the table: an alias, or drafts.
     ///
-    /// An order or a limit of the scope is left out, and so is what needs other tables.
+    /// A limit of the scope is left out, and so is what needs other tables.
     static func standard<Base: Table>(of base: Base.Type) -> Self {
         let all = Base.all
-        if let all = all as? Where<Base>, all.conditions.isEmpty, all.scope != .none { return Where() }
+        if let all = all as? Where<Base>, all.hasPlainScope { return Where() }
         let clauses = all.asSelect().clauses
         guard !clauses.isNone else { return Where(scope: .none) }
         guard clauses.joins.isEmpty else { return Where() }
-        return Where(clauses.conditions.mapped { $0.retargeted(base, to: From.self) })
+        var result = Where(clauses.conditions.mapped { $0.retargeted(base, to: From.self) })
+        result.ordering = clauses.ordering.retargeted(base, to: From.self)
+        return result
     }
 
     /// The clauses, with those of the type's `all`.
@@ -71,6 +73,7 @@ public struct Where<From: Table>: SelectStatement, WritableStatement {
                 clauses.isNone = all.scope == .none
                 // What began with `all` has its conditions.
                 if !conditions.begins(with: all.conditions) { clauses.conditions = all.conditions }
+                clauses.ordering = all.ordering
             } else {
                 clauses = From.all.asSelect().clauses
             }
@@ -169,12 +172,16 @@ extension Where where From: PrimaryKeyedTable {
     @inlinable
     public func find(_ key: From.PrimaryKey.QueryOutput) -> Self {
         var result = self
-        result.conditions.append(
-            Comparison<_, _, Bool>(
-                From.columns.primaryKey, " = ", BindQueryExpression(key, as: From.PrimaryKey.self)
-            )
-            .queryFragment)
+        result.conditions.append(Self.condition(key))
         return result
+    }
+
+    /// That the key is a value.
+    @inlinable
+    static func condition(_ key: From.PrimaryKey.QueryOutput) -> QueryFragment {
+        Comparison<_, _, Bool>(
+            From.columns.primaryKey, " = ", BindQueryExpression(key, as: From.PrimaryKey.self)
+        ).queryFragment
     }
 
     /// Adds that the key is one of several.

@@ -1,0 +1,159 @@
+// Lists of terms, and the names that selected terms have; what is written at once because it is written often.
+
+extension QueryFragment {
+    /// Adds a term, or several, to a list.
+    @usableFromInline mutating func append(term: QueryFragment) {
+        guard !term.isEmpty else { return }
+        if !isEmpty { code.append(Code.comma) }
+        append(term)
+    }
+
+    /// Adds ` AS "name"`.
+    mutating func append(naming name: String) {
+        code.append(Code.naming)
+        append(literal: " AS ")
+        append(identifier: name)
+        code.append(Code.namingEnd)
+    }
+
+    /// The piece without the names of what is selected: the values of an INSERT and the arguments of a call have none.
+    var withoutNames: QueryFragment {
+        guard code.contains(Code.naming) else { return self }
+        var result = QueryFragment()
+        result.bindings = bindings
+        var index = 0
+        var isNaming = false
+        while index < code.count {
+            let length = itemLength(at: index)
+            if code[index] == Code.naming {
+                isNaming = true
+            } else if code[index] == Code.namingEnd {
+                isNaming = false
+            } else if !isNaming {
+                result.code.append(contentsOf: code[index..<index + length])
+            }
+            index += length
+        }
+        return result
+    }
+
+    /// The terms of a list, without those of lists within them.
+    var terms: [QueryFragment] {
+        var terms: [QueryFragment] = []
+        var term = QueryFragment()
+        var value = 0
+        var nesting = Nesting()
+        var index = 0
+        while index < code.count {
+            let length = itemLength(at: index)
+            if code[index] == Code.comma, nesting.isOutside {
+                terms.append(term)
+                term = QueryFragment()
+            } else {
+                term.code.append(contentsOf: code[index..<index + length])
+                let count = valueCount(at: index)
+                term.bindings.append(contentsOf: bindings[value..<value + count])
+                value += count
+                nesting.pass(code[index])
+            }
+            index += length
+        }
+        return terms + [term]
+    }
+
+    /// How many bytes an item has, with the forms of a choice.
+    private func itemLength(at index: Int) -> Int {
+        let length = Code.length(code[index])
+        guard code[index] == Code.choice else { return length }
+        return length + Int(code[...].load(UInt32.self, index + 2))
+            + Int(code[...].load(UInt32.self, index + 6))
+    }
+
+    /// How many values an item has.
+    private func valueCount(at index: Int) -> Int {
+        switch code[index] {
+        case Code.parameter: 1
+        case Code.choice:
+            Int(code[...].load(UInt16.self, index + 10)) + Int(code[...].load(UInt16.self, index + 12))
+        default: 0
+        }
+    }
+
+    /// Whether text stands within parentheses, or between quotes.
+    private struct Nesting {
+        private var depth = 0
+        private var quote: UInt8?
+
+        var isOutside: Bool { depth == 0 && quote == nil }
+
+        mutating func pass(_ byte: UInt8) {
+            if let quote {
+                if byte == quote { self.quote = nil }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+            } else if byte == UInt8(ascii: "(") {
+                depth += 1
+            } else if byte == UInt8(ascii: ")") {
+                depth -= 1
+            }
+        }
+    }
+}
+
+extension QueryFragment {
+    /// The values of a row, each with the name of its column.
+    ///
+    /// - parameters:
+    ///     - names: The names, in order.
+    ///     - write: Writes all values.
+    static func named(_ names: [String], _ write: (inout RowWriter) -> Void) -> QueryFragment {
+        var fragment = QueryFragment()
+        for index in names.indices {
+            var row = RowWriter()
+            row.form = .some(names.indices.map { $0 == index }, 0)
+            write(&row)
+            var value = row.takeFragment()
+            value.append(naming: names[index])
+            fragment.separate()
+            fragment.append(value)
+        }
+        return fragment
+    }
+}
+
+extension QueryFragment {
+    /// Adds parameters with commas between them, and before them unless they are the first of their list. Their
+    /// values are there already.
+    @usableFromInline mutating func append(parameters count: Int, isFirst: Bool) {
+        let text: StaticString = ", \0, \0, \0, \0, \0, \0, \0, \0, \0, \0, \0, \0, \0, \0, \0, \0"
+        var start = isFirst ? 2 : 0
+        var rest = 3 &* count &- start
+        while rest > 0 {
+            let length = min(rest, text.utf8CodeUnitCount &- start)
+            code.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start + start, count: length))
+            rest &-= length
+            start = 0
+        }
+    }
+
+    /// Adds SQL of at most 15 bytes and a reference behind it, at once.
+    @inlinable @inline(__always)
+    mutating func append<T: Table>(literal sql: StaticString, _ kind: UInt8, _ type: T.Type) {
+        // The text and the kind are the last bytes before the address.
+        var bytes = (UInt64(0), UInt64(0), UInt(bitPattern: ObjectIdentifier(type)))
+        let count = sql.utf8CodeUnitCount
+        withUnsafeMutableBytes(of: &bytes) {
+            $0[15] = kind
+            UnsafeMutableRawBufferPointer(rebasing: $0[15 - count..<15])
+                .copyMemory(from: UnsafeRawBufferPointer(start: sql.utf8Start, count: count))
+            code.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[(15 - count)...]))
+        }
+    }
+
+    /// Makes room for a row of so many columns.
+    @inlinable
+    mutating func reserve(width: Int) {
+        code.reserveCapacity(3 &* width &+ 32)
+        bindings.reserveCapacity(width)
+    }
+}
