@@ -78,6 +78,9 @@ struct CredentialCommand {
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardInput = FileHandle.nullDevice
+        // Its own way of waiting runs a run loop, which was seen to sleep on when the clock had been set.
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
         do {
             try process.run()
         } catch {
@@ -119,7 +122,7 @@ struct CredentialCommand {
             process.terminate()
             throw BucketError(.invalidCredentials, "the command \(name) prints too much")
         }
-        process.waitUntilExit()
+        ended.wait()
         guard process.terminationReason == .exit, process.terminationStatus == 0 else {
             throw BucketError(
                 .invalidCredentials, "the command \(name) failed with \(process.terminationStatus)")

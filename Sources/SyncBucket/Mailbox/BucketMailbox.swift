@@ -69,7 +69,10 @@ public struct BucketMailbox: Mailbox {
             address, credentials: credentials, carrier: carrier, retry: retry,
             milliseconds: options.environment.milliseconds)
         state = BucketState(
-            client: client, cache: BucketCache(folder: options.cacheFolder, address: address),
+            client: client,
+            cache: SealedFileCache(
+                folder: options.cacheFolder,
+                identity: "\(address.origin)\n\(address.basePath)\n\(address.prefix)"),
             spoolFolder: options.spoolFolder)
         check = options.check
     }
@@ -146,7 +149,7 @@ public struct BucketMailbox: Mailbox {
             }
         } while token != nil
         state.listing.withLock { $0 = listing }
-        state.cache.forgetAll(but: listing)
+        state.cache.forgetAll { listing[$0] != nil }
         return listing
     }
 
@@ -186,7 +189,7 @@ extension BucketMailbox: CancellableMailbox {
 /// What all copies of a mailbox share.
 final class BucketState: Sendable {
     let client: BucketClient
-    let cache: BucketCache
+    let cache: SealedFileCache
     let spoolFolder: String
     /// What the bucket holds; nil before it was looked at.
     let listing = Mutex<BucketListing?>(nil)
@@ -195,7 +198,7 @@ final class BucketState: Sendable {
     /// What the server has turned out not to know.
     let lacks = Mutex<Set<ServerAbility>>([])
 
-    init(client: BucketClient, cache: BucketCache, spoolFolder: String) {
+    init(client: BucketClient, cache: SealedFileCache, spoolFolder: String) {
         self.client = client
         self.cache = cache
         self.spoolFolder = spoolFolder.hasSuffix("/") ? String(spoolFolder.dropLast()) : spoolFolder

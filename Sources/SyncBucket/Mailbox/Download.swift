@@ -33,7 +33,7 @@ struct Download {
         }
         if let tag {
             state.last.withLock { $0 = (path, tag, spool) }
-            if BucketCache.keeps(path, spool.byteCount) {
+            if SealedFileCache.keeps(path, spool.byteCount) {
                 state.cache.keep(try spool.read(at: 0, upTo: spool.byteCount), of: path, tag: tag)
             }
         }

@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// So no transaction is open while the network is slow, and what was sent or received in part can be again. Whatever
 /// goes through a mailbox is sealed already.
-final class Spool: Sendable {
+package final class Spool: Sendable {
     /// The most that is kept in memory.
     private static let memoryByteCountMax = 4 << 20
 
@@ -30,10 +30,10 @@ final class Spool: Sendable {
     private let state = Mutex(State())
 
     /// - parameter folder: Where a file is made if one is needed.
-    init(folder: String) { self.folder = folder }
+    package init(folder: String) { self.folder = folder }
 
     /// Holds these bytes.
-    init(_ data: Data) {
+    package init(_ data: Data) {
         folder = ""
         state.withLock { state in
             state.memory = data
@@ -45,15 +45,18 @@ final class Spool: Sendable {
     deinit { state.withLock { if $0.descriptor >= 0 { close($0.descriptor) } } }
 
     /// How many bytes there are.
-    var byteCount: Int { state.withLock { $0.byteCount } }
+    package var byteCount: Int { state.withLock { $0.byteCount } }
 
     /// The SHA-256 of all bytes, in hexadecimal digits.
-    var digest: String { state.withLock { CanonicalText.hexadecimal($0.hash.finalize()) } }
+    var digest: String { CanonicalText.hexadecimal(hash) }
+
+    /// The SHA-256 of all bytes.
+    package var hash: SHA256Digest { state.withLock { $0.hash.finalize() } }
 
     /// Adds bytes.
     ///
     /// - throws: `MailboxError`: `full`, `failed`.
-    func append(_ data: Data) throws {
+    package func append(_ data: Data) throws {
         try state.withLock { state in
             state.hash.update(data: data)
             state.byteCount += data.count
@@ -72,7 +75,7 @@ final class Spool: Sendable {
     /// Bytes from a position on: as many as are wanted, unless there are fewer.
     ///
     /// - throws: `MailboxError` of code `failed`.
-    func read(at offset: Int, upTo count: Int) throws -> Data {
+    package func read(at offset: Int, upTo count: Int) throws -> Data {
         try state.withLock { state in
             let length = max(0, min(count, state.byteCount - offset))
             guard state.descriptor >= 0 else {
@@ -96,7 +99,7 @@ final class Spool: Sendable {
     }
 
     private func open() throws -> Int32 {
-        var template = Array((folder + "/.cipherstore-bucket-XXXXXX").utf8CString)
+        var template = Array((folder + "/.cipherstore-spool-XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw Self.failure("cannot make a temporary file", folder) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -133,15 +136,15 @@ final class Spool: Sendable {
 }
 
 /// Reads a spool from its start to its end.
-final class SpoolReader: MailboxReader {
+package final class SpoolReader: MailboxReader {
     private let spool: Spool
     private var position = 0
 
-    init(_ spool: Spool) { self.spool = spool }
+    package init(_ spool: Spool) { self.spool = spool }
 
-    var byteCount: Int { spool.byteCount }
+    package var byteCount: Int { spool.byteCount }
 
-    func read(upTo count: Int) throws -> Data {
+    package func read(upTo count: Int) throws -> Data {
         let data = try spool.read(at: position, upTo: count)
         position += data.count
         return data

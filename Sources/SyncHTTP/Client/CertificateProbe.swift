@@ -6,16 +6,48 @@ import NIOTLS
 import Synchronization
 
 /// Fetches the certificate of a server by its fingerprint, so that it can be pinned.
-enum CertificateProbe {
-    private final class Finding: Sendable {
-        let certificate = Mutex<[UInt8]?>(nil)
+package enum CertificateProbe {
+    /// What a server showed.
+    private struct Finding {
+        var certificate: [UInt8]?
+        var isAccepted = false
+    }
+
+    private final class FindingBox: Sendable {
+        private let finding = Mutex(Finding())
+
+        var value: Finding { finding.withLock { $0 } }
+
+        func keep(_ value: Finding) { finding.withLock { $0 = value } }
     }
 
     /// Connects once, checks the certificate, and sends nothing.
     ///
     /// - returns: The certificate in DER.
     /// - throws: ``RemoteError``: `unreachable`, `wrongCertificate`.
-    static func certificate(of address: ServerAddress, fingerprint: [UInt8]) throws -> [UInt8] {
+    package static func certificate(of address: ServerAddress, fingerprint: [UInt8]) throws -> [UInt8] {
+        let finding = try look(host: address.host, port: address.port, authority: address.authority) {
+            ServerCertificate.fingerprint($0) == fingerprint
+        }
+        guard finding.isAccepted, let certificate = finding.certificate else {
+            throw RemoteError(
+                .wrongCertificate,
+                "\(address.authority) is not the server of the invitation: its certificate is another one")
+        }
+        return certificate
+    }
+
+    /// Connects once, and finds out which certificate is shown. It is not trusted, and nothing is sent.
+    ///
+    /// - returns: The SHA-256 of the certificate; nil when nobody answers with TLS.
+    package static func fingerprint(host: String, port: Int) -> [UInt8]? {
+        let finding = try? look(host: host, port: port, authority: host) { _ in false }
+        return finding?.certificate.map(ServerCertificate.fingerprint)
+    }
+
+    private static func look(
+        host: String, port: Int, authority: String, accepts: @escaping @Sendable ([UInt8]) -> Bool
+    ) throws -> Finding {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         configuration.cipherSuiteValues = ServerCertificate.cipherSuites
@@ -23,8 +55,8 @@ enum CertificateProbe {
         // The fingerprint decides instead of the chain and the name.
         configuration.certificateVerification = .noHostnameVerification
         let context = try NIOSSLContext(configuration: configuration)
-        let finding = Finding()
-        let name = ServerAddress.isNumeric(address.host) ? nil : address.host
+        let found = FindingBox()
+        let name = ServerAddress.isNumeric(host) ? nil : host
         let done = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)
         let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .connectTimeout(.seconds(10))
@@ -34,11 +66,9 @@ enum CertificateProbe {
                         context: context, serverHostname: name,
                         customVerificationCallback: { certificates, promise in
                             let bytes = (try? certificates.first?.toDERBytes()) ?? []
-                            guard ServerCertificate.fingerprint(bytes) == fingerprint else {
-                                return promise.succeed(.failed)
-                            }
-                            finding.certificate.withLock { $0 = bytes }
-                            promise.succeed(.certificateVerified)
+                            let isAccepted = accepts(bytes)
+                            found.keep(Finding(certificate: bytes, isAccepted: isAccepted))
+                            promise.succeed(isAccepted ? .certificateVerified : .failed)
                         })
                     try channel.pipeline.syncOperations.addHandler(handler)
                     try channel.pipeline.syncOperations.addHandler(HandshakeWait(done))
@@ -46,22 +76,17 @@ enum CertificateProbe {
             }
         let channel: any Channel
         do {
-            channel = try bootstrap.connect(host: address.host, port: address.port).wait()
+            channel = try bootstrap.connect(host: host, port: port).wait()
         } catch {
             done.succeed()
             throw RemoteError(
-                .unreachable, "\(address.authority) can't be reached: \(RemoteConnection.text(of: error))")
+                .unreachable, "\(authority) can't be reached: \(RemoteConnection.text(of: error))")
         }
         let deadline = channel.eventLoop.scheduleTask(in: .seconds(10)) { channel.close(promise: nil) }
         try? done.futureResult.wait()
         deadline.cancel()
         channel.close(promise: nil)
-        guard let certificate = finding.certificate.withLock({ $0 }) else {
-            throw RemoteError(
-                .wrongCertificate,
-                "\(address.authority) is not the server of the invitation: its certificate is another one")
-        }
-        return certificate
+        return found.value
     }
 }
 

@@ -38,7 +38,7 @@ extension RemoteConnection {
     }
 
     /// An error of the network in few words.
-    static func text(of error: any Error) -> String {
+    package static func text(of error: any Error) -> String {
         switch error {
         case let error as HTTPClientError:
             return "\(error)".replacingOccurrences(of: "HTTPClientError.", with: "")

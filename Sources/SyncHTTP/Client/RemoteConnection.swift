@@ -9,7 +9,7 @@ import SyncWire
 ///
 /// It belongs to one thread, which it blocks. When the synchronization that it was made for is cancelled, what it waits for
 /// ends, and it sends nothing more.
-final class RemoteConnection {
+package final class RemoteConnection {
     /// A request. All of them can be repeated, unless they say otherwise.
     struct Call {
         var method: String

@@ -95,24 +95,6 @@ struct ConsoleResponder: Sendable {
             body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// What has every answer to a browser: nothing but this server's own files runs or is loaded, nobody frames it,
-    /// and nothing is guessed, kept or told to others.
-    static func protect(_ response: inout Response) {
-        let policy = [
-            "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
-            "img-src 'self' data:", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'",
-            "require-trusted-types-for 'script'", "trusted-types 'none'",
-        ]
-        response.headers[.contentSecurityPolicy] = policy.joined(separator: "; ")
-        response.headers[.xContentTypeOptions] = "nosniff"
-        for (name, value) in [
-            ("referrer-policy", "no-referrer"), ("cross-origin-opener-policy", "same-origin"),
-            ("cross-origin-resource-policy", "same-origin"),
-        ] {
-            if let name = HTTPField.Name(name) { response.headers[name] = value }
-        }
-    }
-
     // MARK: Live
 
     private func events(
@@ -145,5 +127,25 @@ struct ConsoleResponder: Sendable {
     /// An event as it is sent. JSON has no line ends.
     private static func text(_ event: ConsoleFeed.Event) -> [UInt8] {
         Array("event: \(event.name)\ndata: ".utf8) + event.data + Array("\n\n".utf8)
+    }
+}
+
+extension Response {
+    /// Adds what has every answer to a browser: nothing but the server's own files runs or is loaded, nobody frames it, and
+    /// nothing is guessed, kept or told to others.
+    package mutating func protectForBrowsers() {
+        let policy = [
+            "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
+            "img-src 'self' data:", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'",
+            "require-trusted-types-for 'script'", "trusted-types 'none'",
+        ]
+        headers[.contentSecurityPolicy] = policy.joined(separator: "; ")
+        headers[.xContentTypeOptions] = "nosniff"
+        for (name, value) in [
+            ("referrer-policy", "no-referrer"), ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+        ] {
+            if let name = HTTPField.Name(name) { headers[name] = value }
+        }
     }
 }

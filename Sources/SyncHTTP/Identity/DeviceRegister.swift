@@ -155,8 +155,9 @@ public struct DeviceRegister: Sendable {
     ///
     /// Its first greeting says that, and its invitation is what that is believed for: to a device that may exchange
     /// everything, which can be a replica that was reached otherwise before. Later, and of a device with bounds, it can
-    /// be one only under an id that nobody has heard of here, as a copy gets when it is given a new identity.
-    /// It never gets that of another device, revoked or not, or of the server.
+    /// be one only under an id that nobody has heard of here, as a copy gets when it is given a new identity; or, when it
+    /// may write everything, under one that came up after its former one: a file that was put back may have got it while it
+    /// synchronized elsewhere. It never gets that of another device, revoked or not, or of the server.
     ///
     /// - throws: ``RemoteError`` of code `otherReplica`.
     func bind(_ device: Device, to replica: ReplicaID) throws {
@@ -164,7 +165,7 @@ public struct DeviceRegister: Sendable {
         guard device.replica != replica || replica == own else { return }
         // A device with bounds begins as a replica of its own, or it could write as one that synchronizes elsewhere.
         let mustBeNew = device.replica != nil || device.bounds != nil
-        let isKnown = try mustBeNew && synchronizer.knows(replica)
+        let isKnown = try mustBeNew && synchronizer.knows(replica) && !mayHaveBecome(device, replica)
         try synchronizer.writer.write { db in
             let isTaken = try Bool.fetchOne(
                 db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_device WHERE replica = ? AND id <> ?)",
@@ -179,6 +180,13 @@ public struct DeviceRegister: Sendable {
                 sql: "UPDATE _sync_device SET replica = ? WHERE id = ?",
                 arguments: [Data(replica.bytes), device.id])
         }
+    }
+
+    /// Whether a device may have got an id that is known here already. One that may write everything gains nothing by it.
+    private func mayHaveBecome(_ device: Device, _ replica: ReplicaID) throws -> Bool {
+        guard device.bounds == nil, !device.isReadOnly, let former = device.replica else { return false }
+        // The former one is not believed again: two copies of a file would take turns under one key.
+        return try synchronizer.knows(replica, since: former)
     }
 
     /// Refuses a device from now on: its next request, and what it has open.

@@ -5,7 +5,7 @@ import Synchronization
 /// The certificate of a server as it is now: files can be read again while the server runs.
 ///
 /// Connections that are open keep theirs. See NIOSSL's `sslContextCallback`, which is asked at each handshake.
-final class ReloadableCertificate: Sendable {
+package final class ReloadableCertificate: Sendable {
     private let files: (certificate: String, key: String)?
     private let state: Mutex<State>
 
@@ -24,7 +24,7 @@ final class ReloadableCertificate: Sendable {
     }
 
     /// Keeps a certificate that comes of a store.
-    init(_ certificate: ServerCertificate) throws {
+    package init(_ certificate: ServerCertificate) throws {
         files = nil
         state = Mutex(try State(certificate))
     }
@@ -32,13 +32,13 @@ final class ReloadableCertificate: Sendable {
     /// Reads a certificate from files.
     ///
     /// - throws: ``RemoteError`` of code `cannotServe`, which names the file.
-    init(certificate: String, key: String) throws {
+    package init(certificate: String, key: String) throws {
         files = (certificate, key)
         state = Mutex(try State(ServerCertificate.files(certificate: certificate, key: key)))
     }
 
     /// The certificate that new connections get.
-    var current: ServerCertificate { state.withLock { $0.certificate } }
+    package var current: ServerCertificate { state.withLock { $0.certificate } }
 
     /// Reads the files again.
     ///
@@ -46,7 +46,7 @@ final class ReloadableCertificate: Sendable {
     /// - returns: Whether there are files.
     /// - throws: ``RemoteError`` of code `cannotServe` when devices would refuse the new certificate; the one before
     ///   stays.
-    func reload(at now: Date) throws -> Bool {
+    package func reload(at now: Date) throws -> Bool {
         guard let files else { return false }
         let new = try ServerCertificate.files(certificate: files.certificate, key: files.key)
         if let validity = new.validity, !validity.contains(now) {
@@ -66,7 +66,7 @@ final class ReloadableCertificate: Sendable {
     }
 
     /// The server's side of TLS.
-    func configuration() throws -> TLSConfiguration {
+    package func configuration() throws -> TLSConfiguration {
         var configuration = try current.configuration()
         guard files != nil else { return configuration }
         configuration.sslContextCallback = { [self] _, promise in

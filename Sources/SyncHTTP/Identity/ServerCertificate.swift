@@ -5,21 +5,21 @@ import NIOSSL
 import SyncEngine
 
 /// The certificate of a server, and its private key.
-struct ServerCertificate: Sendable {
+package struct ServerCertificate: Sendable {
     /// The chain, the server's own certificate first, in DER.
     let chain: [[UInt8]]
     /// The private key.
     let key: NIOSSLPrivateKey
     /// Whether it vouches for itself, so that clients have to know its fingerprint.
-    let isSelfSigned: Bool
+    package let isSelfSigned: Bool
     /// When it is valid; nil when that can't be read.
-    var validity: ClosedRange<Date>?
+    package var validity: ClosedRange<Date>?
 
     /// The SHA-256 of a certificate in DER.
     static func fingerprint(_ certificate: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: certificate)) }
 
     /// The fingerprint of the server's own certificate.
-    var fingerprint: [UInt8] { Self.fingerprint(chain.first ?? []) }
+    package var fingerprint: [UInt8] { Self.fingerprint(chain.first ?? []) }
 
     /// The certificate of a store's server, which is made at its first start.
     ///
@@ -33,15 +33,21 @@ struct ServerCertificate: Sendable {
             try ServerRecord.keep(db, certificate: certificate, key)
             return (certificate, Array(key.rawRepresentation))
         }
-        let privateKey = try P256.Signing.PrivateKey(rawRepresentation: key)
-        return ServerCertificate(
+        return try selfSigned(certificate, P256.Signing.PrivateKey(rawRepresentation: key))
+    }
+
+    /// Takes a certificate in DER that was made by ``selfSigned(_:)``, and its key.
+    package static func selfSigned(
+        _ certificate: [UInt8], _ key: P256.Signing.PrivateKey
+    ) throws -> ServerCertificate {
+        ServerCertificate(
             chain: [certificate],
-            key: try NIOSSLPrivateKey(bytes: Array(privateKey.derRepresentation), format: .der),
+            key: try NIOSSLPrivateKey(bytes: Array(key.derRepresentation), format: .der),
             isSelfSigned: true)
     }
 
     /// Makes a certificate in DER.
-    private static func selfSigned(_ key: P256.Signing.PrivateKey) throws -> [UInt8] {
+    package static func selfSigned(_ key: P256.Signing.PrivateKey) throws -> [UInt8] {
         let name = "CipherStore server"
         // To the last second of 9999, which RFC 5280 has for "no end" (section 4.1.2.5).
         let always = Date(timeIntervalSince1970: 0)...Date(timeIntervalSince1970: 253_402_300_799)

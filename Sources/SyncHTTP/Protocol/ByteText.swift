@@ -1,15 +1,15 @@
 import Foundation
 
 /// Bytes as text that fits into addresses and headers.
-enum ByteText {
+package enum ByteText {
     /// Base64 with `-` and `_`, and without padding (RFC 4648, section 5).
-    static func base64(_ bytes: some DataProtocol) -> String {
+    package static func base64(_ bytes: some DataProtocol) -> String {
         Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
     }
 
     /// Reads base64; nil when it is none. There is one text for each sequence of bytes.
-    static func bytes(base64 text: String) -> [UInt8]? {
+    package static func bytes(base64 text: String) -> [UInt8]? {
         guard text.utf8.allSatisfy({ $0 != 0x2B && $0 != 0x2F && $0 != 0x3D }) else { return nil }
         let standard = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
         let padding = String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
@@ -18,12 +18,12 @@ enum ByteText {
     }
 
     /// Hexadecimal digits.
-    static func hex(_ bytes: some Sequence<UInt8>) -> String {
+    package static func hex(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     /// Reads an even number of lower-case hexadecimal digits; nil when there is anything else.
-    static func bytes(hex text: String) -> [UInt8]? {
+    package static func bytes(hex text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []

@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 /// Lets each address through a bounded number of times, so that one of them can't take what is there for all.
-final class AddressRates: Sendable {
+package final class AddressRates: Sendable {
     /// The addresses that are remembered. Those that came last count: whoever has more addresses than that is
     /// bounded by what is let through of all together.
     static let addressCountMax = 4_096
@@ -49,7 +49,7 @@ final class AddressRates: Sendable {
     }
 
     /// What counts as one address: of IPv6 the first 64 bits, which one subscriber has for himself (RFC 6177).
-    static func name(_ address: SocketAddress?) -> String {
+    package static func name(_ address: SocketAddress?) -> String {
         switch address {
         case .v4(let address):
             var raw = address.address.sin_addr

@@ -1,9 +1,9 @@
 /// What others wrote, as it may stand in a log: in one line, and without anything that a terminal obeys.
-enum LogText {
+package enum LogText {
     private static let characterCountMax = 1_000
 
     /// The text with what is no printable character as its code, and cut where it is long.
-    static func printable(_ text: String) -> String {
+    package static func printable(_ text: String) -> String {
         var result = ""
         for (index, scalar) in text.unicodeScalars.enumerated() {
             guard index < characterCountMax else { return result + "…" }

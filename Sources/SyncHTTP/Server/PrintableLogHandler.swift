@@ -11,7 +11,7 @@ package struct PrintableLogHandler: LogHandler {
     package init(_ base: any LogHandler) { self.base = base }
 
     /// A logger that passes its lines on to another one's handler.
-    static func logger(_ logger: Logger) -> Logger {
+    package static func logger(_ logger: Logger) -> Logger {
         var result = Logger(label: logger.label) { _ in PrintableLogHandler(logger.handler) }
         result.logLevel = logger.logLevel
         return result

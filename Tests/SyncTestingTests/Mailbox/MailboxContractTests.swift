@@ -21,6 +21,15 @@ import Testing
         try MailboxContract.check(clause, of: MemoryMailbox(seed: 1, faults: []))
     }
 
+    /// A check that no mailbox could fail would say nothing.
+    @Test(arguments: BrokenMailbox.Flaw.allCases)
+    func aMailboxThatBreaksAPromiseIsFound(flaw: BrokenMailbox.Flaw) throws {
+        #expect(throws: (any Error).self) {
+            try MailboxContract.check(flaw.clause, of: BrokenMailbox(flaw))
+        }
+        try MailboxContract.check(flaw.clause, of: BrokenMailbox(nil))
+    }
+
     private func write(
         _ mailbox: any Mailbox, _ path: MailboxPath, _ pieces: [[UInt8]], replacing: Bool = false
     ) throws {

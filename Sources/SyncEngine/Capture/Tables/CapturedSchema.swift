@@ -18,31 +18,59 @@ struct CapturedSchema {
     ///
     /// - returns: nil when some of them are gone.
     static func load(_ db: Database, table number: Int64) throws -> CapturedSchema? {
-        let rows = try Row.fetchAll(
-            db,
-            sql: """
-                SELECT name, tbl_name, sql FROM main.sqlite_master
-                WHERE type = 'trigger' AND name GLOB '_sync_[iudk]*_\(number)'
-                """)
-        var programs: [String: String] = [:]
+        try programs(db, "_sync_[iudk]*_\(number)")[number].flatMap { CapturedSchema($0) }
+    }
+
+    /// Reads the triggers of all tables. The schema is read once, and not once for each table.
+    ///
+    /// - returns: Those that are complete, by the numbers of their tables.
+    static func loadAll(_ db: Database) throws -> [Int64: CapturedSchema] {
+        try programs(db, "_sync_[iudk]*_[0-9]*").compactMapValues { CapturedSchema($0) }
+    }
+
+    /// The triggers of one table.
+    private struct Programs {
+        var table: String
+        /// By what stands in their names between `_sync_` and the number of the table.
+        var texts: [String: String] = [:]
+    }
+
+    private static func programs(_ db: Database, _ pattern: String) throws -> [Int64: Programs] {
+        var programs: [Int64: Programs] = [:]
+        let triggers = try db.rows(
+            "SELECT name, tbl_name, sql FROM main.sqlite_master WHERE type = 'trigger' AND name GLOB ?",
+            [pattern]
+        ) { row in
+            (
+                name: try row.decodeStrictly(String.self, atIndex: 0),
+                table: try row.decodeStrictly(String.self, atIndex: 1),
+                text: try row.decodeStrictly(String.self, atIndex: 2)
+            )
+        }
+        for trigger in triggers {
+            let kind = String(trigger.name.dropFirst("_sync_".count).prefix { $0 != "_" })
+            let digits = trigger.name.dropFirst("_sync_".count + kind.count + 1)
+            guard let number = Int64(digits), String(number) == digits else { continue }
+            programs[number, default: Programs(table: trigger.table)].table = trigger.table
+            programs[number]?.texts[kind] = trigger.text
+        }
+        return programs
+    }
+
+    private init?(_ programs: Programs) {
+        guard let insertion = programs.texts["i"], let deletion = programs.texts["d"],
+            programs.texts["k"] != nil, let key = CaptureTriggerNames.key(in: insertion)
+        else { return nil }
         var columns: [Int: String] = [:]
-        var table: String?
-        for row in rows {
-            let name: String = try row.decode(atIndex: 0)
-            let kind = String(name.dropFirst("_sync_".count).prefix { $0 != "_" })
-            let sql: String = try row.decode(atIndex: 2)
-            programs[kind] = sql
-            table = try row.decode(atIndex: 1)
-            guard kind.hasPrefix("u"), let group = Int(kind.dropFirst()) else { continue }
-            for (bit, column) in CaptureTriggerNames.columns(in: sql) {
+        for (kind, text) in programs.texts where kind.hasPrefix("u") {
+            guard let group = Int(kind.dropFirst()) else { continue }
+            for (bit, column) in CaptureTriggerNames.columns(in: text) {
                 columns[group * ChangeLog.columnsPerGroup + bit] = column
             }
         }
-        guard let table, let insertion = programs["i"], let deletion = programs["d"],
-            programs["k"] != nil, let key = CaptureTriggerNames.key(in: insertion)
-        else { return nil }
-        return CapturedSchema(
-            table: table, key: key, columns: columns,
-            keepsLastRows: columns.isEmpty || deletion.contains("_sync_last"))
+        table = programs.table
+        self.key = key
+        self.columns = columns
+        keepsLastRows = columns.isEmpty || deletion.contains("_sync_last")
     }
 }

@@ -6,8 +6,9 @@ struct SchemaInspection {
 
     /// The tables that are tracked, as they are called now.
     func tables() throws -> [SyncedTable] {
-        try SyncedTable.loadAll(db).filter(\.isTracked).compactMap { table in
-            let captured = try CapturedSchema.load(db, table: table.number)
+        let schemas = try CapturedSchema.loadAll(db)
+        return try SyncedTable.loadAll(db).filter(\.isTracked).compactMap { table in
+            let captured = schemas[table.number]
             let name = captured?.table ?? table.name
             guard try db.tableExists(name, in: "main") else { return nil }
             let columns = try db.columns(in: name, in: "main")
@@ -22,9 +23,11 @@ struct SchemaInspection {
 
     /// What differs, and what to do about it.
     func remarks() throws -> [SyncStatus.SchemaRemark] {
-        let tables = try SyncedTable.loadAll(db)
-        var remarks = try tables.flatMap { table in
-            try self.texts(about: table).map { SyncStatus.SchemaRemark(table: table.name, text: $0) }
+        let schemas = try CapturedSchema.loadAll(db)
+        var remarks = try SyncedTable.loadAll(db).flatMap { table in
+            try self.texts(about: table, schemas[table.number]).map {
+                SyncStatus.SchemaRemark(table: table.name, text: $0)
+            }
         }
         remarks += try waiting()
         return remarks
@@ -32,14 +35,17 @@ struct SchemaInspection {
 
     /// Whether each tracked table is what the metadata and the triggers say.
     func isUpToDate() throws -> Bool {
-        try SyncedTable.loadAll(db).allSatisfy { table in
-            try table.place != .tracked || texts(about: table).isEmpty && isCaptured(table)
+        let schemas = try CapturedSchema.loadAll(db)
+        return try SyncedTable.loadAll(db).allSatisfy { table in
+            let captured = schemas[table.number]
+            return try table.place != .tracked
+                || texts(about: table, captured).isEmpty && isCaptured(table, captured)
         }
     }
 
     /// Whether the triggers and the table have the columns that the metadata names.
-    private func isCaptured(_ table: SyncedTable) throws -> Bool {
-        guard let captured = try CapturedSchema.load(db, table: table.number) else { return false }
+    private func isCaptured(_ table: SyncedTable, _ captured: CapturedSchema?) throws -> Bool {
+        guard let captured else { return false }
         let known = Dictionary(
             table.presentColumns.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
         let definition = try TableDefinition.load(db, table.name)
@@ -47,7 +53,7 @@ struct SchemaInspection {
             && table.key == definition.key
     }
 
-    private func texts(about table: SyncedTable) throws -> [String] {
+    private func texts(about table: SyncedTable, _ captured: CapturedSchema?) throws -> [String] {
         let isThere = try db.tableExists(table.name, in: "main")
         switch table.place {
         case .elsewhere: return []
@@ -59,7 +65,6 @@ struct SchemaInspection {
                 : []
         case .tracked: break
         }
-        let captured = try CapturedSchema.load(db, table: table.number)
         guard let name = captured?.table ?? (isThere ? table.name : nil) else {
             return [
                 "another program dropped the table; the next synchronization ends its tracking, and peers keep theirs"

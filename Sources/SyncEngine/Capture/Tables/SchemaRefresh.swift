@@ -13,19 +13,32 @@ extension TableTracking {
     @discardableResult
     func refresh(rebuilt: Set<Int64> = []) throws -> Bool {
         try MetadataSchema.upgrade(db)
+        let mark = SchemaMark(db: db)
+        guard try !rebuilt.isEmpty || !mark.isCurrent() else { return false }
         var hasChanged = false
+        let captured = try CapturedSchema.loadAll(db)
         for table in try SyncedTable.loadAll(db) where table.isTracked {
-            if try refresh(table) { hasChanged = true }
+            // What was done for one table may have changed the triggers of another.
+            let schema =
+                hasChanged ? try CapturedSchema.load(db, table: table.number) : captured[table.number]
+            if try refresh(table, schema) { hasChanged = true }
         }
         for table in try SyncedTable.loadAll(db)
         where table.place == .dropped && rebuilt.contains(table.number) {
             if try attachIfRebuilt(table) { hasChanged = true }
         }
+        try mark.note()
         return hasChanged
     }
 
-    private func refresh(_ table: SyncedTable) throws -> Bool {
-        let captured = try CapturedSchema.load(db, table: table.number)
+    /// Does the same, whether or not anything is known to have changed: metadata are about to be repaired.
+    func refreshAnyway() throws {
+        try MetadataSchema.upgrade(db)
+        try SchemaMark(db: db).forget()
+        try refresh()
+    }
+
+    private func refresh(_ table: SyncedTable, _ captured: CapturedSchema?) throws -> Bool {
         guard let name = try captured?.table ?? (isTable(table.name) ? table.name : nil) else {
             // The rows of a table that is gone stay known, and stay with the peers.
             try table.setElsewhere(db)

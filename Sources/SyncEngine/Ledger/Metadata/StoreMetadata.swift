@@ -40,11 +40,11 @@ struct StoreMetadata {
                 "the sync metadata has version \(format), and this program knows version \(MetadataSchema.version)"
             )
         }
-        let replicas = try Row.fetchAll(db, sql: "SELECT sid, rid, oseq FROM _sync_replica ORDER BY sid").map
-        {
+        let replicas = try db.rows("SELECT sid, rid, oseq FROM _sync_replica ORDER BY sid") {
             Replica(
-                sid: try $0.decode(atIndex: 0), id: try Self.identifier($0.decode(atIndex: 1)),
-                sequence: try $0.decode(atIndex: 2))
+                sid: try $0.decodeStrictly(atIndex: 0),
+                id: try Self.identifier($0.decodeStrictly(atIndex: 1)),
+                sequence: try $0.decodeStrictly(atIndex: 2))
         }
         return try StoreMetadata(
             format: format, store: identifier(row.decode(atIndex: 1)), selfNumber: row.decode(atIndex: 2),

@@ -41,5 +41,6 @@ extension RemoteSchema {
     /// Removes the remotes from a copy: it is another file, and may be on another machine.
     static func forgetRemembered(_ db: Database) throws {
         try RememberedRemotes.removeAll(db)
+        try RelaySettings.removeAll(db)
     }
 }

@@ -37,17 +37,16 @@ struct Acknowledgement {
         let names = Dictionary(
             metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
         var acknowledged: [ReplicaID: VersionVector] = [:]
-        let rows = try Row.fetchAll(
-            db,
+        let rows = try db.cachedStatement(
             sql: """
                 SELECT sid, origin, oseq FROM _sync_acknowledged
                 WHERE sid <> ? AND sid NOT IN (SELECT sid FROM _sync_retired)
-                """, arguments: [metadata.selfNumber])
-        for row in rows {
-            guard let replica = names[try row.decode(atIndex: 0)],
-                let origin = names[try row.decode(atIndex: 1)]
-            else { continue }
-            acknowledged[replica, default: VersionVector()][origin] = try row.decode(atIndex: 2)
+                """)
+        try Row.fetchCursor(rows, arguments: [metadata.selfNumber]).forEach { row in
+            guard let replica = names[try row.decodeStrictly(atIndex: 0)],
+                let origin = names[try row.decodeStrictly(atIndex: 1)]
+            else { return }
+            acknowledged[replica, default: VersionVector()][origin] = try row.decodeStrictly(atIndex: 2)
         }
         return acknowledged
     }

@@ -95,8 +95,8 @@ struct ReplicaChain {
 
     private func point(_ row: Row) throws -> ChainPoint {
         ChainPoint(
-            sequence: try row.decode(atIndex: 0), previous: try row.decode(atIndex: 1),
-            hash: try StoreMetadata.identifier(row.decode(atIndex: 2)))
+            sequence: try row.decodeStrictly(atIndex: 0), previous: try row.decodeStrictly(atIndex: 1),
+            hash: try StoreMetadata.identifier(row.decodeStrictly(atIndex: 2)))
     }
 
     /// The point at a number.
@@ -163,23 +163,27 @@ struct ReplicaChain {
         let replicas = Dictionary(
             metadata.replicas.map { ($0.sid, $0.id) }, uniquingKeysWith: { first, _ in first })
         var points: [ReplicaID: [ChainPoint]] = [:]
-        var told: (replica: ReplicaID, rows: [Row])?
-        func conclude() throws {
-            guard let (replica, rows) = told, !rows.isEmpty else { return }
+        var told: (replica: ReplicaID, points: [ChainPoint])?
+        func conclude() {
+            guard let (replica, all) = told, !all.isEmpty else { return }
             points[replica] =
-                try base.map { try self.points(of: rows, around: $0[replica]) } ?? locator(of: rows)
+                base.map { Self.points(of: all, around: $0[replica]) } ?? Self.locator(of: all)
         }
         // Of one replica at a time, so that they take no more memory the more there are.
         let cursor = try Row.fetchCursor(statement, arguments: [Int64.max])
         while let row = try cursor.next() {
-            guard let replica = replicas[try row.decode(atIndex: 3)], reach[replica] > 0 else { continue }
+            guard let replica = replicas[try row.decodeStrictly(atIndex: 3)], reach[replica] > 0 else {
+                continue
+            }
             if told?.replica != replica {
-                try conclude()
+                conclude()
                 told = (replica, [])
             }
-            if try row.decode(Int64.self, atIndex: 0) <= reach[replica] { told?.rows.append(row.copy()) }
+            if try row.decodeStrictly(Int64.self, atIndex: 0) <= reach[replica] {
+                told?.points.append(try point(row))
+            }
         }
-        try conclude()
+        conclude()
         assert(
             points.allSatisfy { replica, points in points.allSatisfy { $0.sequence <= reach[replica] } },
             "a point is told beyond what is sent")
@@ -189,29 +193,26 @@ struct ReplicaChain {
     /// Points by which another replica finds the last one that it has in common with us,
     /// newest first: the last ones, and then ever fewer (as Bitcoin's block locators).
     ///
-    /// - parameter rows: The points of one replica, from the oldest on.
-    private func locator(of rows: [Row]) throws -> [ChainPoint] {
+    /// - parameter chain: The points of one replica, from the oldest on.
+    private static func locator(of chain: [ChainPoint]) -> [ChainPoint] {
         var points: [ChainPoint] = []
-        var index = rows.count - 1
+        var index = chain.count - 1
         var step = 1
         while index >= 0 {
-            points.append(try point(rows[index]))
+            points.append(chain[index])
             if points.count >= 4 { step *= 2 }
             index -= step
         }
-        if let oldest = rows.first, points.count > 1, try point(oldest) != points.last {
-            points.append(try point(oldest))
-        }
+        if let oldest = chain.first, points.count > 1, oldest != points.last { points.append(oldest) }
         assert(points.isOrdered { $0.sequence > $1.sequence }, "a locator goes from the newest point back")
         return points
     }
 
     /// What a peer needs that knows the replica up to a number: the neighbours of that
     /// number, which prove whether it is a point, and a locator.
-    private func points(of rows: [Row], around known: Int64) throws -> [ChainPoint] {
-        let before = try rows.lastIndex { try $0.decode(Int64.self, atIndex: 0) <= known } ?? 0
-        let near = try rows[before...].prefix(2).map { try point($0) }
-        return Set(near + (try locator(of: rows))).sorted { $0.sequence > $1.sequence }
+    private static func points(of chain: [ChainPoint], around known: Int64) -> [ChainPoint] {
+        let before = chain.lastIndex { $0.sequence <= known } ?? 0
+        return Set(chain[before...].prefix(2) + locator(of: chain)).sorted { $0.sequence > $1.sequence }
     }
 
     /// Forgets the points after the last one that two files have in common, which wrote under one replica id.

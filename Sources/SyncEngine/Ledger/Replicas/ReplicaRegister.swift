@@ -47,17 +47,16 @@ struct ReplicaRegister {
     func known(_ metadata: StoreMetadata) throws -> [ReplicaID: VersionVector] {
         let names = Self.names(metadata)
         var known: [ReplicaID: VersionVector] = [:]
-        let rows = try Row.fetchAll(
-            db,
+        let rows = try db.cachedStatement(
             sql: """
                 SELECT sid, origin, oseq FROM main._sync_known
                 WHERE sid <> ? AND sid NOT IN (SELECT sid FROM _sync_retired)
-                """, arguments: [metadata.selfNumber])
-        for row in rows {
-            guard let replica = names[try row.decode(atIndex: 0)],
-                let origin = names[try row.decode(atIndex: 1)]
-            else { continue }
-            known[replica, default: VersionVector()][origin] = try row.decode(atIndex: 2)
+                """)
+        try Row.fetchCursor(rows, arguments: [metadata.selfNumber]).forEach { row in
+            guard let replica = names[try row.decodeStrictly(atIndex: 0)],
+                let origin = names[try row.decodeStrictly(atIndex: 1)]
+            else { return }
+            known[replica, default: VersionVector()][origin] = try row.decodeStrictly(atIndex: 2)
         }
         return known
     }
@@ -76,26 +75,26 @@ struct ReplicaRegister {
     func floor(_ metadata: StoreMetadata) throws -> VersionVector {
         let names = Self.names(metadata)
         var floor = VersionVector()
-        for row in try Row.fetchAll(db, sql: "SELECT sid, oseq FROM _sync_floor") {
-            guard let replica = names[try row.decode(atIndex: 0)] else { continue }
-            floor[replica] = try row.decode(atIndex: 1)
+        try Row.fetchCursor(db.cachedStatement(sql: "SELECT sid, oseq FROM _sync_floor")).forEach { row in
+            guard let replica = names[try row.decodeStrictly(atIndex: 0)] else { return }
+            floor[replica] = try row.decodeStrictly(atIndex: 1)
         }
         return floor
     }
 
     /// The replicas that are retired.
     func retirements() throws -> [ReplicaFacts.Retirement] {
-        try Row.fetchAll(
-            db,
-            sql: """
-                SELECT p.rid, t.at, t.reason FROM _sync_retired AS t JOIN _sync_replica AS p ON p.sid = t.sid
-                ORDER BY p.rid
-                """
-        ).map {
+        try db.rows(
+            """
+            SELECT p.rid, t.at, t.reason FROM _sync_retired AS t JOIN _sync_replica AS p ON p.sid = t.sid
+            ORDER BY p.rid
+            """
+        ) {
             ReplicaFacts.Retirement(
-                replica: try StoreMetadata.identifier($0.decode(atIndex: 0)),
-                milliseconds: try $0.decode(atIndex: 1),
-                reason: ReplicaFacts.Retirement.Reason(rawValue: try $0.decode(atIndex: 2)) ?? .requested)
+                replica: try StoreMetadata.identifier($0.decodeStrictly(atIndex: 0)),
+                milliseconds: try $0.decodeStrictly(atIndex: 1),
+                reason: ReplicaFacts.Retirement.Reason(rawValue: try $0.decodeStrictly(atIndex: 2))
+                    ?? .requested)
         }
     }
 
@@ -173,8 +172,9 @@ struct ReplicaRegister {
     /// The local numbers of all replicas.
     func numbers() throws -> [ReplicaID: Int64] {
         var numbers: [ReplicaID: Int64] = [:]
-        for row in try Row.fetchAll(db, sql: "SELECT rid, sid FROM _sync_replica") {
-            numbers[try StoreMetadata.identifier(row.decode(atIndex: 0))] = try row.decode(atIndex: 1)
+        try Row.fetchCursor(db.cachedStatement(sql: "SELECT rid, sid FROM _sync_replica")).forEach { row in
+            numbers[try StoreMetadata.identifier(row.decodeStrictly(atIndex: 0))] = try row.decodeStrictly(
+                atIndex: 1)
         }
         return numbers
     }

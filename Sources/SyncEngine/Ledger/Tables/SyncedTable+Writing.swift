@@ -10,8 +10,8 @@ extension SyncedTable {
     ) throws -> SyncedTable {
         try NameAliases.release(db, table: name)
         let place: Place = isTracked ? .tracked : .elsewhere
-        try db.execute(
-            sql: "INSERT INTO _sync_table (name, key, tracked) VALUES (?, ?, ?)",
+        try Self.write(
+            db, sql: "INSERT INTO _sync_table (name, key, tracked) VALUES (?, ?, ?)",
             arguments: [name, key, place.rawValue])
         let number = db.lastInsertedRowID
         let table = SyncedTable(number: number, name: name, key: key, place: place, columns: [])
@@ -35,8 +35,8 @@ extension SyncedTable {
             try NameAliases.release(db, column: name, of: number)
             last += 1
             let column = Column(number: last, name: name, place: place)
-            try db.execute(
-                sql: "INSERT INTO _sync_column (tbl, col, name, present) VALUES (?, ?, ?, ?)",
+            try Self.write(
+                db, sql: "INSERT INTO _sync_column (tbl, col, name, present) VALUES (?, ?, ?, ?)",
                 arguments: [number, column.number, name, place.rawValue])
             columns.append(column)
         }
@@ -49,8 +49,8 @@ extension SyncedTable {
 
     /// Notes where the rows of the table are from now on.
     func setPlace(_ db: Database, _ place: Place) throws {
-        try db.execute(
-            sql: "UPDATE _sync_table SET tracked = ? WHERE tbl = ?",
+        try Self.write(
+            db, sql: "UPDATE _sync_table SET tracked = ? WHERE tbl = ?",
             arguments: [place.rawValue, number])
     }
 
@@ -58,8 +58,8 @@ extension SyncedTable {
     ///
     /// - parameter key: What it calls its key.
     func setTracked(_ db: Database, key: String) throws {
-        try db.execute(
-            sql: "UPDATE _sync_table SET tracked = 1, key = ? WHERE tbl = ?",
+        try Self.write(
+            db, sql: "UPDATE _sync_table SET tracked = 1, key = ? WHERE tbl = ?",
             arguments: [key, number])
     }
 
@@ -69,22 +69,22 @@ extension SyncedTable {
     ///     - name: What it is called here.
     ///     - key: What it calls its key.
     func setTracked(_ db: Database, name: String, key: String) throws {
-        try db.execute(
-            sql: "UPDATE _sync_table SET tracked = 1, name = ?, key = ? WHERE tbl = ?",
+        try Self.write(
+            db, sql: "UPDATE _sync_table SET tracked = 1, name = ?, key = ? WHERE tbl = ?",
             arguments: [name, key, number])
         try NameAliases.release(db, table: name)
     }
 
     /// Notes that neither the table nor its columns are here any more. Their names and numbers stay, for peers.
     func setElsewhere(_ db: Database) throws {
-        try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [number])
-        try db.execute(sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [number])
+        try Self.write(db, sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [number])
+        try Self.write(db, sql: "UPDATE _sync_column SET present = 0 WHERE tbl = ?", arguments: [number])
     }
 
     /// Notes where the values of a column are from now on.
     func setPlace(_ db: Database, _ place: Column.Place, of column: Column) throws {
-        try db.execute(
-            sql: "UPDATE _sync_column SET present = ? WHERE tbl = ? AND col = ?",
+        try Self.write(
+            db, sql: "UPDATE _sync_column SET present = ? WHERE tbl = ? AND col = ?",
             arguments: [place.rawValue, number, column.number])
     }
 
@@ -93,16 +93,14 @@ extension SyncedTable {
     /// Gives the table another name, and remembers the one it had.
     func rename(_ db: Database, to name: String) throws {
         try NameAliases.release(db, table: name)
-        try db.execute(
-            sql: "UPDATE _sync_table SET name = ? WHERE tbl = ?", arguments: [name, number])
+        try Self.write(db, sql: "UPDATE _sync_table SET name = ? WHERE tbl = ?", arguments: [name, number])
         guard name.identifierKey != self.name.identifierKey else { return }
         try NameAliases.add(db, self.name, ofTable: number)
     }
 
     /// Gives the key another name. Nobody knows a key by its name, so the former one is not remembered.
     func renameKey(_ db: Database, to key: String) throws {
-        try db.execute(
-            sql: "UPDATE _sync_table SET key = ? WHERE tbl = ?", arguments: [key, number])
+        try Self.write(db, sql: "UPDATE _sync_table SET key = ? WHERE tbl = ?", arguments: [key, number])
     }
 
     /// Gives a column another name, and remembers the one it had.
@@ -121,8 +119,8 @@ extension SyncedTable {
     ) throws {
         guard !renamed.isEmpty else { return }
         for (column, _) in renamed {
-            try db.execute(
-                sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
+            try Self.write(
+                db, sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
                 arguments: ["\u{1}\(column.number)", number, column.number])
         }
         for (column, name) in renamed {
@@ -136,8 +134,8 @@ extension SyncedTable {
 
     private func setName(_ db: Database, of column: Column, _ name: String) throws {
         try NameAliases.release(db, column: name, of: number)
-        try db.execute(
-            sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
+        try Self.write(
+            db, sql: "UPDATE _sync_column SET name = ? WHERE tbl = ? AND col = ?",
             arguments: [name, number, column.number])
     }
 
@@ -145,15 +143,15 @@ extension SyncedTable {
 
     /// Forgets the table, its columns and all their names.
     func remove(_ db: Database) throws {
-        try db.execute(sql: "DELETE FROM _sync_table WHERE tbl = ?", arguments: [number])
-        try db.execute(sql: "DELETE FROM _sync_column WHERE tbl = ?", arguments: [number])
+        try Self.write(db, sql: "DELETE FROM _sync_table WHERE tbl = ?", arguments: [number])
+        try Self.write(db, sql: "DELETE FROM _sync_column WHERE tbl = ?", arguments: [number])
         try NameAliases.remove(db, ofTable: number)
     }
 
     /// Forgets a column. Its number is not given again as long as there is a later one.
     func remove(_ db: Database, column: Int) throws {
-        try db.execute(
-            sql: "DELETE FROM _sync_column WHERE tbl = ? AND col = ?", arguments: [number, column])
+        try Self.write(
+            db, sql: "DELETE FROM _sync_column WHERE tbl = ? AND col = ?", arguments: [number, column])
     }
 
     /// Forgets tables.
@@ -161,7 +159,7 @@ extension SyncedTable {
     /// - parameter tables: A query that selects their numbers.
     /// - returns: How many there were.
     static func removeAll(_ db: Database, tables: String) throws -> Int64 {
-        try db.execute(sql: "DELETE FROM _sync_table WHERE tbl IN (\(tables))")
+        try Self.write(db, sql: "DELETE FROM _sync_table WHERE tbl IN (\(tables))")
         return Int64(db.changesCount)
     }
 
@@ -169,7 +167,7 @@ extension SyncedTable {
     ///
     /// - parameter tables: A query that selects their numbers.
     static func removeColumns(_ db: Database, ofTables tables: String) throws {
-        try db.execute(sql: "DELETE FROM main._sync_column WHERE tbl IN (\(tables))")
+        try Self.write(db, sql: "DELETE FROM main._sync_column WHERE tbl IN (\(tables))")
     }
 
     /// Forgets columns.
@@ -177,11 +175,20 @@ extension SyncedTable {
     /// - parameter listed: A table that lists their numbers, as `tbl` and `col`.
     /// - returns: How many there were.
     static func removeColumns(_ db: Database, listed: String) throws -> Int64 {
-        try db.execute(
+        try Self.write(
+            db,
             sql: """
                 DELETE FROM main._sync_column WHERE EXISTS (
                     SELECT 1 FROM \(listed) AS u WHERE u.tbl = _sync_column.tbl AND u.col = _sync_column.col)
                 """)
         return Int64(db.changesCount)
+    }
+
+    /// Changes what the metadata say of tables or columns, which has to be held against the schema then.
+    private static func write(
+        _ db: Database, sql: String, arguments: StatementArguments = StatementArguments()
+    ) throws {
+        try SchemaMark(db: db).forget()
+        try db.execute(sql: sql, arguments: arguments)
     }
 }

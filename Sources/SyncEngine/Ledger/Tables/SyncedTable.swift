@@ -47,22 +47,38 @@ struct SyncedTable {
     var hasRows: Bool { place != .elsewhere }
 
     /// Reads all tables.
-    static func loadAll(_ db: Database) throws -> [SyncedTable] {
-        let columnRows = try Row.fetchAll(
-            db, sql: "SELECT tbl, col, name, present FROM _sync_column ORDER BY tbl, col")
-        var columns: [Int64: [Column]] = [:]
-        for row in columnRows {
-            let table: Int64 = try row.decode(atIndex: 0)
-            let column = Column(
-                number: try row.decode(atIndex: 1), name: try row.decode(atIndex: 2),
-                place: try known(Column.Place(rawValue: row.decode(atIndex: 3))))
-            columns[table, default: []].append(column)
+    static func loadAll(_ db: Database) throws -> [SyncedTable] { try load(db, where: "") }
+
+    /// Reads a table. What is done for each table must not read all of them.
+    static func load(_ db: Database, number: Int64) throws -> SyncedTable {
+        guard let table = try load(db, where: "WHERE tbl = ?", [number]).first else {
+            throw SyncError(.damagedMetadata, "table \(number) is gone from the sync metadata")
         }
-        return try Row.fetchAll(db, sql: "SELECT tbl, name, key, tracked FROM _sync_table ORDER BY tbl").map {
-            let number: Int64 = try $0.decode(atIndex: 0)
+        return table
+    }
+
+    private static func load(
+        _ db: Database, where condition: String, _ arguments: StatementArguments = StatementArguments()
+    ) throws -> [SyncedTable] {
+        var columns: [Int64: [Column]] = [:]
+        let list = try db.rows(
+            "SELECT tbl, col, name, present FROM _sync_column \(condition) ORDER BY tbl, col", arguments
+        ) { row in
+            let column = Column(
+                number: try row.decodeStrictly(atIndex: 1), name: try row.decodeStrictly(atIndex: 2),
+                place: try known(Column.Place(rawValue: row.decodeStrictly(atIndex: 3))))
+            return (table: try row.decodeStrictly(Int64.self, atIndex: 0), column: column)
+        }
+        for (table, column) in list { columns[table, default: []].append(column) }
+        return try db.rows(
+            "SELECT tbl, name, key, tracked FROM _sync_table \(condition) ORDER BY tbl", arguments
+        ) { row in
+            let number: Int64 = try row.decodeStrictly(atIndex: 0)
             return SyncedTable(
-                number: number, name: try $0.decode(atIndex: 1), key: try $0.decode(atIndex: 2),
-                place: try known(Place(rawValue: $0.decode(atIndex: 3))), columns: columns[number] ?? [])
+                number: number, name: try row.decodeStrictly(atIndex: 1),
+                key: try row.decodeStrictly(atIndex: 2),
+                place: try known(Place(rawValue: row.decodeStrictly(atIndex: 3))),
+                columns: columns[number] ?? [])
         }
     }
 
@@ -71,14 +87,6 @@ struct SyncedTable {
             throw SyncError(.damagedMetadata, "the sync metadata say of a table or column what nobody knows")
         }
         return place
-    }
-
-    /// Reads a table.
-    static func load(_ db: Database, number: Int64) throws -> SyncedTable {
-        guard let table = try loadAll(db).first(where: { $0.number == number }) else {
-            throw SyncError(.damagedMetadata, "table \(number) is gone from the sync metadata")
-        }
-        return table
     }
 
     /// The name of the table that holds the rows.

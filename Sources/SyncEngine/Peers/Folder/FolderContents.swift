@@ -187,7 +187,11 @@ struct FolderContents {
     }
 
     /// Writes the head of this replica.
-    mutating func write(_ head: inout FolderHead, _ environment: SyncEnvironment) throws {
+    ///
+    /// - parameter folder: The folder, or one where changes wait.
+    mutating func write(
+        _ head: inout FolderHead, through folder: MailboxTransport, _ environment: SyncEnvironment
+    ) throws {
         guard let replica = head.replica, let store = head.store else { return }
         head.generation = head.generation.addingSaturated(1)
         try head.write(

@@ -4,7 +4,8 @@ import SyncWire
 
 /// One synchronization with a folder, in whatever mailbox it is.
 struct FolderSession {
-    let folder: MailboxTransport
+    /// Where the files are. While this replica writes, changes wait there until they are committed.
+    private(set) var folder: MailboxTransport
     let peer: StorePeer
     let environment: SyncEnvironment
     let progress: ((SyncProgress) throws -> Void)?
@@ -59,7 +60,7 @@ struct FolderSession {
         report.replicas = contents.heads.keys.sorted()
         report.remarks = contents.remarks
         if direction != .push { try pull(contents, &greeting, &report) }
-        if direction != .pull { try push(contents, greeting, &report) }
+        if direction != .pull { try pushAtOnce(contents, greeting, &report) }
         remember(contents, greeting, &report)
         return report
     }
@@ -155,6 +156,18 @@ struct FolderSession {
 
     // MARK: Push
 
+    /// Writes what others lack. A place that can do that shows a bundle, the head that lists it, and the removal of what
+    /// they replace at once: who sees a bundle without its head can't rely on it, and would write its changes again.
+    private mutating func pushAtOnce(
+        _ contents: FolderContents, _ greeting: Greeting, _ report: inout FolderReport
+    ) throws {
+        let place = folder
+        folder = place.batching()
+        defer { folder = place }
+        try push(contents, greeting, &report)
+        try folder.place.commit()
+    }
+
     private mutating func push(
         _ contents: FolderContents, _ greeting: Greeting, _ report: inout FolderReport
     ) throws {
@@ -183,7 +196,9 @@ struct FolderSession {
         }
         removeReplaced(&head, usable, greeting.replica)
         var contents = contents
-        if isDue(head, contents.heads[greeting.replica]) { try contents.write(&head, environment) }
+        if isDue(head, contents.heads[greeting.replica]) {
+            try contents.write(&head, through: folder, environment)
+        }
         tidy(paths, head)
     }
 

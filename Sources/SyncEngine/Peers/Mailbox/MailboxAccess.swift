@@ -69,6 +69,14 @@ struct MailboxAccess: Sendable {
         if let path = paths.first { try? paths.count == 1 ? mailbox.remove(path) : mailbox.remove(paths) }
     }
 
+    /// Makes the changes that wait, where they do.
+    ///
+    /// - throws: As ``write(_:replacing:_:)``.
+    func commit() throws {
+        guard let batch = mailbox as? any MailboxBatch else { return }
+        try translating(mailbox.location, isWriting: true) { try batch.commit() }
+    }
+
     fileprivate func translating<Result>(
         _ location: String, isWriting: Bool, _ body: () throws -> Result
     ) throws -> Result {

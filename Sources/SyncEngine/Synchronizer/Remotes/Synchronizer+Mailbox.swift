@@ -41,7 +41,7 @@ extension Synchronizer {
         let former = head.snapshot?.name
         head.snapshot = FolderHead.File(
             name: name, base: [:], target: FolderHead.encode(greeting.vector), byteCount: byteCount)
-        try contents.write(&head, environment)
+        try contents.write(&head, through: mailbox, environment)
         if let former { mailbox.place.remove(own.file(former)) }
     }
 

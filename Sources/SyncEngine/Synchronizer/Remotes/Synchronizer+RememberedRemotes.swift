@@ -43,4 +43,9 @@ extension Synchronizer {
             return try String.fetchAll(db, sql: "SELECT name FROM _sync_remote ORDER BY name")
         }
     }
+
+    /// The names of the relays that this store knows.
+    package func relayNames() throws -> [String] {
+        try database.read { try RelaySettings.loadAll($0).map(\.name) }
+    }
 }

@@ -44,6 +44,17 @@ extension Synchronizer {
         }
     }
 
+    /// Whether both of two replicas are known here, and the second one was first heard of after the other.
+    package func knows(_ replica: ReplicaID, since former: ReplicaID) throws -> Bool {
+        try database.read { db in
+            // They have their numbers in the order in which they were heard of.
+            let replicas = try StoreMetadata.require(db).replicas.map(\.id)
+            guard let first = replicas.firstIndex(of: former), let second = replicas.firstIndex(of: replica)
+            else { return false }
+            return first < second
+        }
+    }
+
     /// The last change of each replica of which anything is known here, with all local changes folded.
     package func foldedReach() throws -> VersionVector {
         let isFolded = try database.read { try FoldedStore.isFolded($0) }

@@ -28,7 +28,7 @@ extension Synchronizer {
         return try database.writeWithoutTransaction { db in
             var report = CompactionReport()
             try db.inTransaction(.immediate) {
-                try TableTracking(db: db, environment: environment).refresh()
+                try TableTracking(db: db, environment: environment).refreshAnyway()
                 let (repair, store) = try MetadataRepair(db: db, environment: environment).run()
                 report = try Compaction(store: store, options: options).run()
                 report.repair = repair

@@ -13,7 +13,7 @@ extension Synchronizer {
     @discardableResult
     public func repairMetadata() throws -> MetadataRepairReport {
         try database.write { db in
-            try TableTracking(db: db, environment: environment).refresh()
+            try TableTracking(db: db, environment: environment).refreshAnyway()
             return try MetadataRepair(db: db, environment: environment).run().report
         }
     }

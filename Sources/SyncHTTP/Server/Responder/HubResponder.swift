@@ -75,7 +75,7 @@ struct HubResponder: HTTPResponder {
         } catch {
             response = try refuse(request, context, error)
         }
-        if ConsoleResponder.isResponsible(for: path) { ConsoleResponder.protect(&response) }
+        if ConsoleResponder.isResponsible(for: path) { response.protectForBrowsers() }
         // What follows the head of an answer to HEAD is the next answer (RFC 9110, section 9.3.2).
         if request.method == .head { response.body = ResponseBody() }
         let route = Self.routeName(request, response.status.code)

@@ -2,12 +2,12 @@ import Foundation
 import SyncEngine
 import Synchronization
 
-/// Files of a bucket that need not be read again as long as the listing names the same version: in memory, and where a
+/// Files of a mailbox that need not be read again as long as its listing names the same version: in memory, and where a
 /// folder is given there too, for the next process.
 ///
-/// They are sealed, as they lie in the bucket. Who changes them does no more than a bucket can do. What can't be kept is
-/// read again.
-final class BucketCache: Sendable {
+/// They are sealed, as they lie in the mailbox. Who changes them does no more than the mailbox can do. What can't be kept
+/// is read again.
+package final class SealedFileCache: Sendable {
     /// Heads are as long as heads may be; of the others only small ones are kept.
     private static let headByteCountMax = 17 << 20
     private static let fileByteCountMax = 256 << 10
@@ -30,20 +30,19 @@ final class BucketCache: Sendable {
 
     /// - parameters:
     ///     - folder: Where caches are; nil for none on the disk.
-    ///     - address: The bucket.
-    init(folder: String?, address: BucketAddress) {
-        let identity = "\(address.origin)\n\(address.basePath)\n\(address.prefix)"
+    ///     - identity: What tells the mailbox from others.
+    package init(folder: String?, identity: String) {
         self.folder = folder.map { $0 + "/" + RequestSignature.digest(Data(identity.utf8)).prefix(32) }
     }
 
     /// Whether a file is kept: snapshots are read once, and so are bundles unless no head names them.
-    static func keeps(_ path: MailboxPath, _ byteCount: Int) -> Bool {
+    package static func keeps(_ path: MailboxPath, _ byteCount: Int) -> Bool {
         if path.name == "head" { return byteCount <= headByteCountMax }
         return path.name.hasSuffix(".bundle") && byteCount <= fileByteCountMax
     }
 
     /// A version of a file; nil when it isn't kept.
-    func content(of path: MailboxPath, tag: String) -> Data? {
+    package func content(of path: MailboxPath, tag: String) -> Data? {
         if let entry = state.withLock({ $0.entries[path] }), entry.tag == tag { return entry.content }
         guard let content = read(path, tag) else { return nil }
         remember(path, Entry(tag: tag, content: content))
@@ -51,7 +50,7 @@ final class BucketCache: Sendable {
     }
 
     /// Keeps a version of a file instead of an earlier one.
-    func keep(_ content: Data, of path: MailboxPath, tag: String) {
+    package func keep(_ content: Data, of path: MailboxPath, tag: String) {
         guard Self.keeps(path, content.count) else { return }
         remember(path, Entry(tag: tag, content: content))
         guard let folder, let file = file(path) else { return }
@@ -62,10 +61,10 @@ final class BucketCache: Sendable {
         try? (Data(header.utf8) + content).write(to: URL(fileURLWithPath: file), options: .atomic)
     }
 
-    /// Forgets what is no longer in the bucket.
-    func forgetAll(but listing: BucketListing) {
+    /// Forgets what is no longer in the mailbox.
+    package func forgetAll(but isThere: (MailboxPath) -> Bool) {
         state.withLock { state in
-            for (path, entry) in state.entries where listing[path] == nil {
+            for (path, entry) in state.entries where !isThere(path) {
                 state.entries[path] = nil
                 state.byteCount -= entry.content.count
             }
@@ -76,7 +75,7 @@ final class BucketCache: Sendable {
         for name in names {
             let parts = name.split(separator: "_", maxSplits: 1)
             guard parts.count == 2,
-                listing[MailboxPath(folder: String(parts[0]), name: String(parts[1]))] != nil
+                isThere(MailboxPath(folder: String(parts[0]), name: String(parts[1])))
             else {
                 try? FileManager.default.removeItem(atPath: folder + "/" + name)
                 continue
