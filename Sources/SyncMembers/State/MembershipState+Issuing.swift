@@ -1,0 +1,75 @@
+import SyncWire
+
+extension MembershipState {
+    /// The parents of the next statement: the heads, of which a statement names 64.
+    ///
+    /// With more heads, each new statement takes some of them together.
+    var nextParents: [StatementID] { Array(heads.prefix(MembershipLimits.parentCountMax)) }
+
+    /// What came before the next statement.
+    var nextPast: Past {
+        let parents = Set(nextParents)
+        return evaluation.past(after: evaluation.graph.heads.filter { parents.contains(evaluation.id($0)) })
+    }
+
+    /// The founding statement of a membership, by its first device.
+    public static func found(
+        _ store: StoreID, member: MemberID, name: MemberName, keys: MemberDeviceKeys, recovery: RecoveryCard
+    ) throws(MembershipError) -> SignedStatement {
+        let founding = Founding(member: member, name: name, device: keys.card, recovery: recovery)
+        return try SignedStatement(
+            Statement(store: store, issuer: .device(keys.card), parents: [], kind: .found(founding)), by: keys
+        )
+    }
+
+    /// Makes a statement upon all that is known here.
+    ///
+    /// - throws: A ``MembershipError`` of code `notAllowed` when it would not count.
+    public func statement(
+        _ kind: StatementKind, by keys: MemberDeviceKeys
+    ) throws(MembershipError) -> SignedStatement {
+        let statement = try Statement(
+            store: store, issuer: .device(keys.card), parents: nextParents, kind: kind)
+        return try allowed(SignedStatement(statement, by: keys))
+    }
+
+    /// Puts a device in as an admin, upon all that is known here.
+    ///
+    /// - throws: A ``MembershipError`` of code `notAllowed` when it would not count.
+    public func recovering(
+        _ recovery: Recovery, by key: MembershipRecoveryKey
+    ) throws(MembershipError) -> SignedStatement {
+        let statement = try Statement(
+            store: store, issuer: .recovery(key.card), parents: nextParents, kind: .recover(recovery))
+        return try allowed(SignedStatement(statement, by: key))
+    }
+
+    private func allowed(_ signed: SignedStatement) throws(MembershipError) -> SignedStatement {
+        if let refusal = evaluation.judge(signed, in: nextPast).refusal {
+            throw MembershipError(.notAllowed, "the statement would not count: \(refusal)")
+        }
+        return signed
+    }
+
+    /// The last changes that a removal of a device names, so that what is known of its replicas counts and
+    /// nothing later.
+    public func cutOffs(ofDevice device: DeviceID, knowing vector: VersionVector) -> [ReplicaID: Int64] {
+        cutOffs(knowing: vector) { $0.device == device }
+    }
+
+    /// The same for all devices of a member.
+    public func cutOffs(ofMember member: MemberID, knowing vector: VersionVector) -> [ReplicaID: Int64] {
+        cutOffs(knowing: vector) { $0.member == member }
+    }
+
+    private func cutOffs(
+        knowing vector: VersionVector, where isMeant: (MemberReplica) -> Bool
+    ) -> [ReplicaID: Int64] {
+        var cutOffs: [ReplicaID: Int64] = [:]
+        for (replica, standing) in replicas where isMeant(standing) {
+            let last = min(vector[replica], standing.lastSequence)
+            if last > 0 { cutOffs[replica] = last }
+        }
+        return cutOffs
+    }
+}
