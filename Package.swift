@@ -7,6 +7,12 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+// .ci/run has what tests spend their time in optimized, with the assertions of a debug build (docs/testing.md).
+let librarySettings =
+    settings
+    + (Context.environment["CIPHERSTORE_OPTIMIZED"] == nil
+        ? [] : [.unsafeFlags(["-O", "-wmo", "-num-threads", "2", "-assert-config", "Debug"])])
+
 let package = Package(
     name: "CipherStore",
     platforms: [.macOS(.v15)],
@@ -21,6 +27,9 @@ let package = Package(
         .library(name: "TypedQueriesMacros", targets: ["TypedQueriesMacros"]),
         .library(name: "SyncHTTP", targets: ["SyncHTTP"]),
         .library(name: "SyncBucket", targets: ["SyncBucket"]),
+        .library(name: "SyncRelay", targets: ["SyncRelay"]),
+        // A relay's channels in PostgreSQL. It loads libpq when it is used, and nobody needs that to build.
+        .library(name: "SyncRelayPostgres", targets: ["SyncRelayPostgres"]),
         .library(name: "SyncTesting", targets: ["SyncTesting"]),
         .executable(name: "syncctl", targets: ["syncctl"]),
         // The same without servers and ssh, and without the libraries that these need.
@@ -65,7 +74,7 @@ let package = Package(
                     name: "OpenCombineDispatch", package: "OpenCombine",
                     condition: .when(traits: ["OpenCombine"])),
             ],
-            swiftSettings: settings),
+            swiftSettings: librarySettings),
         .target(name: "TypedQueries", dependencies: ["CipherStore"], swiftSettings: settings),
         // What the compiler runs for the macros: the only user of swift-syntax.
         .macro(
@@ -82,7 +91,13 @@ let package = Package(
         .target(
             name: "SyncWire",
             dependencies: ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
-            swiftSettings: settings),
+            swiftSettings: librarySettings),
+        // Who takes part in a database: statements, the rule that judges them, and the keys that they hand on. No product has
+        // it before the engine does.
+        .target(
+            name: "SyncMembers",
+            dependencies: ["SyncWire", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: librarySettings),
         .target(
             name: "SyncEngine",
             dependencies: [
@@ -90,7 +105,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
-            swiftSettings: settings),
+            swiftSettings: librarySettings),
         .target(
             name: "CipherData",
             dependencies: ["CipherStore", "SyncEngine", "TypedQueries", "TypedQueriesMacros"],
@@ -129,6 +144,29 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "SyncRelay",
+            dependencies: [
+                "CipherStore", "SyncBucket", "SyncEngine", "SyncHTTP", "SyncWire",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            exclude: ["Server/Page/Files"],
+            swiftSettings: settings),
+        .target(
+            name: "SyncRelayPostgres",
+            dependencies: ["SyncRelay", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings),
+        .target(
             name: "SyncctlCommands",
             dependencies: [
                 "CipherStore", "SyncEngine", "SyncWire",
@@ -138,7 +176,8 @@ let package = Package(
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "CipherStore", "SyncBucket", "SyncctlCommands", "SyncEngine", "SyncHTTP",
+                "CipherStore", "SyncBucket", "SyncctlCommands", "SyncEngine", "SyncHTTP", "SyncRelay",
+                "SyncRelayPostgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -184,6 +223,9 @@ let package = Package(
         .testTarget(
             name: "SyncWireTests", dependencies: ["SyncWire", "TestSupport"], swiftSettings: settings),
         .testTarget(
+            name: "SyncMembersTests", dependencies: ["SyncMembers", "SyncWire", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "SyncEngineTests",
             dependencies: [
                 "CipherStore", "SyncEngine", "SyncWire", "TestSupport",
@@ -196,8 +238,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "CipherData", "CipherStore", "SyncBucket", "SyncEngine", "SyncHTTP", "SyncTesting",
-                "TestSupport",
+                "CipherData", "CipherStore", "SyncBucket", "SyncEngine", "SyncHTTP", "SyncRelay",
+                "SyncRelayPostgres", "SyncTesting", "TestSupport",
             ],
             swiftSettings: settings),
         // That of Examples, which are packages of their own.
@@ -234,6 +276,32 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "SyncRelayTests",
+            dependencies: [
+                "CipherStore", "SyncEngine", "SyncHTTP", "SyncRelay", "SyncRelayPostgres", "SyncTesting",
+                "SyncWire", "TestSupport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SyncRelayPostgresTests",
+            dependencies: [
+                "CipherStore", "SyncEngine", "SyncHTTP", "SyncRelay", "SyncRelayPostgres", "TestSupport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "SyncTestingTests",
             dependencies: ["CipherStore", "SyncEngine", "SyncTesting", "SyncWire", "TestSupport"],
             swiftSettings: settings),
@@ -241,7 +309,7 @@ let package = Package(
             name: "SyncctlTests",
             dependencies: [
                 "syncctl", "syncctl-local", "CipherStore", "SyncctlCommands", "SyncEngine", "SyncHTTP",
-                "TestSupport",
+                "SyncRelay", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -39,12 +39,29 @@ let package = Package(
             ],
             swiftSettings: settings),
         .executableTarget(
+            name: "RelayBenchmarks",
+            dependencies: [
+                "RawLoops",
+                .product(name: "SyncRelay", package: "CipherStore"),
+                .product(name: "SyncRelayPostgres", package: "CipherStore"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
             name: "RemoteBenchmarks",
             dependencies: [
                 "BenchmarkRows",
                 .product(name: "CipherStore", package: "CipherStore"),
                 .product(name: "SyncEngine", package: "CipherStore"),
                 .product(name: "SyncHTTP", package: "CipherStore"),
+            ],
+            swiftSettings: settings),
+        // What a relay costs: measured, and in a model of many devices.
+        .executableTarget(
+            name: "RelayScale",
+            dependencies: [
+                .product(name: "SyncEngine", package: "CipherStore"),
+                .product(name: "SyncHTTP", package: "CipherStore"),
+                .product(name: "SyncRelay", package: "CipherStore"),
             ],
             swiftSettings: settings),
     ]

@@ -1,6 +1,5 @@
 """What Scripts/check-console runs: a served store, and a browser that looks at its page."""
 
-import base64
 import json
 import os
 import shutil
@@ -9,22 +8,14 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 import uuid
 
-from websockets.sync.client import connect
+from browser import NARROW, WIDE, Tab, has_text, require
 
 CTL, CHROMIUM, PICTURES = sys.argv[1:4]
 HOSTILE_LABEL = "<img src=x onerror=\"window.hacked='label'\">"
 HOSTILE_VALUE = "<script>window.hacked='value'</script><img src=x onerror=\"window.hacked='value'\">"
 HOSTILE_NAME = '"><svg onload=window.hacked=1>'
-WIDE, NARROW = (1280, 900), (380, 800)
-PATIENCE_SECONDS = 20
-
-
-def require(condition, message):
-    if not condition:
-        raise AssertionError(message)
 
 
 # MARK: Stores
@@ -147,112 +138,10 @@ def make_stores(place):
     return server, listening, devices
 
 
-# MARK: Browser
-
-
-class Tab:
-    """A page of a browser, spoken to by its debugging protocol."""
-
-    def __init__(self, folder):
-        self.process = subprocess.Popen(
-            [
-                CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-                "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
-                "--ignore-certificate-errors", "--remote-debugging-port=0", f"--user-data-dir={folder}/profile",
-                # Nothing else can be reached, and what tries is seen below.
-                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank",
-            ], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            # What it leaves behind goes with the folder.
-            env=dict(os.environ, TMPDIR=folder))
-        port_file = f"{folder}/profile/DevToolsActivePort"
-        for _ in range(600):
-            if os.path.exists(port_file) and open(port_file).read().count("\n"):
-                break
-            time.sleep(0.05)
-        port = open(port_file).readline().strip()
-        pages = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=20))
-        address = next(page["webSocketDebuggerUrl"] for page in pages if page["type"] == "page")
-        self.socket = connect(address, max_size=64 << 20)
-        self.number = 0
-        self.requests, self.complaints = [], []
-        for domain in ("Page", "Runtime", "Network", "Log"):
-            self.send(domain + ".enable")
-
-    def send(self, method, **parameters):
-        self.number += 1
-        self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
-        while True:
-            message = json.loads(self.socket.recv(timeout=30))
-            if message.get("id") == self.number:
-                require("error" not in message, f"{method}: {message.get('error')}")
-                return message["result"]
-            self.note(message)
-
-    def note(self, event):
-        method, parameters = event.get("method"), event.get("params", {})
-        if method == "Network.requestWillBeSent":
-            self.requests.append(parameters["request"]["url"])
-        elif method == "Runtime.exceptionThrown":
-            self.complaints.append(json.dumps(parameters["exceptionDetails"])[:600])
-        elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(parameters["entry"]["text"])
-        elif method == "Runtime.consoleAPICalled" and parameters["type"] in ("error", "warning", "assert"):
-            self.complaints.append(json.dumps(parameters["args"])[:600])
-
-    def evaluate(self, expression):
-        answer = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        require("exceptionDetails" not in answer, f"{expression}: {answer.get('exceptionDetails')}")
-        return answer["result"].get("value")
-
-    def wait(self, expression, what):
-        """Waits until an expression is true."""
-        start = time.monotonic()
-        # While a page is loaded, its elements are not there.
-        guarded = f"(() => {{ try {{ return {expression} }} catch {{ return false }} }})()"
-        while not self.evaluate(guarded):
-            if time.monotonic() - start > PATIENCE_SECONDS:
-                raise AssertionError(f"{what}; the page says: {self.evaluate('document.body.innerText')}")
-            time.sleep(0.1)
-        return time.monotonic() - start
-
-    def text(self, selector):
-        return self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText")
-
-    def open(self, url):
-        # Another fragment alone would not load the page.
-        self.send("Page.navigate", url="about:blank")
-        self.send("Page.navigate", url=url)
-
-    def size(self, width, height):
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
-
-    def scheme(self, value):
-        self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
-
-    def picture(self, name):
-        if not PICTURES:
-            return
-        os.makedirs(PICTURES, exist_ok=True)
-        size = self.send("Page.getLayoutMetrics")["cssContentSize"]
-        answer = self.send(
-            "Page.captureScreenshot", captureBeyondViewport=True,
-            clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1})
-        with open(os.path.join(PICTURES, name + ".png"), "wb") as file:
-            file.write(base64.b64decode(answer["data"]))
-
-    def end(self):
-        self.process.terminate()
-        self.process.wait(timeout=30)
-
-
 # MARK: Checks
 
 
 LIVE = "document.getElementById('connection').textContent === 'Live'"
-
-
-def has_text(selector, text):
-    return f"document.querySelector({json.dumps(selector)}).innerText.includes({json.dumps(text)})"
 
 
 def check_what_it_shows(tab, link):
@@ -286,19 +175,7 @@ def check_what_it_shows(tab, link):
 def check_nothing_ran(tab, origin):
     require(tab.evaluate("typeof window.hacked") == "undefined", "a value of a row ran as a script")
     require(tab.evaluate("document.querySelectorAll('main img, main script, [onerror], [onload]').length") == 0, "a value became markup")
-    strangers = [url for url in tab.requests if not url.startswith((origin + "/", "data:", "about:"))]
-    require(not strangers, f"the page asked elsewhere: {strangers}")
-    require(not tab.complaints, f"the browser complains: {tab.complaints}")
-    # A mistake of the page would not make it run either: the policy stands for itself.
-    refused = tab.evaluate("(() => { try { document.createElement('p').innerHTML = '<b>' } catch { return true } })()")
-    require(refused, "the policy lets text become markup")
-    tab.evaluate("(() => { const made = document.createElement('script'); made.append('window.hacked = 1'); document.head.append(made) })()")
-    require(tab.evaluate("typeof window.hacked") == "undefined", "the policy lets an inline script run")
-    tab.evaluate("document.body.append(Object.assign(document.createElement('img'), {src: 'https://elsewhere.example/x'}))")
-    time.sleep(0.2)
-    tab.evaluate("document.querySelector('body > img').remove()")
-    require(len(tab.complaints) >= 3, f"the browser did not refuse all: {tab.complaints}")
-    tab.requests, tab.complaints = [url for url in tab.requests if "elsewhere.example" not in url], []
+    tab.check_policy(origin)
 
 
 def check_it_is_live(tab, place, devices):
@@ -364,22 +241,6 @@ def check_conflicts(tab, place):
     require("Groceries" in found, f"the value was not restored: {found}")
 
 
-def check_sizes(tab):
-    for scheme in ("light", "dark"):
-        tab.scheme(scheme)
-        tab.size(*WIDE)
-        time.sleep(0.3)
-        tab.picture(scheme)
-    for width, height in (NARROW, (2200, 1200)):
-        tab.size(width, height)
-        time.sleep(0.3)
-        wide = tab.evaluate("document.documentElement.scrollWidth")
-        require(wide <= width, f"the page is {wide} wide in a window of {width}")
-        tab.scheme("light")
-        tab.picture("narrow" if width < 500 else "huge")
-    tab.size(*WIDE)
-
-
 def check_ends(tab, place, server, listening, link):
     """What becomes of links and sessions when they end."""
     origin = listening["url"]
@@ -415,18 +276,18 @@ def main():
     tab = None
     try:
         server, listening, devices = make_stores(place)
-        tab = Tab(place.folder)
+        tab = Tab(CHROMIUM, place.folder, PICTURES)
         tab.size(*WIDE)
         link = place.document("console", "hub.db")["link"]
         shown = check_what_it_shows(tab, link)
         latency = check_it_is_live(tab, place, devices)
-        check_sizes(tab)
+        tab.check_sizes()
         check_nothing_ran(tab, listening["url"])
         check_conflicts(tab, place)
         require(not tab.complaints, f"the browser complains: {tab.complaints}")
         check_several_stores(tab, place)
         check_ends(tab, place, server, listening, link)
-        strangers = [url for url in tab.requests if not url.startswith((listening["url"] + "/", "data:", "about:"))]
+        strangers = tab.strangers(listening["url"])
         require(not strangers, f"the page asked elsewhere: {strangers}")
         with open(place.path("log")) as file:
             require(link.split("#")[1] not in file.read(), "the secret is in the server's log")

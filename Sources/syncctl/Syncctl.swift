@@ -7,10 +7,10 @@ import SyncctlCommands
 @main
 struct Syncctl: ParsableCommand {
     static let configuration = CommandLineProgram.configuration(
-        watching: [WatchCommand.self],
+        watching: [WatchCommand.self, ShareCommand.self],
         serving: [
             ServeCommand.self, InviteCommand.self, DeviceCommand.self, ConsoleCommand.self,
-            RemoteCommand.self,
+            RemoteCommand.self, RelayCommand.self,
         ])
 
     static func main() {

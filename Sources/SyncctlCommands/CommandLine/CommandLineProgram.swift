@@ -3,7 +3,7 @@ import CipherStore
 
 /// What the programs that have these commands share: the root's description, and how it is run.
 package enum CommandLineProgram {
-    package static let version = "0.1.0"
+    package static let version = "0.9.0"
 
     /// Describes the root of a program.
     ///

@@ -8,15 +8,13 @@
 
 /// The arguments of the process, in the memory from which the system shows them to other users.
 enum ProcessArguments {
-    private static let scheme = "cipherstore:"
-
     /// Returns the arguments, and overwrites the secrets of invitations where others read them.
     ///
     /// Called before anything else: until then, whoever looks sees them.
     static func take() -> [String] {
         // Swift copies them when they are asked for first.
         let arguments = CommandLine.arguments
-        guard arguments.contains(where: { $0.contains(scheme) }) else { return arguments }
+        guard arguments.contains(where: isInvitation) else { return arguments }
         #if os(Linux)
             guard let (start, end) = shownRegion() else { return arguments }
             var argument = start
@@ -35,8 +33,16 @@ enum ProcessArguments {
         return arguments
     }
 
-    /// Overwrites what follows the server's address in an invitation; in one without an address, everything.
+    private static func isInvitation(_ argument: String) -> Bool {
+        InvitationArgument.schemes.contains { argument.contains($0) }
+    }
+
+    /// Overwrites what follows the address in an invitation; in one without an address, everything.
     static func hideInvitation(in argument: UnsafeMutablePointer<CChar>) {
+        for scheme in InvitationArgument.schemes { hide(scheme, in: argument) }
+    }
+
+    private static func hide(_ scheme: String, in argument: UnsafeMutablePointer<CChar>) {
         guard let link = strstr(argument, scheme) else { return }
         var secret = link + strlen(scheme)
         if strncmp(secret, "//", 2) == 0, let slash = strchr(secret + 2, Int32(UInt8(ascii: "/"))) {

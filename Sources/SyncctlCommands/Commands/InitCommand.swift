@@ -24,8 +24,9 @@ struct InitCommand: ParsableCommand {
               syncctl init notes.db --join -        # asks for an invitation's link
               syncctl init notes.db --invitation-file link
 
-            The link of an invitation lets in whoever uses it first, and other users of the machine can read \
-            arguments: --join 'cipherstore://…' works, and removes the link from there as soon as it can.
+            The link of an invitation to a served store (syncctl invite), or to one that is shared through a relay \
+            (syncctl share), lets in whoever uses it first, and other users of the machine can read arguments: \
+            --join 'cipherstore://…' and --join 'cipherstore-relay://…' work, and remove the link from there as soon as they can.
 
             A replica made with --clone or --join, and a store made of an archive (a file whose name ends in \
             .csa), have a passphrase of their own, and synchronize with the store that they were made \
@@ -50,7 +51,7 @@ struct InitCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Make a replica of a served store, by the link of an invitation (- reads it from standard input, or asks for it), or of the snapshot in a shared folder or a bucket; and bring what came after.",
+            "Make a replica of a served or shared store, by the link of an invitation (- reads it from standard input, or asks for it), or of the snapshot in a shared folder or a bucket; and bring what came after.",
             valueName: "link|dir:<folder>|s3://<bucket>"))
     var join: String?
 
@@ -70,10 +71,10 @@ struct InitCommand: ParsableCommand {
         try bucket.validate(with: join.map { RemoteArgument($0) })
         if let join, joinedPlace == nil, !InvitationArgument.isMeant(join) {
             throw ValidationError(
-                "--join takes a folder, dir:<folder>, a bucket, s3://…, or an invitation, 'cipherstore://…'")
+                "--join takes a folder, dir:<folder>, a bucket, s3://…, or an invitation, 'cipherstore://…' or 'cipherstore-relay://…'")
         }
         if isInvited && remotePassphrase.isPassphraseGiven {
-            throw ValidationError("a server needs no passphrase: the invitation lets this device in")
+            throw ValidationError("a server or a relay needs no passphrase: the invitation lets this device in")
         }
         if options.keyFile != nil {
             throw ValidationError(

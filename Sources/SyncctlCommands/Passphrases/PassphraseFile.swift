@@ -9,10 +9,18 @@ import CipherStore
 #endif
 
 /// Reads a passphrase from a file or a pipe that has a path, such as `/dev/fd/3` or `<(command)`.
-enum PassphraseFile {
+package enum PassphraseFile {
     static func read(_ path: String) throws -> Passphrase {
         let name = "passphrase file \(path)"
         return try content(of: path, name: name).passphrase(from: name)
+    }
+
+    /// The text of a file that holds a secret, without one newline at its end.
+    ///
+    /// - parameter name: What messages call the file.
+    /// - throws: A ``Failure``, as for a passphrase.
+    package static func text(of path: String, name: String) throws -> String {
+        try content(of: path, name: name).text(from: name)
     }
 
     /// What a file that holds a secret has, without one newline at its end.

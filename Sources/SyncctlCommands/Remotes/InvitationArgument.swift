@@ -11,7 +11,12 @@ import ArgumentParser
 /// Invitations on the command line.
 package enum InvitationArgument {
     /// Whether an argument is meant as an invitation, which "-" reads from standard input.
-    package static func isMeant(_ text: String) -> Bool { text == "-" || text.hasPrefix("cipherstore:") }
+    package static func isMeant(_ text: String) -> Bool {
+        text == "-" || schemes.contains(where: text.hasPrefix)
+    }
+
+    /// What the links of servers and of relays begin with.
+    static let schemes = ["cipherstore:", "cipherstore-relay:"]
 
     /// The link of an invitation: from a file, from standard input or its terminal, or from an argument, which other
     /// users can read.

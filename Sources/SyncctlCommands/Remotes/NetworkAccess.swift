@@ -18,6 +18,13 @@ package protocol NetworkAccess: Sendable {
     /// - parameter store: The store that is synchronized through it, or will be.
     func bucket(_ argument: BucketArgument, store: String) throws -> OpenedBucket
 
+    /// Prepares the way through a relay. Nothing is asked yet.
+    ///
+    /// - parameters:
+    ///     - name: What the store calls it.
+    ///     - synchronizer: The store, which has the key.
+    func relay(_ name: String, of synchronizer: Synchronizer) throws -> OpenedRelay
+
     /// Reads an invitation from the text of its link.
     func invitation(_ link: String) throws -> any Invitation
 
@@ -63,12 +70,30 @@ package struct OpenedRemote {
     }
 }
 
-/// What lets a new replica of a served store in.
+/// A relay that is ready to be used.
+package struct OpenedRelay {
+    /// The way through it.
+    package let transport: MailboxTransport
+    /// How many requests were sent so far, repetitions included.
+    package let requestCount: () -> Int
+    /// Keeps what was seen of it, and says what it did that an honest one does not do.
+    package let conclude: () throws -> [String]
+
+    /// Makes one.
+    package init(
+        _ transport: MailboxTransport, requestCount: @escaping () -> Int,
+        conclude: @escaping () throws -> [String]
+    ) {
+        (self.transport, self.requestCount, self.conclude) = (transport, requestCount, conclude)
+    }
+}
+
+/// What lets a new replica of a store in: one that is served, or one that a relay has the files of.
 package protocol Invitation: Sendable {
-    /// Where the server is.
+    /// Where the server or the relay is.
     var url: String { get }
 
-    /// Makes a replica of the served store, and brings what came since.
+    /// Makes a replica of the store, and brings what came since.
     func join(at path: String, passphrase: borrowing Passphrase, _ context: CommandContext) throws
 }
 

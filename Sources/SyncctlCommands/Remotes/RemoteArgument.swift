@@ -12,6 +12,8 @@ package enum RemoteArgument: Equatable, Sendable {
     case ssh(String)
     /// A server that the store knows by this name.
     case server(String)
+    /// A relay that the store knows by this name. Only the store tells it from a server.
+    case relay(String)
 
     /// The name of the server that a store enrols with first.
     package static let defaultServer = "default"
@@ -55,21 +57,27 @@ package enum RemoteArgument: Equatable, Sendable {
     /// Whether it is spelled as a shared folder, though it may name none.
     package var isFolder: Bool { if case .folder = self { true } else { false } }
 
-    /// Whether it is spelled as a place that keeps files of replicas, a folder or a bucket, though it may name none.
-    var isPlace: Bool { if case .bucket = self { true } else { isFolder } }
+    /// Whether it is a place that keeps files of replicas: a relay, or what is spelled as a folder or a bucket, though it may
+    /// name none.
+    var isPlace: Bool {
+        switch self {
+        case .bucket, .relay: true
+        case .file, .folder, .ssh, .server: isFolder
+        }
+    }
 
     /// Whether it is a replica on another machine, to which a connection is made.
     package var isNetwork: Bool {
         switch self {
         case .ssh, .server: true
-        case .file, .folder, .bucket: false
+        case .file, .folder, .bucket, .relay: false
         }
     }
 
     /// Whether ssh reaches it.
     package var isSSH: Bool { if case .ssh = self { true } else { false } }
 
-    /// How it is spelled from whatever folder; nil for servers, whose names are the store's.
+    /// How it is spelled from whatever folder; nil for servers and relays, whose names are the store's.
     var location: String? {
         func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
         return switch self {
@@ -77,7 +85,7 @@ package enum RemoteArgument: Equatable, Sendable {
         case .folder(let path): Self.folderScheme + absolute(path)
         case .bucket(let bucket): bucket.location
         case .ssh(let address): address
-        case .server: nil
+        case .server, .relay: nil
         }
     }
 

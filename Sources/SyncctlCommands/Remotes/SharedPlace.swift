@@ -2,12 +2,13 @@ import CipherStore
 import Foundation
 import SyncEngine
 
-/// A place that keeps the files of replicas, as a command line names it: a folder or a bucket.
+/// A place that keeps the files of replicas, as a command line names it: a folder, a bucket or a relay.
 package struct SharedPlace {
     /// What a remote names.
     private enum Kind {
         case folder(String)
         case bucket(BucketArgument)
+        case relay(String)
     }
 
     private let kind: Kind
@@ -19,21 +20,38 @@ package struct SharedPlace {
         switch argument {
         case .folder(let path) where !path.isEmpty: kind = .folder(path)
         case .bucket(let bucket) where !bucket.bucket.isEmpty: kind = .bucket(bucket)
+        case .relay(let name): kind = .relay(name)
         case .folder, .bucket, .file, .ssh, .server: return nil
         }
     }
 
-    /// The path of the folder; nil for a bucket.
+    /// The path of the folder; nil for a bucket and a relay.
     var folder: String? { if case .folder(let path) = kind { path } else { nil } }
 
     /// What it is called.
-    var noun: String { folder == nil ? "bucket" : "folder" }
+    var noun: String {
+        switch kind {
+        case .folder: "folder"
+        case .bucket: "bucket"
+        case .relay: "relay"
+        }
+    }
+
+    /// What to do when it holds another database.
+    var ownPlaceHint: String {
+        switch kind {
+        case .folder: "each database needs a folder of its own"
+        case .bucket: "each database needs a prefix of its own in the bucket"
+        case .relay: "each database needs a channel of its own: syncctl share <store> --relay <url>"
+        }
+    }
 
     /// What stands before messages about it, and in the errors of its files.
     var location: String {
         switch kind {
         case .folder(let path): path
         case .bucket(let bucket): bucket.name
+        case .relay(let name): name
         }
     }
 
@@ -42,6 +60,7 @@ package struct SharedPlace {
         switch kind {
         case .folder(let path): RemoteArgument.words(forFolder: path)
         case .bucket(let bucket): Self.words(for: bucket)
+        case .relay(let name): CommandWords.quoted(name)
         }
     }
 
@@ -60,7 +79,7 @@ package struct SharedPlace {
     /// - parameter creates: Whether a folder may be missing; nil where no command makes one.
     func require(creates: Bool?) throws {
         guard let folder else {
-            _ = try NetworkSupport.required(for: "buckets")
+            _ = try NetworkSupport.required(for: "\(noun)s")
             return
         }
         if creates != nil {
@@ -73,20 +92,26 @@ package struct SharedPlace {
         }
     }
 
-    /// Opens the place, and reads the passphrase of its files.
+    /// Opens the place, and reads the passphrase of its files, of a folder or a bucket.
     ///
     /// - parameters:
     ///     - store: The store that is synchronized through it.
     ///     - cost: What trying the passphrase costs in files that are written there.
+    ///     - synchronizer: Opens the store, which has the key of a relay.
     func open(
         store: String, _ options: some PassphraseOptions, cost: ScryptCost = .standard,
-        _ context: CommandContext
+        _ context: CommandContext, synchronizer: (() throws -> Synchronizer)? = nil
     ) throws -> OpenedPlace {
-        let opened: OpenedBucket? =
-            switch kind {
-            case .folder: nil
-            case .bucket(let bucket): try NetworkSupport.required(for: "buckets").bucket(bucket, store: store)
-            }
+        let opened: OpenedBucket?
+        switch kind {
+        case .folder: opened = nil
+        case .bucket(let bucket):
+            opened = try NetworkSupport.required(for: "buckets").bucket(bucket, store: store)
+        case .relay(let name):
+            guard let synchronizer else { throw Failure.usage("\(name) is no place to begin from") }
+            let relay = try NetworkSupport.required(for: "relays").relay(name, of: synchronizer())
+            return OpenedPlace(transport: relay.transport, requestCount: relay.requestCount, relay: relay)
+        }
         guard let passphrase = try context.passphrase(options, for: location) else {
             throw Failure.usage(
                 "no passphrase for the \(noun) \(location)",
@@ -107,4 +132,6 @@ struct OpenedPlace {
     let transport: MailboxTransport
     /// How many requests were sent so far; nil for a folder, which takes none.
     let requestCount: (() -> Int)?
+    /// The relay, if it is one.
+    var relay: OpenedRelay?
 }

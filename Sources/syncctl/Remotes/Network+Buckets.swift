@@ -22,7 +22,7 @@ extension Network {
         var options = BucketMailbox.Options()
         options.check = { try Interruption.check() }
         options.trustRootsFile = variable("AWS_CA_BUNDLE")
-        options.cacheFolder = Self.cacheFolder(environment)
+        options.cacheFolder = Self.cacheFolder(environment, of: "buckets")
         // There is room where the store is, or the store can't grow either.
         options.spoolFolder = URL(fileURLWithPath: store).deletingLastPathComponent().path
         let mailbox = BucketMailbox(
@@ -32,15 +32,17 @@ extension Network {
     }
 
     /// Where programs of this user keep what they can get again; nil when there is no such place.
-    private static func cacheFolder(_ environment: [String: String]) -> String? {
+    ///
+    /// - parameter kind: What it is kept of.
+    static func cacheFolder(_ environment: [String: String], of kind: String) -> String? {
         if let folder = environment["XDG_CACHE_HOME"], folder.hasPrefix("/") {
-            return folder + "/cipherstore/buckets"
+            return folder + "/cipherstore/\(kind)"
         }
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
         #if os(macOS)
-            return home + "/Library/Caches/cipherstore/buckets"
+            return home + "/Library/Caches/cipherstore/\(kind)"
         #else
-            return home + "/.cache/cipherstore/buckets"
+            return home + "/.cache/cipherstore/\(kind)"
         #endif
     }
 }

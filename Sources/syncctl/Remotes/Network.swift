@@ -1,10 +1,12 @@
 import CipherStore
+import Foundation
 import SyncBucket
 import SyncEngine
 import SyncHTTP
+import SyncRelay
 import SyncctlCommands
 
-/// Servers, and stores that ssh reaches.
+/// Servers, relays, buckets, and stores that ssh reaches.
 struct Network: NetworkAccess {
     func open(_ remote: RemoteArgument, _ request: RemoteRequest, _ context: CommandContext) throws
         -> OpenedRemote
@@ -15,6 +17,7 @@ struct Network: NetworkAccess {
         case .file(let name), .folder(let name):
             throw Failure.usage("\(name) is no remote on another machine")
         case .bucket(let bucket): throw Failure.usage("\(bucket.name) is a bucket, and holds no store")
+        case .relay(let name): throw Failure.usage("\(name) is a relay, and holds no store")
         }
     }
 
@@ -45,6 +48,10 @@ struct Network: NetworkAccess {
         }
         let synchronizer = try open(request, context)
         let book = try RemoteBook(synchronizer)
+        guard try synchronizer.serverNames().contains(name) || !synchronizer.relayNames().contains(name)
+        else {
+            throw Failure.usage("\(name) is a relay: it holds changes, and no rows to compare with")
+        }
         let known = try ServerArgument.remote(
             name, in: book, isGiven: request.isNamed, store: request.store.store)
         var options = InviteArgument.options()
@@ -62,12 +69,15 @@ struct Network: NetworkAccess {
     }
 
     func invitation(_ link: String) throws -> any Invitation {
-        ServerInvitation(link: try InviteArgument.link(link))
+        let text = link.trimmingCharacters(in: .whitespacesAndNewlines)
+        if text.hasPrefix(RelayLink.scheme) { return try RelayJoining(text) }
+        return ServerInvitation(link: try InviteArgument.link(text))
     }
 
     func failure(explaining error: any Error, store: String?) -> Failure? {
         switch error {
         case let error as RemoteError: Failure(error, store: store)
+        case let error as RelayError: Failure(error, store: store)
         case let error as BucketError: Failure(error)
         case let error as MailboxError: Failure(error)
         default: nil

@@ -6,13 +6,15 @@ import SyncHTTP
 import SyncctlCommands
 import Synchronization
 
-/// Keeps a store equal with a remote that has no stream: another file, a folder, or a store that ssh reaches.
+/// Keeps a store equal with a remote that is no server: another file, a folder, a relay, or a store that ssh reaches.
 ///
 /// Commits to files of this machine are noticed. A folder is listed every two seconds. A store behind ssh is asked
-/// twice a minute, because each question is a connection.
+/// twice a minute, because each question is a connection. A relay tells by itself, and is asked all the same once in a
+/// while, since it need not tell all.
 final class PeerWatch {
     private static let folderSeconds = 2.0
     private static let networkSeconds = 30.0
+    private static let relaySeconds = 300.0
     /// How often files of this machine are looked at for commits.
     private static let fileSeconds = 0.1
     /// The longest pause after failures.
@@ -44,30 +46,44 @@ final class PeerWatch {
     /// Ends the watch, and wakes it.
     let signal = Signal()
     private let ready: PreparedExchange
+    /// What the relay tells, where it is one.
+    private let feed: RelayFeed?
 
-    init(_ ready: PreparedExchange) { self.ready = ready }
+    init(_ ready: PreparedExchange) {
+        self.ready = ready
+        feed = RelayFeed(ready.relay) { [signal] in signal.wake() }
+    }
 
     /// Synchronizes at once, and after changes on either side, until it is stopped.
     ///
     /// - parameters:
     ///   - exchange: Synchronizes once.
+    ///   - onConnection: Told that a relay is there again.
     ///   - onFailure: Told what failed and may pass, and in how many seconds it is tried again.
     /// - throws: What would fail again in the same way.
-    func run(exchange: () throws -> Void, onFailure: (Failure, Double) throws -> Void) throws {
+    func run(
+        exchange: () throws -> Void, onConnection: () throws -> Void = {},
+        onFailure: (Failure, Double) throws -> Void
+    ) throws {
         let watchers = watchers()
         defer { for watcher in watchers { watcher.stop() } }
+        defer { feed?.stop() }
         var seen: Position?
         var asked = ContinuousClock.now
         var failures = 0
         while !signal.isStopped {
             do {
                 let position = try position()
-                let isDue = isPolled && ContinuousClock.now - asked >= .seconds(Self.networkSeconds)
-                guard position != seen || isDue else {
-                    signal.wait(seconds: ready.folder == nil ? Self.networkSeconds : Self.folderSeconds)
+                let isDue = isPolled && ContinuousClock.now - asked >= .seconds(pollSeconds)
+                let hasNews = feed?.hasNews() ?? false
+                guard position != seen || isDue || hasNews else {
+                    signal.wait(seconds: ready.folder == nil ? pollSeconds : Self.folderSeconds)
+                    try feed?.report(onConnection: onConnection, onFailure: onFailure)
                     continue
                 }
+                if hasNews { feed?.settle { signal.wait(seconds: $0) } }
                 try exchange()
+                feed?.start()
                 // What came or was written meanwhile is another position, so it is looked at once more.
                 (seen, asked, failures) = (position, .now, 0)
             } catch {
@@ -99,6 +115,8 @@ final class PeerWatch {
 
     /// Whether the remote has to be asked for changes, because nothing here shows them.
     private var isPolled: Bool { ready.file == nil && ready.folder == nil }
+
+    private var pollSeconds: Double { feed == nil ? Self.networkSeconds : Self.relaySeconds }
 
     /// What both sides have: another one after each change, and the same after an exchange that found nothing.
     private struct Position: Equatable {

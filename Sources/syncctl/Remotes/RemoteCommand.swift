@@ -3,15 +3,16 @@ import CipherStore
 import Foundation
 import SyncEngine
 import SyncHTTP
+import SyncRelay
 import SyncctlCommands
 
-/// The servers that a store knows, and the other remotes that it remembers.
+/// The servers and relays that a store knows, and the other remotes that it remembers.
 struct RemoteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remote",
         abstract: "List, add and remove the remotes that a store knows.",
         discussion: """
-            A server is added by an invitation. A store, a folder or an ssh address is remembered when it was \
+            A server is added by an invitation, and a relay by syncctl share or by the link that it prints. A store, a folder or an ssh address is remembered when it was \
             synchronized with; where it is, and no passphrase.
 
             EXAMPLES:
@@ -34,6 +35,7 @@ struct RemoteListCommand: ParsableCommand {
     private struct Document: Encodable {
         let store: String
         let remotes: [RemoteDocument]
+        let relays: [RelayDocument]
         let remembered: [RememberedDocument]
     }
 
@@ -41,6 +43,7 @@ struct RemoteListCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.open(options))
             let remotes = try RemoteBook(synchronizer).remotes()
+            let relays = try RelayBook(synchronizer).relays().map(RelayDocument.init)
             let remembered = try synchronizer.rememberedRemotes().map(RememberedDocument.init)
             var table = Table([.text("NAME"), .text("ADDRESS"), .text("STATE")])
             for remote in remotes {
@@ -49,13 +52,17 @@ struct RemoteListCommand: ParsableCommand {
                     .init(remote.isReadOnly ? "read-only" : "both ways"),
                 ])
             }
+            for relay in relays {
+                table.addRow([.init(relay.name), .init(relay.url), .init("relay")])
+            }
             for remote in remembered {
                 table.addRow([.init(remote.name), .init(remote.location), .init(remote.kind)])
             }
-            let isEmpty = remotes.isEmpty && remembered.isEmpty
+            let isEmpty = remotes.isEmpty && relays.isEmpty && remembered.isEmpty
             try context.print(
                 Document(
-                    store: options.store, remotes: remotes.map { RemoteDocument($0) }, remembered: remembered),
+                    store: options.store, remotes: remotes.map { RemoteDocument($0) }, relays: relays,
+                    remembered: remembered),
                 text: isEmpty ? "" : table.text(style: context.terminal.outputStyle))
             if isEmpty {
                 context.note(
@@ -81,8 +88,19 @@ struct RememberedDocument: Encodable {
             case .folder: "folder"
             case .bucket: "bucket"
             case .ssh: "ssh"
-            case .file, .server: "store"
+            case .file, .server, .relay: "store"
             }
+    }
+}
+
+/// What the commands print about a relay.
+struct RelayDocument: Encodable {
+    let name: String
+    let url: String
+    let channel: String
+
+    init(_ relay: KnownRelay) {
+        (name, url, channel) = (relay.name, relay.address.url, relay.channel.id.description)
     }
 }
 
@@ -156,7 +174,8 @@ struct RemoteRemoveCommand: ParsableCommand {
         commandName: "remove", abstract: "Forget a remote.",
         usage: "syncctl remote remove <store> <name> [<options>]",
         discussion: """
-            The server knows the device until it is revoked there. A store or folder is forgotten by its name \
+            The server knows the device until it is revoked there. With a relay, the store forgets the key of the \
+            channel: only another replica or a new link brings it back. A store or folder is forgotten by its name \
             or its place, also one that "syncctl status" shows as failed. What was chosen for it stays chosen.
             """, aliases: ["forget"])
 
@@ -172,6 +191,13 @@ struct RemoteRemoveCommand: ParsableCommand {
             let synchronizer = try Synchronizer(existing: context.open(options))
             let book = try RemoteBook(synchronizer)
             let isNoted = try synchronizer.forget(remote: name)
+            let relays = RelayBook(synchronizer)
+            if try synchronizer.relayNames().contains(name), try !synchronizer.serverNames().contains(name) {
+                try relays.remove(name)
+                try context.print(
+                    ForgottenDocument(name: name), text: "forgot \(name), and the key of its channel")
+                return .success
+            }
             guard let remote = try book.remotes().first(where: { $0.name == name }) else {
                 if !isNoted { try requireKnown(book) }
                 try context.print(ForgottenDocument(name: name), text: "forgot \(name)")

@@ -90,6 +90,9 @@ struct SSHRemote {
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = output
         process.standardOutput = input
+        // Its own way of waiting runs a run loop, which was seen to sleep on when the clock had been set.
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
         do {
             try process.run()
         } catch {
@@ -102,7 +105,7 @@ struct SSHRemote {
         ) {
             // The end of its input is how it knows.
             try? output.fileHandleForWriting.close()
-            process.waitUntilExit()
+            ended.wait()
             if process.terminationReason == .exit {
                 ending.status.withLock { $0 = process.terminationStatus }
             }

@@ -136,13 +136,13 @@ struct ServeCommand: ParsableCommand {
                 pools.append(try DatabasePool(path: store, configuration: context.configuration(secret)))
             }
             let synchronizers = try pools.map { try Synchronizer(existing: $0, environment: environment) }
-            Self.allowManyConnections()
+            ProcessLimits.allowManyFiles()
             let server = try HubServer(synchronizers, options: serverOptions(), logger: logger)
             try requireValid(server)
             let registers = try synchronizers.map { try DeviceRegister($0) }
             try requireUnserved(registers)
             let failure = Mutex<(any Error)?>(nil)
-            let reloading = reload(server, logger)
+            let reloading = CertificateReload.listen(logger) { try server.reloadCertificate() }
             defer { reloading?.cancel() }
             do {
                 try server.runAndWait(endsBySignal: true) { listening in
@@ -177,43 +177,6 @@ struct ServeCommand: ParsableCommand {
                 "\(store) is served already, at \(noted.url)",
                 hints: ["end that server first; devices that it invited know its address"])
         }
-    }
-
-    /// Has a service read its certificate again at SIGHUP, which is what managers of services send.
-    ///
-    /// - returns: What listens to the signal; nil at a terminal, which sends it when it is closed.
-    private func reload(_ server: HubServer, _ logger: Logger) -> (any DispatchSourceSignal)? {
-        guard ![STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].contains(where: { isatty($0) == 1 }) else {
-            return nil
-        }
-        signal(SIGHUP, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
-        source.setEventHandler {
-            ServiceReadiness.notify(.reloading)
-            do {
-                let hasFiles = try server.reloadCertificate()
-                logger.notice(
-                    hasFiles ? "the certificate was read again" : "there is no certificate to read again")
-            } catch {
-                logger.error("the certificate was not replaced", metadata: ["error": "\(error)"])
-            }
-            ServiceReadiness.notify(.ready)
-        }
-        source.resume()
-        return source
-    }
-
-    /// Each connection is an open file, and the usual bound of 1,024 is far below what the server can hold.
-    private static func allowManyConnections() {
-        var limit = rlimit()
-        #if canImport(Glibc)
-            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-            let resource = RLIMIT_NOFILE
-        #endif
-        guard getrlimit(resource, &limit) == 0 else { return }
-        limit.rlim_cur = min(limit.rlim_max, 65_536)
-        _ = setrlimit(resource, &limit)
     }
 
     /// Devices refuse a certificate that is not valid now, and would not say more than that.

@@ -16,13 +16,14 @@ struct WatchCommand: ParsableCommand {
             exchanged, and when the connection broke; it connects anew by itself, later each time. What \
             other programs write to the store is noticed too. With --json, each line is a document.
 
-            A server tells of its changes at once, and so does another store of this machine. A folder is \
+            A server and a relay tell of changes at once, and so does another store of this machine. A folder is \
             looked at every two seconds, and a store that ssh reaches twice a minute. Without --remote it \
             is the remote that "syncctl sync" takes.
 
             EXAMPLES:
               syncctl watch notes.db
               syncctl watch notes.db --remote stick/notes.db
+              syncctl watch notes.db --remote relay
               syncctl watch notes.db --remote dir:/media/stick/notes
               syncctl watch notes.db --json | jq .
             """)
@@ -84,6 +85,8 @@ struct WatchCommand: ParsableCommand {
         ServiceReadiness.notify(.ready)
         try watch.run {
             _ = try ready.run(.watched, context)
+        } onConnection: {
+            try context.print(Document("connected", ready.name), text: line("connected to \(ready.name)"))
         } onFailure: { failure, seconds in
             try reportBroken(failure.message, ready.name, seconds, context)
         }

@@ -195,6 +195,36 @@ import Testing
         #expect(code { try register.bind(renewed, to: known) } == .otherReplica)
     }
 
+    @Test(arguments: [false, true])
+    func onlyADeviceThatMayWriteEverythingGoesOnUnderAnIdentityThatCameByAnotherWay(isReadOnly: Bool) throws {
+        let link = try register.invite(label: "phone", isReadOnly: isReadOnly, address: address)
+        let key = DeviceKey().publicKey
+        let device = try register.enrol(key: key, secret: link.secret)
+        try register.synchronizer.clone(to: stores.path("b.db"), passphrase: Passphrase("passphrase of b.db"))
+        let other = try stores.open("b.db")
+        let synchronize = {
+            try other.insert(1, "b")
+            _ = try self.register.synchronizer.run(
+                .both,
+                StoreTransport(
+                    path: self.stores.path("b.db"), configuration: ServedStores.configuration("b.db")))
+        }
+        try synchronize()
+        let former = try other.identity().replica
+        try register.bind(device, to: former)
+        // As after its file was put back, it synchronizes with another replica first.
+        let renewed = try other.renewIdentity()
+        try synchronize()
+        #expect(try register.synchronizer.knows(renewed))
+        let refusal: RemoteError.Code? = isReadOnly ? .otherReplica : nil
+        let present = try register.admitted(key: key)
+        #expect(code { try register.bind(present, to: renewed) } == refusal)
+        let bound = try register.admitted(key: key)
+        #expect(bound.replica == (isReadOnly ? former : renewed))
+        // Another copy of the file that goes on under the former one is noticed.
+        if !isReadOnly { #expect(code { try register.bind(bound, to: former) } == .otherReplica) }
+    }
+
     @Test func aCopyOfTheFileHasNoneOfItsKeys() throws {
         let link = try register.invite(label: "phone", address: address)
         _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)

@@ -96,7 +96,7 @@ import Testing
             ["compact"], ["track"], ["push"], ["pull"], ["sync"], ["watch"], ["bundle"],
             ["bundle", "create"],
             ["status"], ["conflicts"], ["parked"], ["clone"], ["replica"], ["serve"], ["invite"], ["device"],
-            ["device", "scope"], ["console"], ["remote"],
+            ["device", "scope"], ["console"], ["remote"], ["relay"], ["share"],
         ]
         for command in commands {
             let help = try CommandRunner.runHere(["help"] + command).output

@@ -70,6 +70,7 @@ int raw_insert(struct sqlite3 *connection, const char *sql, const RawReadings *r
 /// Runs a prepared query of one row `count` times in a transaction, each time with the key of another row.
 int raw_query(struct sqlite3 *connection, const char *sql, const RawReadings *keys, size_t count, RawReadings *readings);
 
+#include "RawAppends.h"
 #include "RawVisits.h"
 
 #endif

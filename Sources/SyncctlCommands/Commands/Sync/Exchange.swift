@@ -125,9 +125,9 @@ struct Exchange {
     /// Reads the passphrases of a remote, and opens the store.
     func prepare(_ chosen: ChosenRemote, _ store: ExchangedStore) throws -> PreparedExchange {
         switch chosen.argument {
-        case .folder, .bucket:
+        case .folder, .bucket, .relay:
             guard let place = SharedPlace(chosen.argument) else {
-                throw Failure.usage("\(chosen.name) names no folder and no bucket")
+                throw Failure.usage("\(chosen.name) names no folder, bucket or relay")
             }
             guard !remote.scope.isGiven else {
                 throw Failure.usage(
@@ -158,13 +158,14 @@ struct Exchange {
 
     private func prepare(network chosen: ChosenRemote, _ store: ExchangedStore) throws -> PreparedExchange {
         let context = store.context
+        if addsSnapshot { throw Failure.usage("--snapshot goes with a folder, a bucket or a relay") }
         var request = RemoteRequest(
             store: options, isNamed: chosen.isNamed, command: remote.remoteCommand,
             hasPassphrase: remote.isPassphraseGiven && !isOfAll,
             compression: remote.compression.compression)
         let network = try NetworkSupport.required()
         // Only a store that had to be asked for its remotes is open by now.
-        request.opened = remote.given == nil ? try store.synchronizer() : nil
+        request.opened = store.opened
         let opened = try network.open(chosen.argument, request, context)
         return try prepared(chosen, store, opened.transport, context, synchronizer: opened.synchronizer) {
             // The server has said by now whether it takes changes.

@@ -46,7 +46,7 @@ enum FolderRemote {
     }
 }
 
-/// What push, pull and sync do with a folder or a bucket.
+/// What push, pull and sync do with a folder, a bucket or a relay.
 struct FolderExchange {
     let direction: SyncDirection
     let options: StoreOptions
@@ -81,8 +81,11 @@ struct FolderExchange {
         let context = store.context
         try place.require(creates: remote.create)
         _ = try store.secret()
+        if place.noun == "relay", remote.isPassphraseGiven && !isLabelled {
+            throw Failure.usage("a relay needs no passphrase: the store has its key")
+        }
         let opened = try place.open(
-            store: options.store, remote, cost: remote.cost.scrypt, context)
+            store: options.store, remote, cost: remote.cost.scrypt, context, synchronizer: store.synchronizer)
         let synchronizer = try store.synchronizer()
         var ready = PreparedExchange(
             name: chosen.name, synchronizer: synchronizer, remembered: chosen.remembered
@@ -96,6 +99,7 @@ struct FolderExchange {
                 hints: ["make them as another replica has them: --create-tables --remote <store>"])
         }
         ready.folder = place.folder
+        ready.relay = opened.relay
         return ready
     }
 
@@ -105,6 +109,7 @@ struct FolderExchange {
     ) throws -> ExitStatus {
         let (transport, start) = (opened.transport, ContinuousClock.now)
         let earlier = opened.requestCount?() ?? 0
+        defer { conclude(opened, context) }
         let report = try explaining { try exchange(synchronizer, transport, context) }
         if addsSnapshot {
             let progress = PageProgress(context)
@@ -128,6 +133,16 @@ struct FolderExchange {
         return try remarks(report, context)
     }
 
+    /// Says what a relay did that an honest one does not do.
+    private func conclude(_ opened: OpenedPlace, _ context: CommandContext) {
+        guard let relay = opened.relay else { return }
+        do {
+            for words in try relay.conclude() { context.note("\(chosen.name): \(words)") }
+        } catch {
+            context.note("what was seen of the relay could not be noted: \(error)")
+        }
+    }
+
     private func explaining<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -139,9 +154,7 @@ struct FolderExchange {
             throw Failure.refused(
                 error.message,
                 hints: [
-                    place.folder == nil
-                        ? "each database needs a prefix of its own in the bucket"
-                        : "each database needs a folder of its own",
+                    place.ownPlaceHint,
                     "replicas are made with: syncctl init <new> --join \(place.words)",
                 ])
         }

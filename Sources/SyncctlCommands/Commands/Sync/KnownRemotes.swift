@@ -24,6 +24,9 @@ struct ChosenRemote: Equatable {
         (self.name, argument, self.isNamed) = (name, .server(name), isNamed)
     }
 
+    /// A relay that the store knows.
+    init(relay name: String) { (self.name, argument, isNamed) = (name, .relay(name), true) }
+
     /// A remote that the store remembers. Its name may be relative to another folder than this one.
     init(_ remembered: RememberedRemote) {
         let isHere = RemoteArgument(remembered.name).location == remembered.location
@@ -32,10 +35,16 @@ struct ChosenRemote: Equatable {
         isNamed = true
     }
 
-    /// A remote that the command line names. A bucket is reached as it was the last time unless something else is said,
-    /// so the store is opened when it may know how.
+    /// A remote that the command line names. A word may be the name of a relay, and a bucket is reached as it was the last
+    /// time unless something else is said, so the store is opened when it may know that.
     init(given name: String, _ options: BucketOptions, _ store: ExchangedStore) throws {
         self.init(given: name, options)
+        if case .server(let name) = argument, NetworkSupport.access != nil,
+            try store.synchronizer().isRelay(name)
+        {
+            self.init(relay: name)
+            return
+        }
         guard case .bucket(let bucket) = argument, bucket.location == bucket.name,
             NetworkSupport.access != nil,
             let known = try store.synchronizer().rememberedRemotes().first(where: { $0.name == bucket.name })
@@ -43,13 +52,18 @@ struct ChosenRemote: Equatable {
         self.init(known)
     }
 
-    /// What the store remembers of it; nil for servers, which it is enrolled with.
+    /// What the store remembers of it; nil for servers and relays, of which it has keys.
     var remembered: RememberedRemote? {
         argument.location.map { RememberedRemote(name: name, location: $0) }
     }
 }
 
 extension Synchronizer {
+    /// Whether the store knows a relay by a name, and no server.
+    fileprivate func isRelay(_ name: String) throws -> Bool {
+        try relayNames().contains(name) && !serverNames().contains(name)
+    }
+
     /// The remotes that are meant when none is named.
     ///
     /// - parameter all: Whether all are meant.
@@ -57,7 +71,10 @@ extension Synchronizer {
     func knownRemotes(all: Bool, store: String) throws -> [ChosenRemote] {
         let servers = try serverNames()
         let remembered = try rememberedRemotes()
-        let known = servers.map { ChosenRemote(server: $0) } + remembered.map { ChosenRemote($0) }
+        let relays = try relayNames().filter { !servers.contains($0) }
+        let known =
+            servers.map { ChosenRemote(server: $0) } + relays.map { ChosenRemote(relay: $0) }
+            + remembered.map { ChosenRemote($0) }
         if all {
             guard known.isEmpty else { return known }
             throw Failure.usage(

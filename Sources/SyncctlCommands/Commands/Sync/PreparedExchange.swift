@@ -21,6 +21,8 @@ package struct PreparedExchange {
     package var file: (path: String, configuration: Configuration)?
     /// The folder, where it is one.
     package var folder: String?
+    /// The relay, where it is one.
+    package var relay: OpenedRelay?
     let remembered: RememberedRemote?
     /// Exchanges changes, and prints what was exchanged.
     package let exchange: (Output) throws -> ExitStatus
@@ -60,7 +62,8 @@ final class ExchangedStore {
     let options: StoreOptions
     let context: CommandContext
     private var known: Secret?
-    private var opened: Synchronizer?
+    /// The store, if it is open already.
+    private(set) var opened: Synchronizer?
 
     init(_ options: StoreOptions, _ context: CommandContext) {
         (self.options, self.context) = (options, context)

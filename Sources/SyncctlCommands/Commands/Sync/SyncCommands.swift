@@ -13,7 +13,7 @@ package struct RemoteOptions: ParsableArguments, PassphraseOptions {
     @Option(
         name: [.customShort("r"), .customLong("remote")],
         help: ArgumentHelp(
-            "The file of the other store, dir:<folder> for a shared folder, s3://<bucket>/<prefix> for a bucket, ssh://host/path for a store that ssh reaches, or the name of a server (default: the server default, or the only remote that is remembered).",
+            "The file of the other store, dir:<folder> for a shared folder, s3://<bucket>/<prefix> for a bucket, ssh://host/path for a store that ssh reaches, or the name of a server or a relay that the store knows (default: the server default, or the only remote that is remembered).",
             valueName: "store"),
         completion: .file())
     package var given: String?
@@ -148,6 +148,9 @@ struct SyncCommand: ParsableCommand {
             name a command; they are no arguments, and are not remembered. How it is reached is: endpoint, region, \
             profile. The bucket has to exist.
 
+            A relay does the same for stores that were shared through it: syncctl share. The store has its key, so \
+            that it needs no passphrase, and its name is relay unless another one was given.
+
             With --tables, some tables only are exchanged with this remote, now and from then on; nothing \
             is deleted in the others. --all-tables brings what was left out. With --rows, this store holds \
             the rows of a table that have some values in a column; the others are taken out here and \
@@ -155,7 +158,7 @@ struct SyncCommand: ParsableCommand {
             exit code is 3, too.
 
             Without --remote it is the server that the store was enrolled with (syncctl init --join, or \
-            syncctl remote add), or else the one store, folder or ssh address that it was synchronized with \
+            syncctl remote add), or else the one relay, store, folder or ssh address that it was synchronized with \
             before; --all takes all of them. Passphrases are not remembered.
 
             Definitions of tables are not synchronized. --create-tables makes those that are missing here as \
@@ -173,6 +176,7 @@ struct SyncCommand: ParsableCommand {
                 --remote-passphrase-file pw3 --create
               syncctl sync a.db --remote s3://my-bucket/notes \\
                 --s3-endpoint https://s3.example.com --remote-passphrase-file pw3
+              syncctl sync a.db --remote relay
               syncctl sync a.db --remote ssh://host/srv/hub.db \\
                 --remote-command 'syncctl serve --stdio --passphrase-file /etc/hub.pw'
             """)
@@ -184,13 +188,16 @@ struct SyncCommand: ParsableCommand {
     @Flag(help: "Make the tables that are missing here as the remote has them, and track them.")
     var createTables = false
 
-    @Flag(help: "Put a snapshot into the folder or bucket, from which new replicas can begin.")
+    @Flag(help: "Put a snapshot into the folder, bucket or relay, from which new replicas can begin.")
     var snapshot = false
 
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        if snapshot && SharedPlace(RemoteArgument(remote.given)) == nil {
+        let named = RemoteArgument(remote.given)
+        // A word may be the name of a relay, which the store knows.
+        let mayBeRelay = if case .server = named { remote.given != nil } else { false }
+        if snapshot && !mayBeRelay && SharedPlace(named) == nil {
             throw ValidationError("--snapshot goes with a folder or a bucket: --remote dir:<folder>")
         }
         try repetition.validate(with: remote)

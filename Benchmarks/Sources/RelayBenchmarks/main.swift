@@ -1,0 +1,3 @@
+import Foundation
+
+exit(await RelayProgram.run(Array(CommandLine.arguments.dropFirst())))

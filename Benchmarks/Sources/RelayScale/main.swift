@@ -1,0 +1,3 @@
+import Foundation
+
+exit(ScaleProgram.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,103 @@
+import CipherStore
+import Foundation
+import SyncEngine
+import SyncHTTP
+
+/// A relay that a store synchronizes through.
+public struct KnownRelay: Sendable, Equatable {
+    /// The name that commands use.
+    public let name: String
+    /// Where it is.
+    public let address: RelayAddress
+    /// The channel there, and its key.
+    public let channel: RelayChannel
+    /// The last moment of the channel that was seen here; nil for none.
+    public var seen: RelayMoment?
+
+    /// Describes a relay.
+    public init(name: String, address: RelayAddress, channel: RelayChannel, seen: RelayMoment? = nil) {
+        (self.name, self.address, self.channel, self.seen) = (name, address, channel, seen)
+    }
+}
+
+/// The relays that a store knows. They are in the encrypted store itself, with the keys of their channels.
+public struct RelayBook: Sendable {
+    /// The name of the first one.
+    public static let defaultName = "relay"
+
+    private let synchronizer: Synchronizer
+
+    /// Makes the book of a store.
+    public init(_ synchronizer: Synchronizer) { self.synchronizer = synchronizer }
+
+    /// What a setting of the store holds.
+    private struct Record: Codable {
+        let host: String
+        let port: Int
+        let fingerprint: String?
+        let channel: RelayChannelID
+        let key: String
+        let seen: RelayMoment?
+    }
+
+    /// The relays, by name.
+    ///
+    /// - throws: ``RelayError`` of code `failed` for an entry that is damaged.
+    public func relays() throws -> [KnownRelay] {
+        try synchronizer.writer.read { db in try RelaySettings.loadAll(db).map(Self.relay) }
+    }
+
+    /// A relay by its name.
+    ///
+    /// - throws: ``RelayError`` of code `noSuchRelay`.
+    public func relay(_ name: String = defaultName) throws -> KnownRelay {
+        guard let relay = try relays().first(where: { $0.name == name }) else {
+            throw RelayError(.noSuchRelay, "the store knows no relay \(name.debugDescription)")
+        }
+        return relay
+    }
+
+    /// Remembers a relay. One of the same name is replaced.
+    public func save(_ relay: KnownRelay) throws {
+        let record = Record(
+            host: relay.address.host, port: relay.address.port,
+            fingerprint: relay.address.fingerprint.map { ByteText.hex($0) }, channel: relay.channel.id,
+            key: relay.channel.key.secretText, seen: relay.seen)
+        let text = String(decoding: try RelayJSON.encode(record), as: UTF8.self)
+        try synchronizer.upgradeMetadata()
+        try synchronizer.writer.write { try RelaySettings.set($0, relay.name, text) }
+    }
+
+    /// Remembers what was seen last of a relay's channel, so that a later process notices when it goes back.
+    public func note(_ seen: RelayMoment?, of name: String) throws {
+        guard let seen, var relay = try relays().first(where: { $0.name == name }), relay.seen != seen else {
+            return
+        }
+        relay.seen = seen
+        try save(relay)
+    }
+
+    /// Forgets a relay, and the key of its channel. What is there stays there.
+    ///
+    /// - throws: ``RelayError`` of code `noSuchRelay`.
+    public func remove(_ name: String) throws {
+        _ = try relay(name)
+        try synchronizer.writer.write { try RelaySettings.set($0, name, nil) }
+    }
+
+    private static func relay(_ setting: (name: String, value: String)) throws -> KnownRelay {
+        guard let record = try? RelayJSON.decode(Record.self, from: Array(setting.value.utf8)),
+            let key = RelayChannelKey(secretText: record.key),
+            let address = try? RelayAddress(
+                host: record.host, port: record.port,
+                fingerprint: record.fingerprint.flatMap(RelayAddress.fingerprint))
+        else {
+            throw RelayError(
+                .failed, "what the store keeps of the relay \(setting.name.debugDescription) is damaged",
+                hint: "join again by a new link")
+        }
+        return KnownRelay(
+            name: setting.name, address: address,
+            channel: RelayChannel(id: record.channel, key: key), seen: record.seen)
+    }
+}

@@ -1,0 +1,219 @@
+import AsyncHTTPClient
+import Dispatch
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import SyncBucket
+import SyncHTTP
+import Synchronization
+
+/// Sends requests to a relay over HTTPS, whose certificate is pinned by its fingerprint or vouched for by the system's roots.
+final class RelayHTTP: RelayCarrier {
+    /// How often it is looked whether a request is still wanted.
+    private static let checkMilliseconds = 100
+    /// The pieces of a file that are given to the connection.
+    private static let pieceByteCount = 256 << 10
+
+    private let address: RelayAddress
+    private let options: RelayClient.Options
+    private let made = Mutex<HTTPClient?>(nil)
+
+    init(_ address: RelayAddress, _ options: RelayClient.Options) {
+        (self.address, self.options) = (address, options)
+    }
+
+    deinit {
+        // It must live until its connections are closed, for which nobody waits.
+        if let client = made.withLock({ $0 }) {
+            client.shutdown { [client] _ in withExtendedLifetime(client) {} }
+        }
+    }
+
+    // MARK: The connection
+
+    /// What connects. The certificate of a fingerprint is fetched when it is needed first.
+    func client() throws -> HTTPClient {
+        try made.withLock { made in
+            if let made { return made }
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try configuration())
+            made = client
+            return client
+        }
+    }
+
+    private func configuration() throws -> HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        // A connection is ended in the middle of a watch too, whose relay answers no goodbye.
+        tls.shutdownTimeout = .milliseconds(200)
+        if let fingerprint = address.fingerprint {
+            // Exactly this one is trusted; whatever name it has.
+            tls.trustRoots = .certificates([try pinned(fingerprint)])
+            tls.certificateVerification = .noHostnameVerification
+        } else if let file = options.trustRootsFile {
+            tls.trustRoots = .file(file)
+        }
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow,
+            timeout: .init(
+                connect: .seconds(options.connectSeconds), read: .seconds(options.silenceSeconds)),
+            decompression: .disabled)
+        configuration.httpVersion = .http1Only
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return configuration
+    }
+
+    private func pinned(_ fingerprint: [UInt8]) throws -> NIOSSLCertificate {
+        do {
+            let bytes = try CertificateProbe.certificate(
+                of: address.server(fingerprint), fingerprint: fingerprint)
+            return try NIOSSLCertificate(bytes: bytes, format: .der)
+        } catch let error as RemoteError where error.code == .unreachable {
+            throw RelayCarrierFailure(reason: error.message)
+        } catch is RemoteError {
+            throw wrongCertificate
+        }
+    }
+
+    private var wrongCertificate: RelayError {
+        address.fingerprint == nil
+            ? RelayError(
+                .wrongCertificate,
+                """
+                the certificate of \(address.authority) can't be relied on: it has expired, is for another name, or comes \
+                from an authority that is not known here
+                """, hint: "a relay that made its own certificate is known by its fingerprint")
+            : RelayError(
+                .wrongCertificate,
+                "\(address.authority) shows another certificate than the one that is known",
+                hint: "if the relay was set up anew, ask for a new link")
+    }
+
+    // MARK: Requests
+
+    func send(_ request: RelayRequest, check: () throws -> Void) throws -> RelayAnswer {
+        let client = try client()
+        let collector = RelayAnswerCollector(byteCountMax: request.answerByteCountMax)
+        let ready: HTTPClient.Request
+        do {
+            ready = try HTTPClient.Request(
+                url: address.url + request.path, method: HTTPMethod(rawValue: request.method),
+                headers: Self.headers(of: request), body: Self.body(of: request, collector))
+        } catch {
+            throw RelayCarrierFailure(reason: "\(address.authority) can't be asked", mayPass: false)
+        }
+        let task = client.execute(
+            request: ready, delegate: collector, deadline: .now() + .seconds(request.seconds))
+        let done = DispatchSemaphore(value: 0)
+        task.futureResult.whenComplete { _ in done.signal() }
+        while done.wait(timeout: .now() + .milliseconds(Self.checkMilliseconds)) == .timedOut {
+            do {
+                try check()
+            } catch {
+                task.cancel()
+                throw error
+            }
+        }
+        do {
+            return try checked(task.wait())
+        } catch let error as RelayCarrierFailure {
+            throw error
+        } catch is RelayAnswerCollector.TooLong {
+            throw RelayCarrierFailure(
+                reason: "the answer of \(address.authority) has over \(request.answerByteCountMax) bytes",
+                mayPass: false)
+        } catch {
+            if let refusal = collector.refusal { return refusal }
+            throw failure(error)
+        }
+    }
+
+    private func checked(_ answer: RelayAnswer) throws -> RelayAnswer {
+        let promised = answer.header("content-length").flatMap { Int($0) }
+        if let promised, promised != answer.body.count {
+            throw RelayCarrierFailure(reason: "the answer is \(answer.body.count) bytes of \(promised)")
+        }
+        return answer
+    }
+
+    static func headers(of request: RelayRequest) -> HTTPHeaders {
+        var headers = HTTPHeaders(request.headers.map { ($0.name, $0.value) })
+        if let token = request.token { headers.add(name: "authorization", value: token.authorization) }
+        if case .document = request.body { headers.add(name: "content-type", value: "application/json") }
+        return headers
+    }
+
+    private static func body(
+        of request: RelayRequest, _ collector: RelayAnswerCollector
+    ) -> HTTPClient.Body? {
+        switch request.body {
+        case .none: nil
+        case .document(let data): .byteBuffer(ByteBuffer(bytes: data))
+        case .file(let spool):
+            .stream(contentLength: Int64(spool.byteCount)) { writer in
+                let loop = MultiThreadedEventLoopGroup.singleton.any()
+                return collector.uploading(on: loop) { send(spool, from: 0, to: writer, on: loop) }
+            }
+        }
+    }
+
+    /// Sends what a spool holds, piece by piece as the connection takes them. It is read on a thread that may wait for a disk.
+    private static func send(
+        _ spool: Spool, from offset: Int, to writer: HTTPClient.Body.StreamWriter, on loop: any EventLoop
+    ) -> EventLoopFuture<Void> {
+        guard offset < spool.byteCount else { return loop.makeSucceededVoidFuture() }
+        return NIOThreadPool.singleton.runIfActive(eventLoop: loop) {
+            ByteBuffer(bytes: try spool.read(at: offset, upTo: pieceByteCount))
+        }.flatMap { piece in
+            writer.write(.byteBuffer(piece)).flatMap {
+                send(spool, from: offset + piece.readableBytes, to: writer, on: loop)
+            }
+        }
+    }
+
+    /// Begins a request whose answer goes on.
+    ///
+    /// - parameter seconds: How long the answer may go on.
+    /// - throws: ``RelayError``; `CancellationError`.
+    func stream(_ request: RelayRequest, seconds: Int64) async throws -> HTTPClientResponse {
+        var ready = HTTPClientRequest(url: address.url + request.path)
+        ready.method = .init(rawValue: request.method)
+        ready.headers = Self.headers(of: request)
+        let prepared = ready
+        do {
+            // The certificate may have to be fetched, which blocks.
+            let client = try await NIOThreadPool.singleton.runIfActive { try self.client() }
+            return try await client.execute(prepared, timeout: .seconds(seconds))
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw asRelayError(error)
+        }
+    }
+
+    // MARK: Failures
+
+    /// What an error of the network means to those who repeat nothing.
+    func asRelayError(_ error: any Error) -> RelayError {
+        if let error = error as? RelayError { return error }
+        switch error as? RelayCarrierFailure ?? failure(error) {
+        case let failure as RelayCarrierFailure:
+            return RelayError(failure.mayPass ? .unreachable : .failed, failure.reason)
+        case let error as RelayError: return error
+        case let other: return RelayError(.unreachable, "\(other)")
+        }
+    }
+
+    /// What an error of the network means.
+    func failure(_ error: any Error) -> any Error {
+        let text = "\(error)"
+        let isAboutCertificate = [
+            "CERTIFICATE_VERIFY_FAILED", "unableToValidateCertificate", "failedToValidateHostname",
+        ].contains(where: text.contains)
+        if isAboutCertificate { return wrongCertificate }
+        return RelayCarrierFailure(
+            reason: "\(address.authority) can't be reached: \(RemoteConnection.text(of: error))")
+    }
+}

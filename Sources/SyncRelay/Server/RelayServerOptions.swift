@@ -1,0 +1,87 @@
+import SyncHTTP
+
+extension RelayServer {
+    /// How clients know the server.
+    public typealias TLS = HubServer.TLS
+
+    /// How a relay is run.
+    public struct Options: Sendable {
+        /// The address to listen on.
+        public var host: String
+        /// The port; 0 for any that is free.
+        public var port: Int
+        /// How clients know the relay. A certificate of its own is kept in the storage.
+        public var tls: TLS
+        /// What makes channels; nil when anybody may.
+        public var admission: RelayToken?
+        /// Bounds.
+        public var limits: Limits
+        /// The version of the program, which the relay's page shows; nil when it shows none.
+        public var version: String?
+        /// Whether `/`, `/page/…` and `/metrics` are answered to programs on the relay's machine.
+        ///
+        /// A proxy on the same machine that does not say for whom it asks can't be told from them. Before such a one, turn
+        /// this off.
+        public var showsPage = true
+
+        /// Makes options.
+        ///
+        /// - parameters:
+        ///     - host: The address to listen on.
+        ///     - port: The port; 0 for any that is free.
+        ///     - tls: How clients know the relay.
+        ///     - admission: What makes channels; nil when anybody may.
+        ///     - limits: Bounds.
+        public init(
+            host: String = "127.0.0.1", port: Int = 7444, tls: TLS = .selfSigned,
+            admission: RelayToken? = nil, limits: Limits = Limits()
+        ) {
+            self.host = host
+            self.port = port
+            self.tls = tls
+            self.admission = admission
+            self.limits = limits
+        }
+    }
+
+    /// Bounds on what others can make a relay do.
+    ///
+    /// What a channel may have is a bound of the storage.
+    public struct Limits: Sendable {
+        /// The most connections at a time; others wait.
+        public var connectionCountMax = 16_384
+        /// How long a connection may be silent, and how long the least progress may take, in seconds.
+        public var silenceSeconds: Double = 30
+        /// How long whoever goes on sending a body that was refused has to read the answer, in seconds. Then the connection ends.
+        public var refusalSeconds: Double = 5
+        /// Requests of one address a second. Behind a proxy all have one address: raise it there.
+        public var requestsPerSecond: Double = 50
+        /// How many requests of one address may come at once.
+        public var requestBurst: Double = 200
+        /// Requests of one address a second that have a wrong token, or ask for an invitation that there isn't.
+        public var wrongTokensPerSecond: Double = 5
+        /// How many of these may come at once.
+        public var wrongTokenBurst: Double = 20
+        /// The most bytes of requests in memory, of all together. Others are told to come again.
+        public var heldByteCountMax = 128 << 20
+        /// The same of one address.
+        public var addressHeldByteCountMax = 32 << 20
+        /// The most watches at a time.
+        public var watchCountMax = 10_000
+        /// How often a watch is told that the relay is alive, in seconds.
+        public var heartbeatSeconds: Double = 20
+        /// How long a watch lasts, in seconds.
+        public var watchSeconds: Double = 600
+
+        /// Makes the default limits.
+        public init() {}
+    }
+
+    /// Where a relay listens.
+    public struct Listening: Sendable {
+        /// The port.
+        public let port: Int
+        /// How clients check its certificate.
+        public let trust: ServerAddress.Trust
+    }
+}

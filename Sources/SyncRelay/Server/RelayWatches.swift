@@ -1,0 +1,130 @@
+import ServiceLifecycle
+import Synchronization
+
+/// What one client waits for.
+///
+/// What is to be said is kept here, and the stream only says that there is something: a client that reads slowly gets the
+/// last moment, and a sign of life never takes its place.
+final class ServedWatch: Sendable {
+    /// What is to be said.
+    struct News: Equatable {
+        var moment: RelayMoment?
+        var isBeat = false
+        var isEnd = false
+    }
+
+    /// Gives a value when there are news, and ends never by itself.
+    let wakes: AsyncStream<Void>
+    let opened: ContinuousClock.Instant
+    private let continuation: AsyncStream<Void>.Continuation
+    private let news = Mutex(News())
+
+    init(opened: ContinuousClock.Instant) {
+        self.opened = opened
+        (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Takes what is to be said now.
+    func take() -> News {
+        news.withLock { news in
+            defer { news = News(isEnd: news.isEnd) }
+            return news
+        }
+    }
+
+    /// Whether there is no moment to tell.
+    var isQuiet: Bool { news.withLock { $0.moment == nil } }
+
+    func tell(_ moment: RelayMoment) { change { $0.moment = moment } }
+    func beat() { change { $0.isBeat = true } }
+    func end() { change { $0.isEnd = true } }
+
+    private func change(_ body: (inout News) -> Void) {
+        news.withLock { body(&$0) }
+        continuation.yield()
+    }
+}
+
+/// The watches that are open.
+final class RelayWatches: Sendable {
+    let limits: RelayServer.Limits
+    private let state = Mutex<(watches: [Int64: ServedWatch], lastNumber: Int64, isClosing: Bool)>(
+        ([:], 0, false))
+
+    init(limits: RelayServer.Limits) { self.limits = limits }
+
+    /// How many there are.
+    var count: Int { state.withLock { $0.watches.count } }
+
+    /// Opens a watch.
+    ///
+    /// - throws: ``RelayProblem`` of code `unavailable` when there are too many, or the relay ends.
+    func open(at now: ContinuousClock.Instant = .now) throws -> (number: Int64, watch: ServedWatch) {
+        try state.withLock { state in
+            guard !state.isClosing else { throw RelayProblem(.unavailable, "the relay is ending") }
+            guard state.watches.count < limits.watchCountMax else {
+                throw RelayProblem(
+                    .unavailable, "as many clients wait for changes as may; try again later", retrySeconds: 30
+                )
+            }
+            state.lastNumber += 1
+            let watch = ServedWatch(opened: now)
+            state.watches[state.lastNumber] = watch
+            return (state.lastNumber, watch)
+        }
+    }
+
+    /// Forgets a watch whose client is gone, and ends it.
+    func close(_ number: Int64) { state.withLock { $0.watches.removeValue(forKey: number) }?.end() }
+
+    /// Ends those that have lasted long enough, and tells the others that the relay is alive.
+    func beat(at now: ContinuousClock.Instant = .now) {
+        for watch in state.withLock({ Array($0.watches.values) }) {
+            if (now - watch.opened) / .seconds(1) >= limits.watchSeconds {
+                watch.end()
+            } else {
+                watch.beat()
+            }
+        }
+    }
+
+    /// Ends all, and opens none any more.
+    func endAll() {
+        let watches = state.withLock { state in
+            state.isClosing = true
+            return Array(state.watches.values)
+        }
+        for watch in watches { watch.end() }
+    }
+}
+
+/// Does what is due from time to time, and ends the watches when the relay ends.
+struct RelayClock: Service {
+    private static let tidySeconds: Double = 60
+
+    let storage: any RelayStorage
+    let watches: RelayWatches
+
+    func run() async throws {
+        let watches = watches
+        await withGracefulShutdownHandler {
+            await cancelWhenGracefulShutdown { await tick() }
+        } onGracefulShutdown: {
+            watches.endAll()
+        }
+        watches.endAll()
+    }
+
+    private func tick() async {
+        let seconds = max(0.01, watches.limits.heartbeatSeconds)
+        var sinceTidy: Double = 0
+        while (try? await Task.sleep(for: .seconds(seconds))) != nil {
+            watches.beat()
+            sinceTidy += seconds
+            guard sinceTidy >= Self.tidySeconds else { continue }
+            sinceTidy = 0
+            // What can't be tidied now is tidied the next time.
+            try? await storage.tidy()
+        }
+    }
+}

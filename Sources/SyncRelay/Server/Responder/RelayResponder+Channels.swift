@@ -1,0 +1,77 @@
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+
+/// Channels, listings, invitations, and the relay itself.
+extension RelayResponder {
+    func makeChannel(
+        _ channel: RelayChannelID, _ request: Request, _ context: RelayContext
+    ) async throws -> Response {
+        try authorizeAdmission(request, context)
+        let registration = try await read(
+            RelayRegistration.self, of: request, upTo: RelayBounds.documentByteCountMax, context)
+        let isNew = try await storage.makeChannel(channel, registration)
+        return try document(try await storage.state(of: channel), isNew ? .created : .ok)
+    }
+
+    func list(_ channel: RelayChannelID, _ request: Request) async throws -> Response {
+        if let page = request.uri.queryParameters["page"] {
+            return try document(try await storage.list(channel, .page(String(page))))
+        }
+        let moment = try moment(of: request)
+        return try document(try await storage.list(channel, moment.map { .since($0) } ?? .all))
+    }
+
+    func change(
+        _ channel: RelayChannelID, _ request: Request, _ context: RelayContext
+    ) async throws -> Response {
+        let changes = try await read(
+            RelayChanges.self, of: request, upTo: RelayBounds.changesByteCountMax, context
+        ).changes
+        let result = try await storage.change(channel, changes)
+        for case .write(_, _, let content) in changes { metrics.count(bytes: content.count, "in") }
+        return try document(RelayPlace(position: result.position))
+    }
+
+    // MARK: Invitations
+
+    func leaveInvitation(
+        _ invitation: RelayInvitationID, _ channel: RelayChannelID, _ request: Request,
+        _ context: RelayContext
+    ) async throws -> Response {
+        let deposit = try await read(
+            RelayInvitationDeposit.self, of: request, upTo: RelayBounds.documentByteCountMax, context)
+        try await storage.leave(deposit, as: invitation, in: channel)
+        return Response(status: .created)
+    }
+
+    func takeInvitation(_ invitation: RelayInvitationID, _ context: RelayContext) async throws -> Response {
+        do {
+            return try document(try await storage.takeInvitation(invitation))
+        } catch let problem as RelayProblem where problem.code == .missing {
+            try countGuess(context)
+            throw problem
+        }
+    }
+
+    // MARK: The relay
+
+    private struct Health: Codable {
+        let status: String
+    }
+
+    func health() async throws -> Response {
+        _ = try await storage.figures()
+        return try document(Health(status: "ok"))
+    }
+
+    func metricsAnswer() async throws -> Response {
+        let figures = try await storage.figures()
+        let text = metrics.text([
+            .watches: Double(watches.count), .channels: Double(figures.channelCount),
+            .files: Double(figures.fileCount), .fileBytes: Double(figures.byteCount),
+            .storageBytes: Double(figures.storageByteCount),
+        ])
+        return octets(Array(text.utf8), "text/plain; version=0.0.4; charset=utf-8")
+    }
+}

@@ -1,0 +1,101 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+
+/// Files on their way in.
+extension RelayResponder {
+    /// How much is read of a body that was refused, so that its client reads the answer: 16 MiB.
+    private static let skippedByteCountMax = 16 << 20
+
+    func write(
+        _ file: RelayFileName, _ channel: RelayChannelID, _ request: Request, _ context: RelayContext
+    ) async throws -> Response {
+        let upload = RelayUploadRequest(
+            file: file, isReplacing: try isReplacing(request),
+            byteCount: try byteCount(of: request, upTo: RelayBounds.fileByteCountMax),
+            digest: try digest(of: request))
+        let isSmall = upload.byteCount <= Int64(RelayUpload.pieceByteCount)
+        // One piece is being read, and one written.
+        let heldByteCount = isSmall ? Int(upload.byteCount) : 2 * RelayUpload.pieceByteCount
+        let outcome = try await held.hold(heldByteCount, of: context.address) {
+            isSmall
+                ? try await writeAtOnce(upload, channel, request, context)
+                : try await writeInPieces(upload, channel, request, context)
+        }
+        metrics.count(bytes: Int(upload.byteCount), "in")
+        return try document(RelayPlace(position: outcome.position), outcome.isNew ? .created : .ok)
+    }
+
+    private func isReplacing(_ request: Request) throws -> Bool {
+        switch request.headers[.ifNoneMatch] {
+        case nil: return true
+        case "*": return false
+        default: throw RelayProblem(.malformed, "If-None-Match may be * only")
+        }
+    }
+
+    private func digest(of request: Request) throws -> RelayDigest {
+        guard let digest = request.headers[.contentDigest].flatMap({ RelayDigest(contentDigest: $0) }) else {
+            throw RelayProblem(.malformed, "the request has no Content-Digest with a sha-256 of its body")
+        }
+        return digest
+    }
+
+    private func writeAtOnce(
+        _ upload: RelayUploadRequest, _ channel: RelayChannelID, _ request: Request,
+        _ context: RelayContext
+    ) async throws -> RelayOutcome {
+        var reader = reader(of: request)
+        let content = try await reader.read(Int(upload.byteCount))
+        guard content.count == Int(upload.byteCount) else { throw Self.endedEarly }
+        context.body.isRead = true
+        guard RelayDigest(of: content) == upload.digest else { throw Self.otherDigest }
+        let result = try await storage.change(
+            channel, [.write(upload.file, replacing: upload.isReplacing, content: content)])
+        return result.outcomes.first ?? RelayOutcome(position: result.position, isNew: false)
+    }
+
+    private func writeInPieces(
+        _ request: RelayUploadRequest, _ channel: RelayChannelID, _ http: Request, _ context: RelayContext
+    ) async throws -> RelayOutcome {
+        var reader = reader(of: http)
+        let upload: RelayUpload
+        do {
+            upload = try await storage.beginUpload(request, to: channel)
+        } catch {
+            // A client that is still sending would not come to read why.
+            let isRead = await reader.skip(upTo: Self.skippedByteCountMax)
+            context.body.isRead = isRead
+            throw error
+        }
+        do {
+            try await receive(upload, &reader, context)
+            return try await storage.finish(upload)
+        } catch {
+            await storage.abandon(upload)
+            throw error
+        }
+    }
+
+    private func receive(
+        _ upload: RelayUpload, _ reader: inout BodyReader, _ context: RelayContext
+    ) async throws {
+        var hash = SHA256()
+        var offset: Int64 = 0
+        while offset < upload.request.byteCount {
+            let count = min(Int64(RelayUpload.pieceByteCount), upload.request.byteCount - offset)
+            let piece = try await reader.read(Int(count))
+            guard piece.count == Int(count) else { throw Self.endedEarly }
+            hash.update(data: piece)
+            try await storage.append(piece, at: offset, to: upload)
+            offset += count
+        }
+        context.body.isRead = true
+        guard RelayDigest(hash.finalize()) == upload.request.digest else { throw Self.otherDigest }
+    }
+
+    private static let otherDigest = RelayProblem(
+        .digestMismatch, "the body is not the one whose Content-Digest came with it; send it again")
+}

@@ -1,0 +1,223 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import SyncHTTP
+import Synchronization
+
+/// What a request comes with.
+struct RelayContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+    /// Who counts as one client for bounds.
+    let address: String
+    /// Whether all of the request was read, so that the connection can go on.
+    let body = BodyMark()
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+        address = AddressRates.name(source.channel.remoteAddress)
+    }
+}
+
+/// Whether a request was read to its end.
+final class BodyMark: Sendable {
+    private let value = Atomic(false)
+
+    var isRead: Bool {
+        get { value.load(ordering: .relaxed) }
+        set { value.store(newValue, ordering: .relaxed) }
+    }
+}
+
+/// Answers requests.
+///
+/// Whoever has no token costs a look into the storage and nothing else: no body is read before the token was checked, and
+/// nothing is kept of the request.
+struct RelayResponder: HTTPResponder {
+    let storage: any RelayStorage
+    let options: RelayServer.Options
+    let watches: RelayWatches
+    let logger: Logger
+    let metrics = RelayMetrics()
+    let traffic = RelayTraffic()
+    let held: HeldBytes
+    let pageReader: RelayPageReader
+    private let pages = Self.pageRates()
+    private let requests: RelayRates
+    private let wrongTokens: RelayRates
+
+    var limits: RelayServer.Limits { options.limits }
+
+    init(
+        storage: any RelayStorage, options: RelayServer.Options, watches: RelayWatches,
+        connections: RelayConnections, certificate: ReloadableCertificate?, logger: Logger
+    ) {
+        self.storage = storage
+        self.options = options
+        self.watches = watches
+        self.logger = logger
+        let limits = options.limits
+        held = HeldBytes(countMax: limits.heldByteCountMax, addressCountMax: limits.addressHeldByteCountMax)
+        pageReader = RelayPageReader(
+            storage: storage, options: options,
+            sources: .init(
+                watches: watches, connections: connections, held: held, metrics: metrics, traffic: traffic,
+                certificate: certificate))
+        requests = RelayRates(
+            perSecond: limits.requestsPerSecond, burst: limits.requestBurst,
+            "too many requests come from this address; try again in a moment")
+        wrongTokens = RelayRates(
+            perSecond: limits.wrongTokensPerSecond, burst: limits.wrongTokenBurst,
+            "too many requests with a wrong token come from this address; try again in a moment")
+    }
+
+    func respond(to request: Request, context: RelayContext) async throws -> Response {
+        let start = ContinuousClock.now
+        var route = RelayRoute(request)
+        if route.isLocal && !(options.showsPage && LocalRequest.isFromHere(request, context.channel)) {
+            route = .none
+        }
+        var response: Response
+        do {
+            if case .page = route {
+                try pages.take(context.address)
+            } else {
+                try requests.take(context.address)
+            }
+            response = try await answer(request, route, context)
+        } catch {
+            response = try refuse(request, route, context, error)
+        }
+        if case .page = route { response.protectForBrowsers() }
+        // What follows the head of an answer to HEAD is the next answer (RFC 9110, section 9.3.2).
+        if request.method == .head { response = response.createHeadResponse() }
+        count(response, route, start)
+        return response
+    }
+
+    private func count(_ response: Response, _ route: RelayRoute, _ start: ContinuousClock.Instant) {
+        let status = Int(response.status.code)
+        metrics.count(.requests, [("request", route.kind), ("status", String(status))])
+        metrics.count(
+            .requestSeconds, [("request", route.kind)], by: (ContinuousClock.now - start) / .seconds(1))
+        if case .page = route { return }
+        // The bytes of a file are counted as they go.
+        var isFile = false
+        if case .channel(_, .readFile) = route { isFile = status < 400 }
+        traffic.countAnswer(status, byteCount: isFile ? 0 : response.body.contentLength ?? 0)
+    }
+
+    private func answer(
+        _ request: Request, _ route: RelayRoute, _ context: RelayContext
+    ) async throws -> Response {
+        switch route {
+        case .health: return try await health()
+        case .metrics: return try await metricsAnswer()
+        case .page(let part): return try await page(part)
+        case .makeChannel(let channel): return try await makeChannel(channel, request, context)
+        case .invitation(let invitation): return try await takeInvitation(invitation, context)
+        case .channel(let channel, let action):
+            try await authorize(request, channel, action.access, context)
+            return try await answer(request, channel, action, context)
+        case .malformed(let message): throw RelayProblem(.malformed, message)
+        case .none: throw RelayProblem(.missing, "there is nothing here")
+        }
+    }
+
+    private func answer(
+        _ request: Request, _ channel: RelayChannelID, _ action: RelayRoute.Action, _ context: RelayContext
+    ) async throws -> Response {
+        switch action {
+        case .state: return try document(try await storage.state(of: channel))
+        case .remove:
+            try await storage.removeChannel(channel)
+            return Response(status: .noContent)
+        case .list: return try await list(channel, request)
+        case .watch: return try await watch(channel, request, context)
+        case .change: return try await change(channel, request, context)
+        case .readFile(let file): return try await read(file, channel, request, context)
+        case .writeFile(let file): return try await write(file, channel, request, context)
+        case .removeFile(let file):
+            let result = try await storage.change(channel, [.remove(file)])
+            return try document(RelayPlace(position: result.position))
+        case .leaveInvitation(let invitation):
+            return try await leaveInvitation(invitation, channel, request, context)
+        case .removeInvitation(let invitation):
+            try await storage.removeInvitation(invitation, of: channel)
+            return Response(status: .noContent)
+        }
+    }
+
+    // MARK: Tokens
+
+    private static let nobody = RelayRegistration(
+        readToken: RelayToken.random().digest, writeToken: RelayToken.random().digest)
+
+    /// Checks the token of a request.
+    ///
+    /// - throws: ``RelayProblem``: `unauthorized`, the same for a wrong token and for a channel that is not there; `busy`.
+    private func authorize(
+        _ request: Request, _ channel: RelayChannelID, _ access: RelayRoute.Access, _ context: RelayContext
+    ) async throws {
+        let digest = request.headers[.authorization].flatMap { RelayToken(authorization: $0) }?.digest
+        // A channel that is not there takes as long as one that is.
+        let known = try await storage.registration(of: channel)
+        let registration = known ?? Self.nobody
+        let mayWrite = digest.map { registration.writeToken.isSame(as: $0) } ?? false
+        let mayRead = digest.map { registration.readToken.isSame(as: $0) } ?? false
+        guard known != nil, mayWrite || (mayRead && access == .read) else {
+            throw try wrongToken(context)
+        }
+    }
+
+    /// Checks the token that lets somebody make channels.
+    func authorizeAdmission(_ request: Request, _ context: RelayContext) throws {
+        guard let admission = options.admission else { return }
+        let token = request.headers[.authorization].flatMap { RelayToken(authorization: $0) }
+        guard let token, token.digest.isSame(as: admission.digest) else { throw try wrongToken(context) }
+    }
+
+    /// Counts a request that shows nothing which would be known here.
+    ///
+    /// - throws: ``RelayProblem`` of code `busy`.
+    func countGuess(_ context: RelayContext) throws { try wrongTokens.take(context.address) }
+
+    private func wrongToken(_ context: RelayContext) throws -> RelayProblem {
+        try countGuess(context)
+        return .noChannel
+    }
+
+    // MARK: Refusals
+
+    /// How long a body may be that is left unread on a connection which goes on.
+    private static let unreadByteCountMax: Int64 = 64 << 10
+
+    private func refuse(
+        _ request: Request, _ route: RelayRoute, _ context: RelayContext, _ error: any Error
+    ) throws -> Response {
+        let problem = RelayProblem(storage: error)
+        var metadata: Logger.Metadata = [
+            "request": .string(route.kind), "status": .stringConvertible(problem.status),
+            "problem": .string(problem.code.rawValue),
+        ]
+        if let cause = problem.cause { metadata["cause"] = .string(cause) }
+        logger.log(
+            level: problem.code == .unavailable ? .error : .debug, "a request failed", metadata: metadata)
+        var response = try self.problem(problem)
+        let length = request.headers[.contentLength].flatMap { RelayNumber.natural($0) }
+        let isLong = request.headers[.transferEncoding] != nil || length ?? 0 > Self.unreadByteCountMax
+        if isLong && !context.body.isRead {
+            // Whoever goes on sending what nobody wants gets time to read the answer, and no more.
+            response.headers[.connection] = "close"
+            let channel = context.channel
+            _ = channel.eventLoop.scheduleTask(in: .milliseconds(Int64(limits.refusalSeconds * 1000))) {
+                () -> Void in
+                channel.close(promise: nil)
+            }
+        }
+        return response
+    }
+}

@@ -1,0 +1,73 @@
+import CipherStore
+import Foundation
+
+/// A channel as the storage has it.
+struct ChannelRow {
+    let number: Int64
+    let birth: Data
+    var position: RelayPosition
+    var byteCount: Int64
+    var fileCount: Int64
+    var removalCount: Int64
+    var forgotten: RelayPosition
+
+    /// Reads a channel.
+    ///
+    /// - throws: ``RelayProblem`` of code `unauthorized` when there is none.
+    static func require(_ db: Database, _ channel: RelayChannelID) throws -> ChannelRow {
+        guard let row = try fetch(db, channel) else { throw RelayProblem.noChannel }
+        return row
+    }
+
+    /// Reads a channel; nil when there is none.
+    static func fetch(_ db: Database, _ channel: RelayChannelID) throws -> ChannelRow? {
+        let row = try db.row(
+            """
+            SELECT number, birth, position, byteCount, fileCount, removalCount, forgotten
+            FROM channel WHERE id = ?
+            """, [Data(channel.bytes)])
+        return try row.map { row in
+            ChannelRow(
+                number: try row.decode(Int64.self, atIndex: 0), birth: try row.decode(Data.self, atIndex: 1),
+                position: try row.decode(Int64.self, atIndex: 2),
+                byteCount: try row.decode(Int64.self, atIndex: 3),
+                fileCount: try row.decode(Int64.self, atIndex: 4),
+                removalCount: try row.decode(Int64.self, atIndex: 5),
+                forgotten: try row.decode(Int64.self, atIndex: 6))
+        }
+    }
+
+    /// Writes what may have changed.
+    func save(_ db: Database) throws {
+        try db.run(
+            """
+            UPDATE channel SET position = ?, byteCount = ?, fileCount = ?, removalCount = ?, forgotten = ?
+            WHERE number = ?
+            """, [position, byteCount, fileCount, removalCount, forgotten, number])
+    }
+}
+
+/// What is known of a name in a channel.
+struct FileRow {
+    let position: RelayPosition
+    let byteCount: Int64
+    /// The digest of the bytes; nil when the file was removed.
+    let digest: Data?
+    /// The body; nil when the file was removed.
+    let body: Int64?
+
+    static func fetch(_ db: Database, _ channel: Int64, _ file: RelayFileName) throws -> FileRow? {
+        let row = try db.row(
+            """
+            SELECT position, byteCount, digest, body FROM file
+            WHERE channel = ? AND folder = ? AND name = ?
+            """, [channel, file.folder, file.name])
+        return try row.map { row in
+            FileRow(
+                position: try row.decode(Int64.self, atIndex: 0),
+                byteCount: try row.decode(Int64.self, atIndex: 1),
+                digest: try row.decodeIfPresent(Data.self, atIndex: 2),
+                body: try row.decodeIfPresent(Int64.self, atIndex: 3))
+        }
+    }
+}

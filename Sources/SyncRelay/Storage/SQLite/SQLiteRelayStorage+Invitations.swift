@@ -1,0 +1,69 @@
+import CipherStore
+import Foundation
+
+extension SQLiteRelayStorage {
+    public func leave(
+        _ deposit: RelayInvitationDeposit, as invitation: RelayInvitationID, in channel: RelayChannelID
+    ) async throws {
+        let now = options.milliseconds()
+        let expiry = now.addingReportingOverflow(deposit.seconds * 1000)
+        let id = Data(invitation.bytes)
+        try await queue.run { db in
+            let row = try ChannelRow.require(db, channel)
+            try db.run("DELETE FROM invitation WHERE expiry <= ?", [now])
+            if let known = try db.row("SELECT channel, sealed FROM invitation WHERE id = ?", [id]) {
+                // The answer to the first request may have been lost.
+                guard try known.decode(Int64.self, atIndex: 0) == row.number,
+                    try known.decode(Data.self, atIndex: 1) == deposit.sealed
+                else { throw RelayProblem(.conflict, "there is another invitation of that name") }
+                return
+            }
+            let count = try db.row("SELECT count(*) FROM invitation WHERE channel = ?", [row.number])
+            guard try count?.decode(Int64.self, atIndex: 0) ?? 0 < RelayBounds.invitationCountMax else {
+                throw RelayProblem(
+                    .full,
+                    "the channel has \(RelayBounds.invitationCountMax) open invitations; remove some, or wait until they expire"
+                )
+            }
+            try db.run(
+                "INSERT INTO invitation (id, channel, sealed, expiry) VALUES (?, ?, ?, ?)",
+                [id, row.number, deposit.sealed, expiry.overflow ? Int64.max : expiry.partialValue])
+        }
+    }
+
+    public func removeInvitation(
+        _ invitation: RelayInvitationID, of channel: RelayChannelID
+    ) async throws {
+        try await queue.run { db in
+            let row = try ChannelRow.require(db, channel)
+            try db.run(
+                "DELETE FROM invitation WHERE id = ? AND channel = ?", [Data(invitation.bytes), row.number])
+        }
+    }
+
+    public func takeInvitation(_ invitation: RelayInvitationID) async throws -> RelayInvitation {
+        let now = options.milliseconds()
+        let id = Data(invitation.bytes)
+        // Whoever guesses must not make the relay write.
+        let isThere = try await read { db in
+            try db.row("SELECT 1 FROM invitation WHERE id = ? AND expiry > ?", [id, now]) != nil
+        }
+        guard isThere else { throw Self.noInvitation }
+        return try await queue.run { db in
+            guard
+                let row = try db.row(
+                    """
+                    SELECT channel.id, sealed FROM invitation JOIN channel ON channel.number = invitation.channel
+                    WHERE invitation.id = ? AND expiry > ?
+                    """, [id, now]),
+                let channel = RelayChannelID(bytes: Array(try row.decode(Data.self, atIndex: 0)))
+            else { throw Self.noInvitation }
+            let sealed = try row.decode(Data.self, atIndex: 1)
+            try db.run("DELETE FROM invitation WHERE id = ?", [id])
+            return RelayInvitation(channel: channel, sealed: sealed)
+        }
+    }
+
+    private static let noInvitation = RelayProblem(
+        .missing, "there is no such invitation: it was used, has expired, or never was there")
+}

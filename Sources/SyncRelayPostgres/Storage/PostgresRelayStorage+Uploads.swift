@@ -1,0 +1,138 @@
+import Foundation
+import SyncRelay
+
+extension PostgresRelayStorage {
+    /// How long an upload waits for its rest.
+    static let uploadMilliseconds: Int64 = 3_600_000
+
+    private static let openByteCount = PostgresStatement(
+        "upload-sum", [.integer],
+        "SELECT coalesce(sum(byte_count), 0)::bigint FROM cipherstore_relay.upload WHERE channel = $1")
+    private static let insertUpload = PostgresStatement(
+        "upload-insert", [.integer, .integer, .integer, .integer],
+        """
+        INSERT INTO cipherstore_relay.upload (body, channel, byte_count, received, milliseconds)
+        VALUES ($1, $2, $3, 0, $4) ON CONFLICT DO NOTHING
+        """)
+
+    public func beginUpload(
+        _ request: RelayUploadRequest, to channel: RelayChannelID
+    ) async throws -> RelayUpload {
+        guard (0...RelayBounds.fileByteCountMax).contains(request.byteCount) else {
+            throw RelayProblem(
+                .tooLarge, "the file is larger than a relay takes", byteCount: request.byteCount,
+                byteCountMax: RelayBounds.fileByteCountMax)
+        }
+        let bounds = ChannelPlan.Bounds(
+            byteCountMax: options.channelByteCountMax, fileCountMax: options.channelFileCountMax)
+        let time = options.milliseconds?()
+        let body = try await pool.run { [numbers] session in
+            guard let body = try numbers.take(1, session).first else {
+                throw RelayProblem(.unavailable, "the storage has no numbers left for files")
+            }
+            let deadline = session.deadline
+            try session.repeating { connection, _ in
+                try PostgresSession.transaction(connection, until: deadline) {
+                    let row = try ChannelRow.lock(connection, channel, until: deadline)
+                    let files = try ChannelWriting(connection, deadline).files([request.file], in: row)
+                    if try ChannelPlan(row, files, bounds).check(ChannelPlan.Content(request)) == nil {
+                        try Self.requireRoom(request, row, bounds, connection, deadline)
+                    }
+                    try connection.run(
+                        Self.insertUpload,
+                        [
+                            .integer(body), .integer(row.number), .integer(request.byteCount),
+                            .integer(time ?? row.milliseconds),
+                        ], until: deadline)
+                }
+            }
+            return body
+        }
+        return RelayUpload(channel: channel, request: request, handle: body)
+    }
+
+    /// What is being uploaded is not in the sums of the channel, and must not fill the disk either.
+    private static func requireRoom(
+        _ request: RelayUploadRequest, _ row: ChannelRow, _ bounds: ChannelPlan.Bounds,
+        _ connection: PostgresConnection, _ deadline: PostgresConnection.Deadline
+    ) throws {
+        let sum = try connection.run(openByteCount, [.integer(row.number)], until: deadline).first
+        let open = try sum?.natural(0) ?? 0
+        guard request.byteCount <= max(bounds.byteCountMax - open, 0) || open == 0 else {
+            throw RelayProblem(
+                .busy, "other files of the channel are being written; try again when they are there",
+                status: 503, retrySeconds: 5)
+        }
+    }
+
+    private static let appendBlock = PostgresStatement(
+        "upload-append", [.integer, .integer, .integer, .integer, .integer, .bytes],
+        """
+        WITH part AS (
+            UPDATE cipherstore_relay.upload
+            SET received = $3, milliseconds = coalesce($4, \(ChannelRow.now))
+            WHERE body = $1 AND received = $2 RETURNING body
+        )
+        INSERT INTO cipherstore_relay.block (body, number, bytes) SELECT body, $5, $6 FROM part
+        """)
+    private static let receivedCount = PostgresStatement(
+        "upload-received", [.integer], "SELECT received FROM cipherstore_relay.upload WHERE body = $1")
+
+    public func append(_ bytes: Data, at offset: Int64, to upload: RelayUpload) async throws {
+        let pieceByteCount = Int64(RelayUpload.pieceByteCount)
+        let (end, isTooFar) = offset.addingReportingOverflow(Int64(bytes.count))
+        guard !isTooFar, offset >= 0, offset % pieceByteCount == 0, !bytes.isEmpty,
+            bytes.count == RelayUpload.pieceByteCount
+                || (bytes.count < RelayUpload.pieceByteCount && end == upload.request.byteCount),
+            end <= upload.request.byteCount
+        else {
+            throw RelayProblem(.malformed, "a piece of an upload is not where or as long as it should be")
+        }
+        let values: [PostgresValue] = [
+            .integer(upload.handle), .integer(offset), .integer(end), time,
+            .integer(offset / pieceByteCount), .bytes(bytes),
+        ]
+        try await pool.run { session in
+            try session.repeating { connection, attempt in
+                let count = try connection.run(Self.appendBlock, values, until: session.deadline).changedCount
+                guard count != 1 else { return }
+                // The answer to the first attempt may have been lost, and nobody else adds to this upload.
+                let received = try connection.run(
+                    Self.receivedCount, [.integer(upload.handle)], until: session.deadline)
+                guard attempt > 0, try received.first?.integer(0) == end else { throw RelayProblem.noUpload }
+            }
+        }
+    }
+
+    public func finish(_ upload: RelayUpload) async throws -> RelayOutcome {
+        let result: RelayChangeResult
+        do {
+            result = try await queue.run(.finish(upload), byteCount: 0, in: upload.channel)
+        } catch let problem as RelayProblem where problem.code == .unauthorized {
+            throw RelayProblem.noUpload
+        }
+        return result.outcomes.first ?? RelayOutcome(position: result.position, isNew: false)
+    }
+
+    /// Gives up uploads that were not written for a time, or that are named.
+    static let abandonUploads = PostgresStatement(
+        "upload-abandon", [.integer, .integer, .integers],
+        """
+        WITH ended AS (
+            DELETE FROM cipherstore_relay.upload WHERE body IN (
+                SELECT body FROM cipherstore_relay.upload
+                WHERE milliseconds < coalesce($1, \(ChannelRow.now)) - $2 FOR UPDATE SKIP LOCKED
+            ) OR body = ANY ($3) RETURNING body
+        )
+        INSERT INTO cipherstore_relay.discarded (body) SELECT body FROM ended ON CONFLICT DO NOTHING
+        """)
+
+    public func abandon(_ upload: RelayUpload) async {
+        // What fails here is done after an hour. No upload is older than the beginning of time.
+        try? await pool.run { session in
+            _ = try session.run(
+                Self.abandonUploads, [.integer(0), .integer(0), .integers([upload.handle])])
+        }
+        cleaner.wake()
+    }
+}

@@ -1,0 +1,235 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+import SyncEngine
+import SyncRelay
+import SyncctlCommands
+
+/// Shares a store with another person or device through a relay.
+struct ShareCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "share",
+        abstract: "Share a store through a relay, and invite one person or device.",
+        usage: "syncctl share <store> [--relay <url> [--fingerprint <hex>]] [<options>]",
+        discussion: """
+            The first time, it makes a channel at the relay, sends what the store holds, and remembers the relay; \
+            --relay is needed then only. A channel that the relay has lost is made again. Each time, it prints a link for one use: whoever has it first gets all of the \
+            store, so send it a way that others do not see. The relay keeps sealed files and has no key; the key of the \
+            channel stays in the store.
+
+            New replicas begin from a snapshot in the channel, a copy of the whole store, tables that are not tracked \
+            too. It is sent when there is none; --snapshot sends a fresh one.
+
+            A relay that made its own certificate is known by its fingerprint, which syncctl relay prints; one with a \
+            certificate of a public authority needs none. From then on, the two stores meet with syncctl sync and \
+            syncctl watch.
+
+            EXAMPLES:
+              syncctl share notes.db --relay https://relay.example:7444
+              syncctl share notes.db --relay https://relay.example:7444 \\
+                --fingerprint 9c56cc51…            # as syncctl relay printed it
+              syncctl share notes.db --label anna --expires 7d --qr
+              syncctl init notes.db --join -       # there, with the link
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(
+        name: .customLong("relay"),
+        help: ArgumentHelp(
+            "The address of the relay (default: the one that the store knows).", valueName: "url"))
+    var url: String?
+
+    @Option(
+        help: ArgumentHelp("The SHA-256 of the relay's certificate, in hexadecimal digits.", valueName: "hex")
+    )
+    var fingerprint: String?
+
+    @Option(help: "Whom the link is for, in what is printed.")
+    var label: String?
+
+    @Option(
+        help: ArgumentHelp("How long the link can be used: 15m, 2h or 7d, up to 30d.", valueName: "time"))
+    var expires = "1d"
+
+    @Option(help: ArgumentHelp("What the store calls the relay.", valueName: "name"))
+    var name = RelayBook.defaultName
+
+    @Option(
+        help: ArgumentHelp(
+            "Read the token that the relay wants of those who make channels from a file.", valueName: "file"),
+        completion: .file())
+    var admissionFile: String?
+
+    @Flag(help: "Send a fresh snapshot, from which new replicas begin.")
+    var snapshot = false
+
+    @Flag(
+        name: .customLong("qr"), help: "Print the link as a QR code, too, for the camera of another device.")
+    var showsQRCode = false
+
+    @OptionGroup var global: GlobalOptions
+
+    func validate() throws {
+        guard let time = InviteCommand.milliseconds(expires), seconds(time) != nil else {
+            throw ValidationError("--expires takes a time such as 15m, 2h or 7d, up to 30d")
+        }
+        if let fingerprint, RelayAddress.fingerprint(fingerprint) == nil {
+            throw ValidationError("--fingerprint takes 64 hexadecimal digits, as syncctl relay prints them")
+        }
+        if url == nil && fingerprint != nil {
+            throw ValidationError("--fingerprint goes with --relay <url>")
+        }
+        if let url, (try? RelayAddress(url: url)) == nil {
+            throw ValidationError("--relay takes the address of a relay, such as https://relay.example:7444")
+        }
+        // A name with a dot or a slash would be a file's.
+        guard name.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
+            throw ValidationError("--name takes letters, digits, - and _")
+        }
+    }
+
+    private func seconds(_ milliseconds: Int64) -> Int64? {
+        let seconds = milliseconds / 1000
+        return (1...RelayBounds.invitationSecondsMax).contains(seconds) ? seconds : nil
+    }
+
+    private struct Document: Encodable {
+        let store: String
+        let relay: String
+        let name: String
+        let label: String?
+        let link: String
+        let expires: String
+        let isNew: Bool
+        let pushed: Int64
+        let snapshot: Bool
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            try StoreFileCheck.requireStore(options.store)
+            let admission = try admissionFile.map { try RelayAdmission.token(in: $0) }
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            Interruption.listen()
+            let (known, isNew) = try relay(synchronizer, admission)
+            let (relay, mailbox) = try Network.opened(known, of: synchronizer)
+            let (report, isSnapshotSent) = try send(synchronizer, relay, mailbox, context)
+            let time = InviteCommand.milliseconds(expires) ?? 86_400_000
+            let link = try Network.client(of: known.address).invite(
+                to: known.channel, seconds: seconds(time) ?? 86_400)
+            let end = Int64(Date().timeIntervalSince1970 * 1000) + time
+            try context.print(
+                Document(
+                    store: options.store, relay: known.address.url, name: known.name, label: label,
+                    link: link.description, expires: HumanFormat.timestamp(end), isNew: isNew,
+                    pushed: report.pushed?.rowCount ?? 0, snapshot: isSnapshotSent),
+                text: link.description)
+            if showsQRCode { try context.printQRCode(of: link.description) }
+            let whom = label.map { "for \($0), " } ?? ""
+            context.note(
+                "\(whom)for one use until \(HumanFormat.timestamp(end, style: .minute)); there, run:")
+            context.note("  syncctl init <store> --join -     (and give it the link)")
+            return .success
+        }
+    }
+
+    // MARK: The relay
+
+    /// The relay that the store knows, or a new channel at the one that was named.
+    private func relay(
+        _ synchronizer: Synchronizer, _ admission: RelayToken?
+    ) throws -> (known: KnownRelay, isNew: Bool) {
+        let book = RelayBook(synchronizer)
+        let known = try book.relays()
+        let store = CommandWords.path(options.store)
+        guard let url else {
+            if let relay = known.first(where: { $0.name == name }) {
+                return (relay, try makeAgain(relay, admission))
+            }
+            throw Failure.usage(
+                known.isEmpty
+                    ? "the store knows no relay yet" : "the store knows no relay \(name)",
+                hints: [
+                    "name one with: syncctl share \(store) --relay https://relay.example:7444",
+                    "anybody can run one: syncctl relay --storage relay.db",
+                ])
+        }
+        let address = try RelayAddress(
+            url: url, fingerprint: fingerprint.flatMap(RelayAddress.fingerprint))
+        if let relay = known.first(where: { $0.name == name }) {
+            guard relay.address.url == address.url,
+                address.fingerprint == nil || relay.address.fingerprint == address.fingerprint
+            else {
+                throw Failure(
+                    "\(relay.name) is \(relay.address.url) already",
+                    hints: [
+                        "a second relay gets a name of its own: --name <name>",
+                        "forget that one with: syncctl remote remove \(store) \(relay.name)",
+                    ])
+            }
+            return (relay, try makeAgain(relay, admission))
+        }
+        guard try !synchronizer.serverNames().contains(name) else {
+            throw Failure(
+                "\(name) is a server already", hints: ["give the relay another name: --name <name>"])
+        }
+        let relay = KnownRelay(name: name, address: address, channel: .random())
+        do {
+            try Network.client(of: address).make(relay.channel, admission: admission)
+        } catch let error as RelayError where error.code == .wrongCertificate {
+            throw untrusted(address, error)
+        }
+        try book.save(relay)
+        return (relay, true)
+    }
+
+    /// Makes a channel again that the relay has lost: it has the key that the replicas know, and they write again what they
+    /// have.
+    ///
+    /// - returns: Whether it was lost.
+    private func makeAgain(_ relay: KnownRelay, _ admission: RelayToken?) throws -> Bool {
+        let client = Network.client(of: relay.address)
+        do {
+            _ = try client.state(of: relay.channel)
+            return false
+        } catch let error as RelayError where error.code == .unauthorized {
+            try client.make(relay.channel, admission: admission)
+            return true
+        }
+    }
+
+    /// Says how a certificate can be relied on that nobody vouches for. It is not trusted for being shown: whoever is in
+    /// between shows one of his own.
+    private func untrusted(_ address: RelayAddress, _ error: RelayError) -> Failure {
+        guard address.fingerprint == nil, let shown = address.shownFingerprint() else {
+            return Failure(error)
+        }
+        let digits = shown.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        return Failure(
+            error.message,
+            hints: [
+                "if syncctl relay printed this fingerprint there, add it: --fingerprint \(digits)",
+                "if it printed another one, somebody is in between",
+            ], status: .remoteRefused)
+    }
+
+    /// Brings the channel and the store together, and sees that new replicas can begin from it.
+    private func send(
+        _ synchronizer: Synchronizer, _ relay: OpenedRelay, _ mailbox: RelayMailbox, _ context: CommandContext
+    ) throws -> (report: FolderReport, isSnapshotSent: Bool) {
+        let report = try synchronizer.run(.both, relay.transport)
+        for remark in report.remarks { context.note(remark) }
+        let hasSnapshot = try mailbox.folders().contains { folder in
+            try mailbox.files(in: folder).contains { $0.name.hasSuffix(".csa") }
+        }
+        let isDue = snapshot || !hasSnapshot
+        if isDue {
+            let progress = PageProgress(context)
+            try synchronizer.publishSnapshot(in: relay.transport, progress: progress.update)
+            progress.finish()
+        }
+        for words in try relay.conclude() { context.note("\(name): \(words)") }
+        return (report, isDue)
+    }
+}

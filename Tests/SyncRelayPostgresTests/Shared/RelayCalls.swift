@@ -1,0 +1,1 @@
+../../SyncRelayTests/RelayCalls.swift

@@ -1,0 +1,151 @@
+import Foundation
+import SyncBucket
+import SyncEngine
+import Testing
+
+@testable import SyncRelay
+
+/// Answers that are wrong below the protocol: cut, endless, late, or none at all.
+@Suite struct HostileServerTests {
+    private let channel = RelayChannel.random()
+    private let path = MailboxPath(folder: String(repeating: "0a", count: 16), name: "head")
+
+    private static func answer(_ status: String, _ headers: [String] = [], _ body: String = "")
+        -> HostileServer.Answer
+    {
+        .bytes("HTTP/1.1 \(status)\r\n" + headers.map { $0 + "\r\n" }.joined() + "\r\n" + body)
+    }
+
+    private func mailbox(_ server: HostileServer, attempts: Int = 1, silenceSeconds: Int64 = 60)
+        -> RelayMailbox
+    {
+        var options = RelayClient.Options()
+        options.silenceSeconds = silenceSeconds
+        // Nothing is waited for between two attempts.
+        var retry = RequestRetry(sleep: { _, check in try check() }, random: { 0 })
+        retry.attemptCountMax = attempts
+        let carrier = RelayHTTP(server.address, options)
+        return RelayMailbox(
+            channel, client: RelayClient(server.address, options, carrier: carrier, retry: retry))
+    }
+
+    @Test(arguments: [
+        answer("200 OK", ["Content-Length: 100"], "{"),
+        answer("200 OK", ["Transfer-Encoding: chunked"], "5\r\n{"),
+        .end, answer("200 OK", ["Content-Length: -1"]), .bytes("nonsense\r\n\r\n"),
+        .bytes(String(repeating: "x", count: 200_000)), answer("99999 OK"),
+    ])
+    func anAnswerThatIsCutIsNone(answer: HostileServer.Answer) async throws {
+        let server = try await HostileServer([answer])
+        let mailbox = mailbox(server)
+        let error = await #expect(throws: MailboxError.self) {
+            try await blocking { _ = try mailbox.folders() }
+        }
+        #expect(error?.code == .unreachable && server.requestCount == 1)
+    }
+
+    @Test func anAnswerWithoutAnEndIsLeft() async throws {
+        let server = try await HostileServer([
+            .endless(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+                piece: "4000\r\n" + String(repeating: "x", count: 0x4000) + "\r\n")
+        ])
+        let mailbox = mailbox(server, attempts: 5)
+        let error = await #expect(throws: MailboxError.self) {
+            try await blocking { _ = try mailbox.folders() }
+        }
+        // More of it would help nobody.
+        #expect(error?.code == .failed && server.requestCount == 1)
+        #expect(error?.message.contains("\(RelayBounds.listingByteCountMax)") == true)
+    }
+
+    @Test func anAnswerThatIsAnnouncedTooLongIsLeft() async throws {
+        let server = try await HostileServer([
+            Self.answer("200 OK", ["Content-Length: 9223372036854775807"], "x")
+        ])
+        let mailbox = mailbox(server)
+        let error = await #expect(throws: MailboxError.self) {
+            try await blocking { _ = try mailbox.open(path) }
+        }
+        #expect(error?.code == .failed)
+    }
+
+    @Test func redirectsAreNotFollowed() async throws {
+        let server = try await HostileServer([
+            Self.answer(
+                "307 Temporary Redirect", ["Location: https://example.invalid/", "Content-Length: 0"])
+        ])
+        let mailbox = mailbox(server)
+        let error = await #expect(throws: MailboxError.self) {
+            try await blocking { _ = try mailbox.folders() }
+        }
+        #expect(error?.code == .failed && server.requestCount == 1)
+    }
+
+    @Test func aConnectionThatEndsIsTriedAgain() async throws {
+        let server = try await HostileServer([
+            .end, .end, Self.answer("401 Unauthorized", ["Content-Length: 0"]),
+        ])
+        let mailbox = mailbox(server, attempts: 5)
+        let error = await #expect(throws: RelayError.self) {
+            try await blocking { _ = try mailbox.folders() }
+        }
+        #expect(error?.code == .unauthorized && server.requestCount == 3)
+    }
+
+    @Test func aSilentRelayIsLeftAfterAWhile() async throws {
+        let server = try await HostileServer([.silence])
+        let mailbox = mailbox(server, silenceSeconds: 1)
+        let error = await #expect(throws: MailboxError.self) {
+            try await blocking { _ = try mailbox.folders() }
+        }
+        #expect(error?.code == .unreachable)
+    }
+
+    @Test func aRequestThatWaitsIsCancelled() async throws {
+        let server = try await HostileServer([.silence])
+        let cancellation = SyncCancellation()
+        let mailbox = mailbox(server).cancelled(by: cancellation)
+        let waiting = Task { try await blocking { _ = try mailbox.folders() } }
+        while server.requestCount == 0 { await Task.yield() }
+        cancellation.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
+    @Test func aRelayThatAnswersAnUploadBeforeItsEndIsBelieved() async throws {
+        let server = try await HostileServer([Self.answer("507 Full", ["Content-Length: 0"])])
+        let mailbox = mailbox(server)
+        let error = await #expect(throws: MailboxError.self) {
+            try await blocking { [path] in
+                try mailbox.write(path, replacing: true) { sink in
+                    for _ in 0..<8 { try sink(Data(count: 1 << 20)) }
+                }
+            }
+        }
+        // The connection may have been reset before the answer was read.
+        #expect(error?.code == .full || error?.code == .unreachable)
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{}\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{",
+        "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + String(repeating: "x", count: 5000),
+    ])
+    func aWatchThatTellsNonsenseConnectsAnewLaterEachTime(answer: String) async throws {
+        let server = try await HostileServer([
+            .bytes(answer), .bytes(answer), Self.answer("401 Unauthorized", ["Content-Length: 0"]),
+        ])
+        let (failures, told) = AsyncStream.makeStream(of: Double.self)
+        var options = RelayWatch.Options()
+        options.pauseSeconds = 0.01
+        options.onFailure = { _, seconds in told.yield(seconds) }
+        let watch = RelayWatch(channel, client: RelayClient(server.address), options: options)
+        let error = await #expect(throws: RelayError.self) { for try await _ in watch {} }
+        told.finish()
+        var seconds: [Double] = []
+        for await pause in failures { seconds.append(pause) }
+        #expect(error?.code == .unauthorized && seconds.count >= 2)
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import SyncHTTP
+import Testing
+
+@testable import SyncRelay
+
+@Suite struct RelayLinkTests {
+    private let fingerprint = [UInt8](repeating: 0xab, count: 32)
+
+    @Test(arguments: ["relay.example", "127.0.0.1", "::1", "a-b.c_d"], [true, false])
+    func aLinkIsReadAsItWasWritten(host: String, isPinned: Bool) throws {
+        let address = try RelayAddress(host: host, port: 7444, fingerprint: isPinned ? fingerprint : nil)
+        let link = RelayLink(address: address)
+        let text = link.description
+        #expect(text.hasPrefix("cipherstore-relay://") && text.contains("?fp=") == isPinned)
+        #expect(RelayLink(text) == link)
+    }
+
+    @Test func nothingElseIsALink() throws {
+        let link = RelayLink(address: try RelayAddress(host: "relay.example", fingerprint: fingerprint))
+            .description
+        let hash = try #require(link.firstIndex(of: "#"))
+        let wrong = [
+            "", "cipherstore-relay://", String(link.dropLast()), link + "0", link.uppercased(),
+            String(link[..<hash]), link.replacing(":7444", with: ""), link.replacing(":7444", with: ":0"),
+            link.replacing(":7444", with: ":65536"), link.replacing("?fp=", with: "?fq="),
+            link.replacing("?fp=ab", with: "?fp="), link.replacing("relay.example", with: "a b"),
+            link.replacing("relay.example", with: "user@relay.example"), link.replacing("#", with: "?x=1#"),
+            link.replacing("cipherstore-relay:", with: "https:"), " " + link,
+            String(repeating: "a", count: 10_000), "cipherstore-relay:///#", "cipherstore-relay://a:1/#?",
+        ]
+        for text in wrong { #expect(RelayLink(text) == nil, "\(text)") }
+    }
+
+    @Test func whatALinkSealsOnlyItOpens() throws {
+        let address = try RelayAddress(host: "relay.example")
+        let (link, other) = (RelayLink(address: address), RelayLink(address: address))
+        let channel = RelayChannel.random()
+        let sealed = try link.seal(channel)
+        #expect(sealed.count <= RelayBounds.invitationByteCountMax)
+        #expect(try link.open(RelayInvitation(channel: channel.id, sealed: sealed)) == channel)
+        var damaged = sealed
+        damaged[20] ^= 1
+        for (link, handed) in [
+            (other, RelayInvitation(channel: channel.id, sealed: sealed)),
+            (link, RelayInvitation(channel: channel.id, sealed: damaged)),
+            (link, RelayInvitation(channel: .random(), sealed: sealed)),
+            (link, RelayInvitation(channel: channel.id, sealed: Data([1, 2]))),
+        ] {
+            let error = #expect(throws: RelayError.self) { try link.open(handed) }
+            #expect(error?.code == .forgedInvitation)
+        }
+    }
+
+    @Test func anAddressIsReadFromAURL() throws {
+        let plain = try RelayAddress(url: "https://relay.example:7444")
+        #expect(
+            plain.host == "relay.example" && plain.port == 7444 && plain.url == "https://relay.example:7444")
+        #expect(try RelayAddress(url: "https://relay.example/") == plain)
+        #expect(try RelayAddress(url: "HTTPS://[::1]:1").url == "https://[::1]:1")
+        #expect(try RelayAddress(url: "https://[::1]").port == 7444)
+        for wrong in [
+            "", "relay.example", "http://relay.example", "https://", "https://a:b:1",
+            "https://relay.example/path",
+            "https://u@relay.example", "https://relay.example:0", "https://relay.example:99999",
+            "https://a?b",
+        ] {
+            let error = #expect(throws: RelayError.self) { try RelayAddress(url: wrong) }
+            #expect(error?.code == .invalidAddress, "\(wrong)")
+        }
+        let digits = String(repeating: "ab", count: 32)
+        #expect(RelayAddress.fingerprint(digits) == fingerprint)
+        #expect(
+            RelayAddress.fingerprint(Array(repeating: "AB", count: 32).joined(separator: ":")) == fingerprint)
+        #expect(RelayAddress.fingerprint("ab") == nil && RelayAddress.fingerprint(digits + "0") == nil)
+    }
+}
