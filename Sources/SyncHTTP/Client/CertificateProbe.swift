@@ -29,7 +29,14 @@ package enum CertificateProbe {
         let finding = try look(host: address.host, port: address.port, authority: address.authority) {
             ServerCertificate.fingerprint($0) == fingerprint
         }
-        guard finding.isAccepted, let certificate = finding.certificate else {
+        guard let certificate = finding.certificate else {
+            // A proxy without a server behind it does that, and a server that is about to end.
+            throw RemoteError(
+                .unreachable,
+                "\(address.authority) can't be reached: it closed the connection before it showed a certificate"
+            )
+        }
+        guard finding.isAccepted else {
             throw RemoteError(
                 .wrongCertificate,
                 "\(address.authority) is not the server of the invitation: its certificate is another one")

@@ -75,6 +75,22 @@ extension RelayServer {
 
         /// Makes the default limits.
         public init() {}
+
+        /// Makes the default limits with other ones for each address.
+        ///
+        /// Behind a proxy or a load balancer all devices have one address. So what an address may do grows with the number:
+        /// requests that come at once, wrong tokens, and the bytes that its requests hold in memory.
+        ///
+        /// - parameter requestsPerSecond: The most requests of one address a second; 50 are the default.
+        public init(requestsPerSecond: Double) {
+            let factor = max(requestsPerSecond, 1) / self.requestsPerSecond
+            self.requestsPerSecond *= factor
+            requestBurst *= factor
+            wrongTokensPerSecond *= max(factor, 1)
+            wrongTokenBurst *= max(factor, 1)
+            let held = Double(addressHeldByteCountMax) * max(factor, 1)
+            addressHeldByteCountMax = Int(min(held, Double(heldByteCountMax)))
+        }
     }
 
     /// Where a relay listens.

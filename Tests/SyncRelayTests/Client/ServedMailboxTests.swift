@@ -93,6 +93,17 @@ import Testing
         }
     }
 
+    @Test func whoeverShowsNoCertificateIsNotTakenForAnother() async throws {
+        let server = try await ClosingServer()
+        try await blocking { [self] in
+            var options = RelayClient.Options()
+            options.attemptCountMax = 1
+            let client = RelayClient(server.address, options: options)
+            let error = #expect(throws: RelayError.self) { try client.make(channel) }
+            #expect(error?.code == .unreachable && error?.message.contains("certificate") == true)
+        }
+    }
+
     @Test func aChannelThatIsFullIsReadAndEmptied() async throws {
         var bounds = SQLiteRelayStorage.Options()
         bounds.channelByteCountMax = 10_000

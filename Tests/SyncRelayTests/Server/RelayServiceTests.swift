@@ -82,6 +82,21 @@ import Testing
         }
     }
 
+    @Test func manyDevicesBehindOneAddressMayAskForMore() {
+        let usual = RelayServer.Limits()
+        let many = RelayServer.Limits(requestsPerSecond: 500)
+        #expect(many.requestsPerSecond == 500 && many.requestBurst == 10 * usual.requestBurst)
+        #expect(many.wrongTokensPerSecond == 10 * usual.wrongTokensPerSecond)
+        #expect(many.wrongTokenBurst == 10 * usual.wrongTokenBurst)
+        #expect(many.addressHeldByteCountMax == usual.heldByteCountMax)
+        // Who allows less does not forbid a large file, or a mistyped token.
+        let few = RelayServer.Limits(requestsPerSecond: 5)
+        #expect(few.requestsPerSecond == 5 && few.requestBurst == usual.requestBurst / 10)
+        #expect(few.wrongTokensPerSecond == usual.wrongTokensPerSecond)
+        #expect(few.addressHeldByteCountMax == usual.addressHeldByteCountMax)
+        #expect(RelayServer.Limits(requestsPerSecond: -.infinity).requestsPerSecond == 1)
+    }
+
     @Test func ratesAreOfEachAddressAndComeBackWithTime() throws {
         let now = Mutex(ContinuousClock.now)
         let rates = RelayRates(perSecond: 2, burst: 2, "", now: { now.withLock { $0 } })

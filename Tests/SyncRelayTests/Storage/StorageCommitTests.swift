@@ -144,7 +144,8 @@ import Testing
         // A relay that shares its database looks at a channel once when it begins to listen, and may tell what it saw.
         let start = RelayMoment(epoch: epoch, position: 0)
         let expected = (1...3).map { RelayMoment(epoch: epoch, position: $0) }
-        #expect((kind == .postgres && moments.first == start ? Array(moments.dropFirst()) : moments) == expected)
+        #expect(
+            (kind == .postgres && moments.first == start ? Array(moments.dropFirst()) : moments) == expected)
         observation.cancel()
         try await storage.put("c", Data(), in: channel.id)
         #expect(told.withLock { $0.count } == moments.count)

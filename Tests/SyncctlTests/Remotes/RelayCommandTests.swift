@@ -289,6 +289,7 @@
                 ["relay"], ["relay", "--storage", "x", "--listen", "nowhere"],
                 ["relay", "--storage", "x", "--quota", "0"],
                 ["relay", "--storage", "x", "--tls-cert", "c"],
+                ["relay", "--storage", "x", "--requests-per-second", "0"],
                 ["relay", "--storage", "x", "--quota", "99999999999T"],
             ] { #expect(try place.run(words).status == 64, "\(words)") }
             // A storage that is something else is left alone.

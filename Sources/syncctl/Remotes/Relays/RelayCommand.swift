@@ -96,6 +96,14 @@ struct RelayCommand: ParsableCommand {
         completion: .file())
     var admissionFile: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The most requests a second of each address (default: 50).",
+            discussion: """
+                Behind a load balancer all devices have its address: 10 for each of them are plenty.
+                """, valueName: "number"))
+    var requestsPerSecond: Int?
+
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
@@ -104,6 +112,9 @@ struct RelayCommand: ParsableCommand {
         }
         guard ServerAddress.split(listen) != nil else {
             throw ValidationError("--listen takes host:port, such as 0.0.0.0:7444")
+        }
+        if let requestsPerSecond, !(1...1_000_000).contains(requestsPerSecond) {
+            throw ValidationError("--requests-per-second takes a number from 1 to 1000000")
         }
         guard (tlsCert == nil) == (tlsKey == nil) else {
             throw ValidationError("--tls-cert and --tls-key go together")
@@ -176,6 +187,7 @@ struct RelayCommand: ParsableCommand {
         var options = RelayServer.Options(host: host, port: port)
         options.version = CommandLineProgram.version
         options.showsPage = page ?? !plaintextOnLoopback
+        if let requestsPerSecond { options.limits = .init(requestsPerSecond: Double(requestsPerSecond)) }
         options.admission = try admissionFile.map { try RelayAdmission.token(in: $0) }
         if let tlsCert, let tlsKey {
             for path in [tlsCert, tlsKey] where !FileManager.default.isReadableFile(atPath: path) {
