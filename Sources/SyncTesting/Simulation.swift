@@ -68,7 +68,13 @@ public struct Simulation: Sendable {
         let factory = try StoreFactory(in: folder)
         defer { factory.remove() }
         let run: any SimulationCourse =
-            features.contains(.hostileDevice) ? HostileRun(self, factory) : SimulationRun(self, factory)
+            if features.contains(.hostileDevice) {
+                HostileRun(self, factory)
+            } else if features.contains(.witnessed) {
+                WitnessedRun(self, factory)
+            } else {
+                SimulationRun(self, factory)
+            }
         var violation: SimulationViolation?
         do {
             try run.run()

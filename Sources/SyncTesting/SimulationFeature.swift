@@ -36,15 +36,18 @@ public enum SimulationFeature: String, CaseIterable, Sendable {
     /// A device that one of the replicas admitted says what it likes, in messages that are well made. No model knows
     /// what that does to rows, so a run with it is held to rules of its own, and has no other faults.
     case hostileDevice = "hostile-device"
+    /// Some tables or rows are exchanged, while all the rest of this goes wrong. No model knows what comes of that, so a run
+    /// with it is held to what users see.
+    case witnessed
 
     /// What came later, and is chosen apart, so that a seed chooses of the others what it always did.
-    static let late: Set<SimulationFeature> = [.counters, .rowScopes, .hostileDevice]
+    static let late: Set<SimulationFeature> = [.counters, .rowScopes, .hostileDevice, .witnessed]
 
     /// What a run leaves out that has scopes, of tables or rows.
     static let apartFromScopes: Set<SimulationFeature> = [
         .crashes, .copies, .restores, .compaction, .migrations,
     ]
 
-    /// What CI runs, and what runs can have together: all but ``hostileDevice``.
-    public static let stable = Set(allCases).subtracting([.hostileDevice])
+    /// What CI runs, and what runs can have together: all but ``hostileDevice`` and ``witnessed``.
+    public static let stable = Set(allCases).subtracting([.hostileDevice, .witnessed])
 }

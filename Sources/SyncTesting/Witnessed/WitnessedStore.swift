@@ -1,0 +1,157 @@
+import CipherStore
+import Foundation
+import SyncEngine
+
+/// A file with the program that has it open, looked at as its user looks at it.
+final class WitnessedStore {
+    /// Rows by table and key, each with its columns.
+    typealias Rows = [String: [String: [String: String]]]
+
+    /// An older state of the file.
+    struct Backup {
+        let files: StoreFiles
+        let place: StorePlace?
+        let values: Set<String>
+        let version: Int
+    }
+
+    static let tables = ["note", "tag"]
+    /// The column that says which rows some replicas choose.
+    static let placeColumn = "place"
+
+    let number: Int
+    let name: String
+    private(set) var queue: DatabaseQueue
+    private(set) var synchronizer: Synchronizer
+    /// The version of the app.
+    private(set) var version: Int
+    private let factory: StoreFactory
+    private let clock: SimulatedClock
+
+    /// Opens a file, and prepares it if it is the first one.
+    init(_ factory: StoreFactory, _ clock: SimulatedClock, number: Int, version: Int = 0) throws {
+        (self.factory, self.clock, self.number, self.version) = (factory, clock, number, version)
+        name = "\(number)"
+        queue = try factory.open(name)
+        if number == 0 {
+            try queue.write {
+                try $0.execute(
+                    sql: """
+                        CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, body TEXT, place TEXT);
+                        CREATE TABLE tag (id BLOB PRIMARY KEY NOT NULL, name TEXT, place TEXT)
+                        """)
+            }
+        }
+        synchronizer = try Synchronizer(
+            queue, tables: number == 0 ? Self.tables : [], environment: clock.environment(of: number))
+    }
+
+    var path: String { factory.path(name) }
+
+    var transport: StoreTransport { StoreTransport(path: path, configuration: factory.configuration) }
+
+    // MARK: Looking
+
+    /// What its user sees.
+    func rows() throws -> Rows { try queue.read { try Self.rows($0) } }
+
+    /// What its user sees, in a transaction.
+    static func rows(_ db: Database) throws -> Rows {
+        var rows: Rows = [:]
+        for table in tables {
+            rows[table] = [:]
+            let cursor = try Row.fetchCursor(db, sql: "SELECT hex(id) AS id, * FROM \(table)")
+            while let row = try cursor.next() {
+                let key: String = row[0]
+                var values: [String: String] = [:]
+                for (column, value) in row.dropFirst(2) {
+                    if let text = String.fromDatabaseValue(value) { values[column] = text }
+                }
+                rows[table]?[key] = values
+            }
+        }
+        return rows
+    }
+
+    /// The values that its user sees.
+    static func values(of rows: Rows) -> Set<String> {
+        Set(
+            rows.values.flatMap { $0.values.flatMap { $0.filter { $0.key != placeColumn }.values } })
+    }
+
+    /// The values in its journal.
+    func journal() throws -> Set<String> {
+        try queue.read { db in
+            Set(
+                try Row.fetchAll(db, sql: "SELECT val FROM _sync_conflict").compactMap {
+                    String.fromDatabaseValue($0.databaseValues[0])
+                })
+        }
+    }
+
+    /// What is known here of which replica, and of which table.
+    func knowledge() throws -> [String] {
+        try queue.read { db in
+            let observation = try StoreObservation(db)
+            return [observation.vector.text, "\(observation.partials.keys.sorted())"]
+        }
+    }
+
+    /// What is wrong with the file.
+    func problems() throws -> [StoreProblem] {
+        try factory.check(name) { try MetadataCheck.problems(of: $0, isDeep: true) }
+    }
+
+    // MARK: Files
+
+    /// Makes a replica of it.
+    func clone(number: Int) throws -> WitnessedStore {
+        try synchronizer.clone(to: factory.path("\(number)"), passphrase: factory.secret())
+        return try WitnessedStore(factory, clock, number: number, version: version)
+    }
+
+    /// Copies its file as any other file.
+    ///
+    /// - parameter isSeen: Whether the copy can see that it is one.
+    func copy(number: Int, isSeen: Bool) throws -> WitnessedStore {
+        let target = factory.path("\(number)")
+        try StoreFiles(path: path).write(path: target)
+        clock.places.put(isSeen ? nil : clock.places.place(of: path), at: target)
+        return try WitnessedStore(factory, clock, number: number, version: version)
+    }
+
+    func backUp() throws -> Backup {
+        Backup(
+            files: try StoreFiles(path: path), place: clock.places.place(of: path),
+            values: try Self.values(of: rows()).union(journal()), version: version)
+    }
+
+    /// Puts its file back to what it was.
+    ///
+    /// - parameter isSeen: Whether it can see that.
+    func restore(_ backup: Backup, isSeen: Bool) throws {
+        clock.places.put(isSeen ? nil : backup.place, at: path)
+        version = backup.version
+        try restart(backup.files)
+    }
+
+    /// Starts the program again, with other files in the place of its own if some are given.
+    func restart(_ files: StoreFiles? = nil) throws {
+        try queue.close()
+        try files?.write(path: path)
+        queue = try factory.open(name)
+        synchronizer = try Synchronizer(queue, environment: clock.environment(of: number))
+    }
+
+    /// Brings it to the next version of the app, if there is one.
+    ///
+    /// - returns: Whether there is.
+    func migrate() throws -> Bool {
+        guard version == 0 else { return false }
+        version = 1
+        try queue.write { try $0.execute(sql: "ALTER TABLE note ADD COLUMN stars TEXT") }
+        return true
+    }
+
+    func close() throws { try queue.close() }
+}
