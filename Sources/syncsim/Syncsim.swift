@@ -38,7 +38,7 @@ struct Syncsim: ParsableCommand {
         name: .customLong("feature"),
         help: """
             Something that may happen, or 'all'. Repeatable; all when not given. A run with hostile-device has no \
-            other faults, and is in no 'all'.
+            other faults, and one with witnessed has scopes and faults without a model; they are in no 'all'.
             """)
     var features: [String] = []
 

@@ -63,6 +63,7 @@ extension WitnessedRun {
         if let files = transport.files, let dies = fault?.dies {
             try (dies == .local ? one : other).restart(files)
         }
+        if let sabotage = simulation.sabotage { try one.sabotage(sabotage) }
         for store in [one, other] { try see(store) }
     }
 

@@ -7,7 +7,7 @@ import SyncEngine
 ///
 /// No model predicts what the tables hold in such a run. It is held to what users see: their rows and journals.
 final class WitnessedRun: SimulationCourse {
-    private let simulation: Simulation
+    let simulation: Simulation
     private let factory: StoreFactory
     private let clock: SimulatedClock
     private let features: Set<SimulationFeature>

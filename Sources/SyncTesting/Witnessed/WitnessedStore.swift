@@ -154,4 +154,19 @@ final class WitnessedStore {
     }
 
     func close() throws { try queue.close() }
+
+    /// Breaks the engine's work, for tests of the simulator.
+    func sabotage(_ sabotage: Sabotage) throws {
+        let statement =
+            switch sabotage {
+            case .losesRow: "DELETE FROM note WHERE id = (SELECT max(id) FROM note)"
+            case .forgetsConflicts: "DELETE FROM _sync_conflict"
+            default: "SELECT 1"
+            }
+        try queue.write {
+            // It mutes the triggers.
+            try $0.execute(
+                sql: "UPDATE _sync_state SET applying = 1; \(statement); UPDATE _sync_state SET applying = 0")
+        }
+    }
 }
