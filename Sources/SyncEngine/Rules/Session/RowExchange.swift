@@ -11,6 +11,8 @@ struct RowExchange {
         let isPushDue: Bool
         /// Why nothing can be exchanged now; nil when it can.
         let obstacle: String?
+        /// How far the remote knows of replicas that are gone, and of which more is known here. Nobody else tells it that.
+        var orphans: [Fork] = []
     }
 
     /// The tables that are exchanged and that the local replica holds in part.
@@ -37,26 +39,63 @@ struct RowExchange {
         var needed = partial.since
         needed.join(partial.dropped)
         var obstacle: String?
-        if remote.facts.partials.find(partial.names) != nil {
+        var lacking: [ReplicaID] = []
+        let isRemotePartial = remote.facts.partials.find(partial.names) != nil
+        if isRemotePartial {
             obstacle = "the remote too holds some rows of it only"
         } else if !known.covers(needed) {
-            obstacle = "the remote does not know all changes that are known here yet"
+            lacking = needed.beyond(known)
+            obstacle = "the remote does not know all changes that are known here yet\(text(lacking))"
         }
         let mayExchange = obstacle == nil
         var mayPull = mayExchange
-        if mayPull, partial.wantsEverything {
+        if !isRemotePartial, partial.wantsEverything {
             // From then on, what is known of all tables stands for this one too.
             var after = known
             after.join(partial.own)
-            mayPull = after.covers(local.vector)
-            if !mayPull { obstacle = "the remote does not know all of it that is to come" }
+            mayPull = mayPull && after.covers(local.vector)
+            if mayExchange, !mayPull {
+                let further = local.vector.beyond(after)
+                obstacle = "the remote does not know all of it that is to come\(text(further))"
+                lacking += further
+            }
         }
         let mayPush =
             mayExchange || (partial.isWhole && remote.facts.partials.find(partial.names) == nil)
         return Table(
             names: partial.names, mayPull: mayPull,
             isPullDue: mayPull && (partial.isDue || !partial.known.covers(known)),
-            isPushDue: mayPush && !known.covers(partial.known), obstacle: obstacle)
+            isPushDue: mayPush && !known.covers(partial.known), obstacle: obstacle,
+            orphans: partial.own.sequences.count < identityCountMax
+                ? orphans(among: lacking, known, local, remote) : [])
+    }
+
+    /// After so many identities, a file takes nothing over any more. Between two servers that never meet it would do that each
+    /// time.
+    private static let identityCountMax = 16
+
+    /// Of some replicas those that are retired: what is known of them here, and not there, nobody brings there any more. No
+    /// replica passes a part of a table on, so the rows here would wait for ever.
+    private static func orphans(
+        among lacking: [ReplicaID], _ known: VersionVector, _ local: Greeting, _ remote: Greeting
+    ) -> [Fork] {
+        guard !lacking.isEmpty else { return [] }
+        let retired = Set((local.facts.retirements + remote.facts.retirements).map(\.replica))
+        return lacking.filter { retired.contains($0) && $0 != local.replica && $0 != remote.replica }
+            .map { Fork(replica: $0, common: known[$0]) }
+    }
+
+    private static func text(_ replicas: [ReplicaID]) -> String {
+        let names = replicas.prefix(3).map(\.shortDescription).joined(separator: ", ")
+        return names.isEmpty
+            ? "" : " (of replica \(names): let it meet the remote, or retire it if it is gone)"
+    }
+
+    /// What this side takes over of replicas that are gone, as changes of its own: then it can be sent.
+    var orphans: [Fork] {
+        let all = tables.flatMap(\.orphans)
+        return Dictionary(all.map { ($0.replica, $0.common) }, uniquingKeysWith: min)
+            .map { Fork(replica: $0.key, common: $0.value) }.sorted { $0.replica < $1.replica }
     }
 
     var isPullDue: Bool { tables.contains(where: \.isPullDue) }
@@ -66,5 +105,12 @@ struct RowExchange {
     static func uncomparable(_ local: Greeting, _ remote: Greeting) -> Set<String> {
         let partials = local.facts.partials + remote.facts.partials
         return Set(partials.flatMap(\.names).map { $0.identifierKey })
+    }
+}
+
+extension VersionVector {
+    /// The replicas of which more is known than another vector says.
+    fileprivate func beyond(_ other: VersionVector) -> [ReplicaID] {
+        sequences.filter { $0.value > other[$0.key] }.map(\.key).sorted()
     }
 }

@@ -127,6 +127,7 @@ struct SyncSession {
             if !forks.isEmpty { return renew(side, forks) }
         }
         let rows = RowExchange(local, remote, within: tables)
+        if !rows.orphans.isEmpty { return renew(.local, rows.orphans) }
         self.rows = rows
         let isPullDue =
             direction != .push && (!local.covers(remote, within: tables) || rows.isPullDue)

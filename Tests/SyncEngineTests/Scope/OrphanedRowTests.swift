@@ -1,0 +1,146 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+/// Rows of a leaf that rest upon changes which nobody can tell its hub any more.
+@Suite struct OrphanedRowTests {
+    let stores: TestStores
+
+    init() throws { stores = try TestStores() }
+
+    /// A hub that was put back to its backup, and a leaf that knows what the hub has lost by that.
+    private func restoredHubAndLeaf() throws -> (hub: TestReplica, leaf: TestReplica, former: ReplicaID) {
+        let hub = try stores.createWithScopes()
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try hub.add(1, "a")
+        try hub.add(2, "b")
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        let former = try hub.peer.greet().replica
+        try hub.queue.close()
+        try stores.copy("hub.db", to: "backup.db")
+        let later = try stores.open("hub.db")
+        try later.add(3, "a", x: 3)
+        try later.set(1, x: 5)
+        try later.execute("INSERT INTO other VALUES (?, 7)", [itemKey(7)])
+        try leaf.share(later)
+        // Of the leaf's own, the hub has nothing yet.
+        try leaf.set(3, y: 8)
+        try leaf.add(4, "a")
+        try later.queue.close()
+        try stores.copy("backup.db", to: "hub.db")
+        let restored = try stores.open("hub.db")
+        try restored.add(5, "a")
+        try restored.set(1, y: 6)
+        return (restored, leaf, former)
+    }
+
+    private func requireWhole(_ hub: TestReplica, _ leaf: TestReplica) throws {
+        #expect(try leaf.numbers() == [1, 3, 4, 5])
+        #expect(try hub.numbers() == [1, 2, 3, 4, 5])
+        #expect(try leaf.items() == hub.items(["a"]))
+        let values = "SELECT x * 10 + y FROM item WHERE scope = 'a' ORDER BY id"
+        #expect(try hub.queue.read { try Int.fetchAll($0, sql: values) } == [56, 38, 0, 0])
+        #expect(try hub.value("SELECT value FROM other", as: Int.self) == 7)
+        #expect(try leaf.synchronizer.conflicts().isEmpty && hub.synchronizer.conflicts().isEmpty)
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+        let again = try leaf.share(hub)
+        #expect(again.pulled == nil && again.pushed == nil && again.waitingTables == [])
+    }
+
+    @Test func aLeafBringsAHubWhatItLostWithItsFormerIdentity() throws {
+        let (hub, leaf, _) = try restoredHubAndLeaf()
+        // As a store does that sees that its file was put back.
+        try hub.synchronizer.renewIdentity()
+        for _ in 0..<3 { try leaf.share(hub) }
+        try requireWhole(hub, leaf)
+    }
+
+    @Test func itWaitsAndNamesWhoIsMissingUntilThatOneIsRetired() throws {
+        let (hub, leaf, former) = try restoredHubAndLeaf()
+        for _ in 0..<3 { try leaf.share(hub) }
+        let waiting = try leaf.share(hub).waitingTables
+        #expect(waiting.map(\.name) == ["item"])
+        #expect(waiting.first?.reason.contains("of replica \(former.shortDescription)") == true, "\(waiting)")
+        #expect(try !hub.numbers().contains(4))
+        try hub.synchronizer.retire(former)
+        for _ in 0..<3 { try leaf.share(hub) }
+        try requireWhole(hub, leaf)
+    }
+
+    /// What a replica that is only away has, it brings itself.
+    @Test func whatSomebodyHasWhoIsAwayIsNotTakenOver() throws {
+        let hub = try stores.createWithScopes()
+        let other = try stores.clone(hub, as: "other.db")
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try hub.add(1, "a")
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try other.share(hub)
+        try other.set(1, x: 9)
+        try leaf.share(other)
+        let before = try leaf.peer.greet().replica
+        for _ in 0..<2 {
+            let report = try leaf.share(hub)
+            #expect(report.waitingTables.count == 1 && report.renewedReplicas == [])
+        }
+        #expect(try leaf.peer.greet().replica == before)
+        try other.share(hub)
+        try leaf.share(hub)
+        #expect(try leaf.items() == hub.items())
+    }
+
+    /// All rows are wanted again, and another leaf that is gone has told something of other tables.
+    @Test func allRowsComeAgainWhenAnotherLeafIsGone() throws {
+        let hub = try stores.createWithScopes()
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        let gone = try stores.clone(hub, as: "gone.db")
+        try hub.add(1, "a")
+        try hub.add(2, "b")
+        for one in [leaf, gone] {
+            try one.choose(["a"], of: hub)
+            try one.share(hub)
+        }
+        try gone.execute("INSERT INTO other VALUES (?, 7)", [itemKey(7)])
+        try leaf.share(gone)
+        let lost = try gone.peer.greet().replica
+        try leaf.chooseEverything(of: hub)
+        let waiting = try leaf.share(hub).waitingTables
+        #expect(waiting.first?.reason.contains("of replica \(lost.shortDescription)") == true, "\(waiting)")
+        #expect(try hub.value("SELECT value FROM other", as: Int.self) == 7)
+        try leaf.synchronizer.retire(lost)
+        for _ in 0..<3 { try leaf.share(hub) }
+        #expect(try leaf.numbers() == [1, 2] && leaf.coverage().partials.isEmpty)
+        #expect(try leaf.items() == hub.items())
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
+
+    /// Two servers that never meet, one of which has what a retired replica wrote.
+    @Test func betweenTwoServersItDoesNotTakeOverForEver() throws {
+        let hub = try stores.createWithScopes()
+        let second = try stores.clone(hub, as: "second.db")
+        let gone = try stores.clone(hub, as: "gone.db")
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try hub.add(1, "a")
+        for one in [second, gone] { try one.share(hub) }
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try gone.set(1, x: 9)
+        try gone.share(second)
+        try second.synchronizer.retire(gone.peer.greet().replica)
+        var identities: Set<ReplicaID> = []
+        for _ in 0..<20 {
+            try leaf.share(second)
+            try leaf.share(hub)
+            identities.insert(try leaf.peer.greet().replica)
+        }
+        #expect(identities.count <= 16)
+        try second.share(hub)
+        for _ in 0..<2 { try leaf.share(hub) }
+        #expect(try leaf.items() == hub.items() && leaf.share(hub).waitingTables == [])
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
+}
