@@ -8,26 +8,41 @@ struct WitnessedEdit {
     static let places = ["a", "b", "c"]
 
     let store: WitnessedStore
+    /// Whether rows of the table of which some hold a part have keys that nobody else makes, as the scopes of rows assume.
+    let hasFreshKeys: Bool
     var history: WitnessedHistory
     var random: SimulationRandom
     private(set) var draft = WitnessedHistory.Draft()
     private(set) var trace: [String] = []
 
-    init(_ store: WitnessedStore, _ history: WitnessedHistory, _ random: SimulationRandom) {
-        (self.store, self.history, self.random) = (store, history, random)
+    init(
+        _ store: WitnessedStore, hasFreshKeys: Bool, _ history: WitnessedHistory, _ random: SimulationRandom
+    ) {
+        (self.store, self.hasFreshKeys) = (store, hasFreshKeys)
+        (self.history, self.random) = (history, random)
     }
 
     /// One edit within a transaction.
     mutating func run(_ db: Database) throws {
         let table = random.element(of: WitnessedStore.tables) ?? "note"
-        let key = random.element(of: Self.keys) ?? Self.keys[0]
         let rows = try WitnessedStore.rows(db)
+        var key = random.element(of: Self.keys) ?? Self.keys[0]
+        if hasFreshKeys, table == WitnessedStore.tableOfRows {
+            let known = rows[table]?.keys.sorted() ?? []
+            let fresh = (0..<16).map { _ in UInt8(random.number(below: 256)) }
+            let isNew = known.count < 5 && random.oneIn(3)
+            key = (isNew ? nil : random.element(of: known)) ?? Self.hexadecimal(fresh)
+        }
         guard let row = rows[table]?[key] else { return try insert(db, table, key) }
         switch random.number(below: 10) {
         case 0..<2: try delete(db, table, key, row)
         case 2..<4: try move(db, table, key)
         default: try update(db, table, key, row)
         }
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
     }
 
     private func columns(_ table: String) -> [String] {

@@ -31,17 +31,51 @@ extension WitnessedRun {
         return " (\(who): \(fault.point))"
     }
 
+    /// Users retire the replicas that are gone: those of files that were put back or copied, and went on as others.
+    func retireWhoIsGone() throws {
+        let known = try stores.map { try $0.synchronizer.replicas() }
+        let living = Set(known.flatMap { $0.filter(\.isLocal).map(\.replica) })
+        for (store, replicas) in zip(stores, known) {
+            for replica in replicas where !living.contains(replica.replica) && replica.retirement == nil {
+                note("replica \(replica.replica.shortDescription) is retired at store \(store.name)")
+                try store.synchronizer.retire(replica.replica)
+            }
+        }
+    }
+
+    /// All meet the first one until nothing is new to anybody.
+    func comeToRest() throws {
+        var quietCount = 0
+        for _ in 0..<12 where quietCount < 2 {
+            var rowCount: Int64 = 0
+            for store in stores.dropFirst() {
+                let report = try exchange(store, stores[0], .both, nil)
+                rowCount += (report?.pulled?.rowCount ?? 0) + (report?.pushed?.rowCount ?? 0)
+            }
+            quietCount = rowCount == 0 ? quietCount + 1 : 0
+        }
+        guard quietCount == 2 else {
+            throw SimulationViolation(.progress, "after twelve rounds, something is new to somebody still")
+        }
+    }
+
     /// Synchronizes two stores, and looks at what their users see then.
+    ///
+    /// - returns: nil when a fault ended it.
+    @discardableResult
     func exchange(
         _ one: WitnessedStore, _ other: WitnessedStore, _ direction: SyncDirection,
         _ fault: WitnessedTransport.Fault?
-    ) throws {
+    ) throws -> SyncReport? {
+        var report: SyncReport?
         let transport = WitnessedTransport(one, other, fault)
         var last: (any Error)?
         for _ in 0..<4 {
             last = nil
             do {
-                _ = try one.synchronizer.run(direction, transport)
+                let made = try one.synchronizer.run(direction, transport)
+                for table in made.waitingTables { note("    \(table.name) waits: \(table.reason)") }
+                report = made
             } catch let error as SyncError where [.forkedReplica, .retiredReplica].contains(error.code) {
                 // It takes another identity then, and tries again; one that was retired does when it is told to.
                 note("    \(error.message)")
@@ -65,6 +99,7 @@ extension WitnessedRun {
         }
         if let sabotage = simulation.sabotage { try one.sabotage(sabotage) }
         for store in [one, other] { try see(store) }
+        return report
     }
 
     // MARK: Scopes
@@ -82,7 +117,9 @@ extension WitnessedRun {
             scope =
                 places.isEmpty || random.oneIn(4)
                 ? .everything
-                : .rows(of: "note", where: WitnessedStore.placeColumn, in: places.map { .text($0) })
+                : .rows(
+                    of: WitnessedStore.tableOfRows, where: WitnessedStore.placeColumn,
+                    in: places.map { .text($0) })
             note("store \(store.name) chooses \(places.isEmpty ? "all" : "\(places)") rows")
         } else {
             let tables = WitnessedStore.tables.filter { _ in random.oneIn(2) }

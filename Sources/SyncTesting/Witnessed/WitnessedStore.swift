@@ -16,6 +16,8 @@ final class WitnessedStore {
     }
 
     static let tables = ["note", "tag"]
+    /// The table of which some replicas choose rows.
+    static let tableOfRows = "note"
     /// The column that says which rows some replicas choose.
     static let placeColumn = "place"
 
@@ -89,13 +91,8 @@ final class WitnessedStore {
         }
     }
 
-    /// What is known here of which replica, and of which table.
-    func knowledge() throws -> [String] {
-        try queue.read { db in
-            let observation = try StoreObservation(db)
-            return [observation.vector.text, "\(observation.partials.keys.sorted())"]
-        }
-    }
+    /// Whether only some rows of a table are held here.
+    func holdsSomeRows() throws -> Bool { try queue.read { try !StoreObservation($0).partials.isEmpty } }
 
     /// What is wrong with the file.
     func problems() throws -> [StoreProblem] {
