@@ -30,8 +30,9 @@ public protocol RelayStorage: Sendable {
     ///
     /// - parameters:
     ///     - channel: The channel.
-    ///     - onMoment: Called with the moment after a change, in the order of positions and soon; some moments may be left
-    ///       out when later ones follow. It gets nil when the channel was removed. It must not block.
+    ///     - onMoment: Called with the moment after a change, in the order of positions and soon. Some moments may be left
+    ///       out when later ones follow, and the first may be the one at which the channel stood when the observation
+    ///       began. It gets nil when the channel was removed. It must not block.
     func observe(
         _ channel: RelayChannelID, _ onMoment: @escaping @Sendable (RelayMoment?) -> Void
     ) -> RelayObservation

@@ -140,10 +140,14 @@ import Testing
         try await storage.remove("a", in: channel.id)
         try await storage.remove("a", in: channel.id)
         let epoch = try await storage.state(of: channel.id).epoch
-        #expect(told.withLock { $0 } == (1...3).map { RelayMoment(epoch: epoch, position: $0) })
+        let moments = told.withLock { $0 }
+        // A relay that shares its database looks at a channel once when it begins to listen, and may tell what it saw.
+        let start = RelayMoment(epoch: epoch, position: 0)
+        let expected = (1...3).map { RelayMoment(epoch: epoch, position: $0) }
+        #expect((kind == .postgres && moments.first == start ? Array(moments.dropFirst()) : moments) == expected)
         observation.cancel()
         try await storage.put("c", Data(), in: channel.id)
-        #expect(told.withLock { $0.count } == 3)
+        #expect(told.withLock { $0.count } == moments.count)
         #expect(storage.observedChannelCount == 0)
     }
 
@@ -156,7 +160,9 @@ import Testing
         let told = Mutex<[RelayMoment?]>([])
         let observation = storage.observe(channel.id) { moment in told.withLock { $0.append(moment) } }
         try await storage.removeChannel(channel.id)
-        #expect(told.withLock { $0 } == [nil])
+        // A relay that shares its database may have told before how the channel stood.
+        let start = kind == .postgres ? told.withLock { $0.prefix { $0?.position == 0 } } : []
+        #expect(told.withLock { $0.dropFirst(start.count) } == [nil])
         observation.cancel()
     }
 }
