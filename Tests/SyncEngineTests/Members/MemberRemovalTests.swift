@@ -69,7 +69,7 @@ import Testing
         #expect(try carl.titles() == ["of anna", "before"])
         let report = try club.sync(club.anna)
         let refused = try #require(report.refused.first)
-        #expect(report.refused.count == 1 && refused.replica == (try club.id(ben)))
+        #expect(try report.refused.count == 1 && refused.replica == club.id(ben))
         #expect(refused.reason == .removed && refused.member?.text == "ben")
         #expect(refused.description.hasSuffix("ben was removed"))
         #expect(

@@ -81,9 +81,3 @@ final class MemberStores {
             FolderPaths(id(replica)).file(FolderPaths.headName), transport(reader ?? replica))
     }
 }
-
-extension TestReplica {
-    func titles() throws -> [String] {
-        try queue.read { try String.fetchAll($0, sql: "SELECT title FROM note ORDER BY id") }
-    }
-}

@@ -48,7 +48,7 @@ import Testing
         let clone = try stores.clone(store, as: "b.db")
         let record = try #require(try clone.synchronizer.membership.record())
         #expect(record.device == nil && record.keyring.opened.isEmpty && record.role == nil)
-        #expect(record.state == (try store.synchronizer.membership.state()))
+        #expect(try record.state == store.synchronizer.membership.state())
         for table in ["_sync_member_key", "_sync_epoch_key", "_sync_statement_file"] {
             #expect(try clone.value("SELECT count(*) FROM \(table)", as: Int.self) == 0, "\(table)")
         }
