@@ -21,9 +21,14 @@ extension FolderSession {
         _ contents: FolderContents, _ greeting: Greeting, _ report: inout FolderReport
     ) throws -> Bool {
         guard var members else { return true }
-        guard let device = members.record.device, members.role != nil else {
-            report.unsent = try unsent(
-                members.record.device == nil ? .noDevice : .removed, contents.reachable(), greeting)
+        guard let device = members.record.device else {
+            report.unsent = try unsent(.noDevice, contents.reachable(), greeting)
+            return false
+        }
+        guard members.role != nil else {
+            // What it said before it knew may count, such as that somebody else is removed.
+            try statements?.push(members.record, through: folder, of: greeting.replica, peer)
+            report.unsent = try unsent(.removed, contents.reachable(), greeting)
             return false
         }
         if !members.isWritten(greeting.replica, by: device.card.id) || members.record.makesEpoch {
