@@ -1,4 +1,5 @@
 import Foundation
+import SyncEngine
 
 extension RelayClient {
     // MARK: Channels

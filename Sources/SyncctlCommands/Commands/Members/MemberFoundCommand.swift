@@ -108,6 +108,7 @@ package enum MemberNames {
     /// The name of the member whose device this is.
     package static func own(_ name: String?) throws -> MemberName {
         if let name { return try MemberName(name) }
-        return (try? MemberName(NSUserName())) ?? (try MemberName("owner"))
+        if let own = try? MemberName(NSUserName()) { return own }
+        return try MemberName("owner")
     }
 }
