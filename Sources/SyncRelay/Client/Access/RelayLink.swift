@@ -109,7 +109,7 @@ public struct RelayLink: Equatable, Sendable, LosslessStringConvertible {
             let plain = try? ChaChaPoly.open(box, using: sealingKey, authenticating: invitation.bytes),
             let content = try? RelayJSON.decode(Content.self, from: Array(plain)),
             let key = RelayChannelKey(secretText: content.key), content.channel == handed.channel,
-            let membership = try? content.membership()
+            case .success(let membership) = Result(catching: content.membership)
         else { throw forged }
         return (RelayChannel(id: content.channel, key: key), membership)
     }

@@ -76,7 +76,11 @@ extension FolderSession {
     private func unsent(
         _ reason: UnsentChanges.Reason, _ reachable: VersionVector, _ greeting: Greeting
     ) throws -> UnsentChanges {
-        let known = reachable[greeting.replica]
+        var known = reachable[greeting.replica]
+        // What whoever removed it knew counts, although the files here that show it do not any more.
+        if let standing = members?.record.state.replicas[greeting.replica], standing.lastSequence < .max {
+            known = max(known, standing.lastSequence)
+        }
         return UnsentChanges(
             count: try peer.database.read { try ChangeLog.changeCount($0, after: known) }, reason: reason)
     }
