@@ -92,8 +92,7 @@ let package = Package(
             name: "SyncWire",
             dependencies: ["CZlib", .product(name: "Crypto", package: "swift-crypto")],
             swiftSettings: librarySettings),
-        // Who takes part in a database: statements, the rule that judges them, and the keys that they hand on. No product has
-        // it before the engine does.
+        // Who takes part in a database: statements, the rule that judges them, and the keys that they hand on.
         .target(
             name: "SyncMembers",
             dependencies: ["SyncWire", .product(name: "Crypto", package: "swift-crypto")],
@@ -101,7 +100,7 @@ let package = Package(
         .target(
             name: "SyncEngine",
             dependencies: [
-                "CipherStore", "SyncWire",
+                "CipherStore", "SyncMembers", "SyncWire",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
@@ -146,7 +145,7 @@ let package = Package(
         .target(
             name: "SyncRelay",
             dependencies: [
-                "CipherStore", "SyncBucket", "SyncEngine", "SyncHTTP", "SyncWire",
+                "CipherStore", "SyncBucket", "SyncEngine", "SyncHTTP", "SyncMembers", "SyncWire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -169,14 +168,14 @@ let package = Package(
         .target(
             name: "SyncctlCommands",
             dependencies: [
-                "CipherStore", "SyncEngine", "SyncWire",
+                "CipherStore", "SyncEngine", "SyncMembers", "SyncWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "CipherStore", "SyncBucket", "SyncctlCommands", "SyncEngine", "SyncHTTP", "SyncRelay",
+                "CipherStore", "SyncBucket", "SyncctlCommands", "SyncEngine", "SyncHTTP", "SyncMembers", "SyncRelay",
                 "SyncRelayPostgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -228,7 +227,7 @@ let package = Package(
         .testTarget(
             name: "SyncEngineTests",
             dependencies: [
-                "CipherStore", "SyncEngine", "SyncWire", "TestSupport",
+                "CipherStore", "SyncEngine", "SyncMembers", "SyncWire", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
@@ -278,8 +277,8 @@ let package = Package(
         .testTarget(
             name: "SyncRelayTests",
             dependencies: [
-                "CipherStore", "SyncEngine", "SyncHTTP", "SyncRelay", "SyncRelayPostgres", "SyncTesting",
-                "SyncWire", "TestSupport",
+                "CipherStore", "SyncEngine", "SyncHTTP", "SyncMembers", "SyncRelay", "SyncRelayPostgres",
+                "SyncTesting", "SyncWire", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -309,7 +308,7 @@ let package = Package(
             name: "SyncctlTests",
             dependencies: [
                 "syncctl", "syncctl-local", "CipherStore", "SyncctlCommands", "SyncEngine", "SyncHTTP",
-                "SyncRelay", "TestSupport",
+                "SyncMembers", "SyncRelay", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -412,3 +412,33 @@ CREATE TABLE _sync_original (
     val,
     PRIMARY KEY (r, col)
 ) WITHOUT ROWID;
+
+-- What is known of the members of the database: signed statements, see Schemas/membership/v1.md.
+CREATE TABLE _sync_statement (
+    id INTEGER PRIMARY KEY,
+    name BLOB NOT NULL UNIQUE,             -- the StatementID
+    content BLOB NOT NULL,                 -- the statement with its signature
+    at INTEGER NOT NULL                    -- when it came to be known here, Unix milliseconds
+);
+
+-- The private keys of this file's device, which stay with the file.
+CREATE TABLE _sync_member_key (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    key BLOB NOT NULL                      -- the Ed25519 and the X25519 private key
+);
+
+-- The content keys that this file has opened, which stay with the file.
+CREATE TABLE _sync_epoch_key (
+    epoch BLOB PRIMARY KEY,                -- the StatementID of the epoch
+    key BLOB NOT NULL
+) WITHOUT ROWID;
+
+-- The files of mailboxes that were read for statements, or written with some.
+CREATE TABLE _sync_statement_file (
+    mailbox TEXT NOT NULL,                 -- what the mailbox is called
+    path TEXT NOT NULL,                    -- folder, slash, name
+    size INTEGER NOT NULL,
+    waits INTEGER NOT NULL,                -- 1 when it is read again after others came
+    held BLOB NOT NULL,                    -- the StatementIDs in it that are in _sync_statement
+    PRIMARY KEY (mailbox, path)
+) WITHOUT ROWID;

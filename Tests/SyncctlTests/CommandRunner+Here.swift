@@ -19,7 +19,8 @@ extension CommandRunner {
         "init", "import", "export", "rekey", "key", "restore", "verify", "compact", "track", "untrack",
         "push", "pull",
         "sync",
-        "bundle", "status", "graph", "conflicts", "parked", "log", "clone", "replica", "help", "--help",
+        "bundle", "status", "graph", "conflicts", "parked", "log", "clone", "replica", "member", "help",
+        "--help",
         "sql", "tables", "schema", "version", "completion", "manual",
     ]
 

@@ -60,20 +60,27 @@ extension Synchronizer {
 
     /// The same of an archive whose bytes come from elsewhere.
     ///
-    /// - parameter name: How errors name the archive.
+    /// - parameters:
+    ///     - name: How errors name the archive.
+    ///     - finish: What is done in the new store at last, in the transaction that makes it a replica.
     static func restore(
         archive: any ByteSource, name: String, to path: String, opening secret: ArchiveSecret,
-        passphrase: borrowing Passphrase, environment: SyncEnvironment, progress: StoreProgressHandler?
+        passphrase: borrowing Passphrase, environment: SyncEnvironment, progress: StoreProgressHandler?,
+        finishing finish: @escaping (Database) throws -> Void = { _ in }
     ) throws {
         try StoreArchive.restore(
             archive, path: name, to: path, opening: secret, passphrase: passphrase, progress: progress,
-            finishing: { try mintIdentity(of: $0, environment) })
+            finishing: { try mintIdentity(of: $0, environment, finishing: finish) })
     }
 
-    private static func mintIdentity(of copy: Database, _ environment: SyncEnvironment) throws {
+    private static func mintIdentity(
+        of copy: Database, _ environment: SyncEnvironment,
+        finishing finish: (Database) throws -> Void = { _ in }
+    ) throws {
         guard try copy.tableExists("_sync_state") else { return }
         try copy.inTransaction {
             try ReplicaIdentity.mintForClone(copy, environment)
+            try finish(copy)
             return .commit
         }
     }

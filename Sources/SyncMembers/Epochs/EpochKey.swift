@@ -12,8 +12,8 @@ public struct EpochKey: Sendable, CustomStringConvertible, CustomDebugStringConv
     /// Makes a random key.
     init() { secret = SymmetricKey(size: .bits256) }
 
-    /// Takes a key that was opened.
-    init(_ bytes: some ContiguousBytes) throws(MembershipError) {
+    /// Takes a key that was opened, or kept.
+    package init(_ bytes: some ContiguousBytes) throws(MembershipError) {
         secret = SymmetricKey(data: bytes)
         guard secret.bitCount == Epoch.keyByteCount * 8 else {
             throw MembershipError(.cannotOpen, "a content key has \(Epoch.keyByteCount) bytes")
@@ -35,8 +35,8 @@ public struct EpochKey: Sendable, CustomStringConvertible, CustomDebugStringConv
     /// What a statement says of the key, by which those who open it see that it is the right one.
     func commitment(in store: StoreID) -> [UInt8] { Domain.epochCommitment.hash([store.bytes, bytes]) }
 
-    /// The secret bytes, to be sealed.
-    var bytes: [UInt8] { secret.withUnsafeBytes { Array($0) } }
+    /// The secret bytes, to be sealed, or kept in the encrypted store.
+    package var bytes: [UInt8] { secret.withUnsafeBytes { Array($0) } }
 
     /// What it is, and not the key.
     public var description: String { "key of an epoch" }

@@ -22,6 +22,9 @@ public struct EpochKeyring: Sendable, CustomStringConvertible {
     /// The key of an epoch, if it was opened.
     public subscript(_ epoch: StatementID) -> EpochKey? { keys[epoch] }
 
+    /// Takes a key that was opened before, and kept.
+    package mutating func take(_ key: EpochKey, of epoch: StatementID) { keys[epoch] = key }
+
     /// Opens what a device can. What was opened before is kept.
     public mutating func open(_ state: MembershipState, with keys: MemberDeviceKeys) {
         open(state, keys, as: .device)

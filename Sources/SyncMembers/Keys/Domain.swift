@@ -14,6 +14,7 @@ enum Domain: String {
     case epochCommitment = "cipherstore epoch 1 commitment"
     case epochHistory = "cipherstore epoch 1 history"
     case epochUse = "cipherstore epoch 1 use"
+    case head = "cipherstore head 1"
 
     /// The bytes that go before all others.
     var bytes: [UInt8] { Array(rawValue.utf8) + [0] }

@@ -97,6 +97,23 @@ public struct MembershipState: Equatable, Sendable {
         return sequence <= standing.lastSequence
     }
 
+    /// The statements by those who were nobody here when they made them. They never count, and nobody who belongs to the
+    /// database rests anything upon them. Of statements that wait for others, that is not known.
+    package var strange: Set<StatementID> {
+        var strange: Set<StatementID> = []
+        for (node, verdict) in evaluation.verdicts.enumerated() {
+            switch verdict.refusal {
+            case .issuerUnknown, .foundedElsewhere, .recoveryKeyWrong:
+                strange.insert(evaluation.graph.nodes[node].id)
+            default: break
+            }
+        }
+        return strange
+    }
+
+    /// The public halves of a device's keys; nil for one that was never added.
+    package func card(of device: DeviceID) -> DeviceCard? { devices[device]?.card }
+
     /// The role of a device's member; nil when the device does not take part.
     public func role(of device: DeviceID) -> MemberRole? {
         guard let device = devices[device], device.isActive else { return nil }

@@ -63,6 +63,19 @@ public struct SignedStatement: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
+    /// Reads a statement that was read before, when its signature was checked, and kept where nobody else writes.
+    ///
+    /// - throws: As ``init(bytes:)``, but for a wrong signature.
+    package init(kept bytes: [UInt8]) throws(MembershipError) {
+        guard bytes.count > Self.signatureByteCount else {
+            throw MembershipError(.malformed, "a statement is cut off")
+        }
+        let content = Array(bytes.dropLast(Self.signatureByteCount))
+        statement = try Statement(content: content)
+        id = StatementID(signed: Statement.signed(content))
+        self.bytes = bytes
+    }
+
     /// Compares the names.
     public static func == (left: SignedStatement, right: SignedStatement) -> Bool { left.id == right.id }
 

@@ -17,6 +17,18 @@ public struct StatementID: Hashable, Sendable, Comparable, CustomStringConvertib
         self.words = words
     }
 
+    /// Makes an identifier of 32 bytes; nil for any other number of them.
+    package init?(_ bytes: [UInt8]) {
+        guard let id = bytes.withUnsafeBytes({ StatementID(bytes: $0) }) else { return nil }
+        self = id
+    }
+
+    /// Reads the 64 hexadecimal digits of ``description``.
+    package init?(hexadecimal text: String) {
+        guard let bytes = Hexadecimal.bytes(text, count: Self.byteCount) else { return nil }
+        self.init(bytes)
+    }
+
     /// Names what was signed.
     init(signed: [UInt8]) {
         var words = SIMD4<UInt64>()

@@ -34,6 +34,7 @@ package enum CommandLineProgram {
                     + watching + [
                         BundleCommand.self, StatusCommand.self, GraphCommand.self, ConflictsCommand.self,
                         ParkedCommand.self, LogCommand.self, CloneCommand.self, ReplicaCommand.self,
+                        MemberCommand.self,
                     ]),
             CommandGroup(name: "SERVE", subcommands: serving),
             CommandGroup(

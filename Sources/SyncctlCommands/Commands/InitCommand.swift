@@ -57,6 +57,8 @@ struct InitCommand: ParsableCommand {
 
     @OptionGroup var invitation: InvitationFileOption
 
+    @OptionGroup var membership: MembershipFileOption
+
     @OptionGroup(title: "Bucket") var bucket: BucketOptions
 
     @OptionGroup(title: "Passphrase of the folder or bucket")
@@ -71,10 +73,15 @@ struct InitCommand: ParsableCommand {
         try bucket.validate(with: join.map { RemoteArgument($0) })
         if let join, joinedPlace == nil, !InvitationArgument.isMeant(join) {
             throw ValidationError(
-                "--join takes a folder, dir:<folder>, a bucket, s3://…, or an invitation, 'cipherstore://…' or 'cipherstore-relay://…'")
+                "--join takes a folder, dir:<folder>, a bucket, s3://…, or an invitation, 'cipherstore://…' or 'cipherstore-relay://…'"
+            )
         }
         if isInvited && remotePassphrase.isPassphraseGiven {
-            throw ValidationError("a server or a relay needs no passphrase: the invitation lets this device in")
+            throw ValidationError(
+                "a server or a relay needs no passphrase: the invitation lets this device in")
+        }
+        if membership.file != nil && joinedPlace == nil {
+            throw ValidationError("--membership-file goes with --join and a folder or a bucket")
         }
         if options.keyFile != nil {
             throw ValidationError(
@@ -201,7 +208,12 @@ struct InitCommand: ParsableCommand {
         Interruption.listen()
         let progress = PageProgress(context)
         do {
-            try Synchronizer.join(transport, at: path, passphrase: passphrase, progress: progress.update)
+            try Synchronizer.join(
+                transport, at: path, passphrase: passphrase, invitation: membership.invitation(),
+                progress: progress.update)
+        } catch let error as SyncError where error.code == .notMember && membership.file == nil {
+            throw Failure.refused(
+                error.message, hints: ["use what an admin gets by syncctl member invite: --membership-file"])
         } catch let error as SyncError where error.code == .snapshotMissing {
             throw Failure(
                 error.message,
@@ -214,7 +226,7 @@ struct InitCommand: ParsableCommand {
         let queue = try context.open(path, Secret(passphrase))
         let report = try Synchronizer(existing: queue).run(.both, transport)
         try queue.close()
-        for remark in report.remarks { context.note(remark) }
+        for remark in report.notes { context.note(remark) }
     }
 
     /// The file may be sound, and its schema newer than this library.

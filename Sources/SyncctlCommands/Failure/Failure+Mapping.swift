@@ -2,6 +2,7 @@ import ArgumentParser
 import CipherStore
 import Foundation
 import SyncEngine
+import SyncMembers
 import SyncWire
 
 extension Failure {
@@ -23,6 +24,7 @@ extension Failure {
                 "the remote sent a bundle of \(error.message)", hints: ["use a newer syncctl"])
         case let error as WireError:
             self.init("the remote sent something that can't be right: \(error)")
+        case let error as MembershipError: self.init(error, store: name)
         case let error as ValidationError:
             self = .usage(error.message)
         case let error as CocoaError:

@@ -20,6 +20,7 @@ extension Failure {
             .resyncRequired,
             .scopeUnsupported,
             .outsideScope,
+            .notMember,
             .tooMuchAtOnce:
             .remoteRefused
         case .notSynchronized, .metadataTooNew: .versionMismatch
@@ -39,6 +40,8 @@ extension Failure {
             ["a copy that can be synchronized is made with: syncctl init <new> --clone \(name)"]
         case .retiredReplica:
             ["give it a new identity with: syncctl replica renew \(name); nothing is lost"]
+        case .notMember:
+            ["see who takes part: syncctl member list \(name)"]
         case .forkedReplica:
             ["or let both meet with: syncctl sync \(name)"]
         case .resyncRequired:

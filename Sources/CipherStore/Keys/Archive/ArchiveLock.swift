@@ -24,6 +24,12 @@ public struct ArchiveLock: Sendable {
     public init(_ passphrase: SharedPassphrase, group: [UInt8]) {
         kind = .shared(passphrase, salt: SharedPassphrase.salt(of: group))
     }
+
+    /// Who knows a passphrase that a group has for its own.
+    ///
+    /// - parameter passphrase: What has it.
+    /// - parameter salt: The ``SharedPassphrase/exactSalt(of:)`` of the group.
+    package init(_ passphrase: SharedPassphrase, salt: [UInt8]) { kind = .shared(passphrase, salt: salt) }
 }
 
 /// What opens an archive.

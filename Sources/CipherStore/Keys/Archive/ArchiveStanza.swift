@@ -18,7 +18,8 @@ enum ArchiveStanza: Equatable {
             let salt = DerivedKeyMemo.newSalt(for: "archive", byteCount: SlotKey.saltByteCount)
             return try seal(fileKey, cost, salt, cost.derive(from: secret.bytes, salt: salt))
         case .shared(let passphrase, let salt):
-            return try seal(fileKey, passphrase.cost, salt, passphrase.key(cost: passphrase.cost, salt: salt))
+            let cost = passphrase.cost(of: salt)
+            return try seal(fileKey, cost, salt, passphrase.key(cost: cost, salt: salt))
         case .recipient(let recipient):
             var sender = try HPKE.Sender(
                 recipientKey: recipient.publicKey, ciphersuite: ArchiveRecipient.ciphersuite,

@@ -25,11 +25,24 @@ public final class SharedPassphrase: Sendable {
     private let secret: Secret
     private let keys = Lock<[Parameters: SecretBytes]>([:])
     private let expected = Lock<[UInt8]?>(nil)
+    /// What opens the files of all other groups than ``groups``; nil for this one.
+    private let base: SharedPassphrase?
+    /// Passphrases of their own, by the salts of the files that they open.
+    private let groups: [[UInt8]: Secret]
 
     /// Takes a passphrase.
     public init(_ passphrase: borrowing Passphrase, cost: ScryptCost = .standard) {
         secret = Secret(passphrase)
         self.cost = cost
+        (base, groups) = (nil, [:])
+    }
+
+    /// The same passphrase, and others for the files of some groups. What it has derived already it need not derive again,
+    /// and it does not learn the others.
+    ///
+    /// - parameter groups: Random keys as passphrases, by the ``exactSalt(of:)`` of their groups: they need no costly derivation.
+    package init(_ base: SharedPassphrase, groups: [[UInt8]: Secret]) {
+        (secret, cost, self.base, self.groups) = (base.secret, base.cost, base, groups)
     }
 
     /// The salt of a group's files.
@@ -38,13 +51,47 @@ public final class SharedPassphrase: Sendable {
         return Array(SHA256.hash(data: ArchiveFileKey.label("group") + group))
     }
 
+    /// The salt of the files of a group that has a passphrase of its own. It tells which one opens them.
+    package static func exactSalt(of group: [UInt8]) -> [UInt8] {
+        Array(SHA256.hash(data: ArchiveFileKey.label("group") + group))
+    }
+
+    /// The salt of a group's files that have the passphrase of all.
+    package static func salt(ofFilesOf group: [UInt8]) -> [UInt8] { salt(of: group) }
+
+    /// What new files of a salt cost whoever tries passphrases.
+    func cost(of salt: [UInt8]) -> ScryptCost { groups[salt] == nil ? cost : .minimum }
+
     /// Says which group's files matter: strangers' files, however many there are, can't use up its derivations.
     package func expect(group: [UInt8]) {
+        if let base { return base.expect(group: group) }
         let salt = Self.salt(of: group)
         expected.withLock { $0 = salt }
     }
 
+    private func mayExpect(_ salt: [UInt8]) -> Bool { expected.withLock { $0 == nil || $0 == salt } }
+
     func key(cost: ScryptCost, salt: [UInt8]) throws -> SecretBytes {
+        if let own = groups[salt] {
+            // Whoever has been given the key could let readers work for each of its files otherwise.
+            guard cost == .minimum else {
+                throw StoreError(.costOutOfRange, "a random key needs no costly derivation")
+            }
+            return try keys.withLock { keys in
+                let parameters = Parameters(logN: cost.logN, salt: salt)
+                if let key = keys[parameters] { return key }
+                let key = try cost.derive(from: own.bytes, salt: salt)
+                keys[parameters] = key
+                return key
+            }
+        }
+        if let base {
+            // Where groups have passphrases of their own, files of a group that has none here are not for this reader.
+            guard base.mayExpect(salt) else {
+                throw StoreError(.wrongPassphrase, "no key that is here opens the file")
+            }
+            return try base.key(cost: cost, salt: salt)
+        }
         let expected = expected.withLock { $0 }
         let parameters = Parameters(logN: cost.logN, salt: salt)
         return try keys.withLock { keys in

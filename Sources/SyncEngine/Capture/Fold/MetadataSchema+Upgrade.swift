@@ -12,6 +12,7 @@ extension MetadataSchema {
             // Stores of this version from before it had these tables.
             if try !db.tableExists("_sync_last") { try db.execute(sql: LastRows.schema) }
             if try !db.tableExists("_sync_original") { try db.execute(sql: OriginalValues.schema) }
+            if try !db.tableExists("_sync_statement") { try db.execute(sql: MembershipSchema.sql) }
             return
         }
         if metadata.format < 2 { try db.execute(sql: addedInVersion2) }

@@ -25,6 +25,12 @@ struct ChangeLog {
 
     init(_ db: Database) { self.db = db }
 
+    /// How many changes this replica made after one of them.
+    static func changeCount(_ db: Database, after last: Int64) throws -> Int64 {
+        try Int64.fetchOne(
+            db, sql: "SELECT count(*) FROM _sync_log WHERE seq > ? AND op <> 0", arguments: [last]) ?? 0
+    }
+
     // MARK: Appending
 
     /// The statement by which a trigger appends an entry.

@@ -20,7 +20,7 @@ extension MetadataSchema {
         settings, ConflictJournal.schema, ConstraintSchema.sql, ReplicaChain.schema, ReplicaRegister.schema,
         SyncAttempts.schema, PolicyStore.schema, InboxSchema.sql, DigestLedger.schema, Coverage.schema,
         ScopeStore.schema, Acknowledgement.schema, RemoteSchema.sql, PartialTable.schema, ConsoleSchema.sql,
-        LastRows.schema, OriginalValues.schema,
+        LastRows.schema, OriginalValues.schema, MembershipSchema.sql,
     ].joined()
 
     private static let settings = """

@@ -66,7 +66,8 @@ enum RemoteSchema {
         try db.execute(sql: "PRAGMA secure_delete = 1")
         for table in [
             "_sync_device_key", "_sync_remote", "_sync_server", "_sync_device", "_sync_invite",
-            "_sync_console", "_sync_inbox_part", "_sync_inbox",
+            "_sync_console", "_sync_inbox_part", "_sync_inbox", "_sync_member_key", "_sync_epoch_key",
+            "_sync_statement_file",
         ] {
             try db.execute(sql: "DELETE FROM main.\(table)")
         }

@@ -1,5 +1,6 @@
 import CipherStore
 import Foundation
+import SyncMembers
 import SyncWire
 
 /// What a folder holds at the moment, as far as it can be read.
@@ -17,6 +18,8 @@ struct FolderContents {
         let byteCount: Int
         /// Whether the replica's head lists it, and it has the size that the head says.
         let isListed: Bool
+        /// The SHA-256 that its replica has signed; nil in a database without members.
+        var digest: String?
 
         /// Whether it can be applied by a replica that knows nothing.
         var isWhole: Bool { base.sequences.isEmpty }
@@ -25,31 +28,56 @@ struct FolderContents {
     }
 
     let folder: MailboxTransport
-    /// The heads that could be read, by replica.
+    /// The members of the database; nil when it has none, or this store knows of none.
+    private(set) var members: FolderMembers?
+    /// The heads that could be read, by replica. Of a database with members, those of members only.
     private(set) var heads: [ReplicaID: FolderHead] = [:]
     /// The bundles of this database, in the order of their numbers.
     private(set) var bundles: [Bundle] = []
     /// The snapshots, with the number of changes that they know.
-    private var found: [(file: MailboxPath, weight: Int64)] = []
+    private var found: [(file: MailboxPath, digest: String?, weight: Int64)] = []
     /// The snapshots, the one that knows most first.
-    var snapshots: [MailboxPath] { found.sorted { $0.weight > $1.weight }.map(\.file) }
+    var snapshots: [(file: MailboxPath, digest: String?)] {
+        found.sorted { $0.weight > $1.weight }.map { ($0.file, $0.digest) }
+    }
+    /// The replicas whose files are not taken in.
+    private(set) var refused: [RefusedFiles] = []
+    /// Whether there are statements about members.
+    private(set) var hasStatements = false
     /// What could not be used, and why.
     private(set) var remarks: [String] = []
 
     /// Reads a folder.
     ///
-    /// - parameter store: The database; nil to take whichever there is.
+    /// - parameters:
+    ///     - store: The database; nil to take whichever there is.
+    ///     - replicas: The folders, when they were listed already.
+    ///     - members: The members of the database, whose files are the only ones to be taken in.
     /// - throws: ``StoreError`` of code `wrongPassphrase` when no head can be opened; ``SyncError`` of code
-    ///   `otherStore` when all heads are of another database, `metadataTooNew`; ``MailboxError`` of code
-    ///   `unreachable`.
-    init(_ folder: MailboxTransport, store: StoreID?) throws {
+    ///   `otherStore` when all heads are of another database, `notMember` when members have written them and this store
+    ///   knows of none, `metadataTooNew`; ``MailboxError`` of code `unreachable`.
+    init(
+        _ folder: MailboxTransport, store: StoreID?, replicas: [ReplicaID]? = nil,
+        members: FolderMembers? = nil
+    ) throws {
         self.folder = folder
+        self.members = members
         if let store { folder.expectFiles(of: store) }
-        let replicas = try folder.place.folders().compactMap { Identifier128(hexadecimal: $0) }
+        let replicas = try replicas ?? Self.replicas(in: folder)
         try readHeads(replicas, store)
         for replica in replicas { try readFiles(of: replica, store) }
         bundles.sort { ($0.number, $0.replica) < ($1.number, $1.replica) }
         try excludeUnreadable()
+        if hasStatements && members == nil { remarks.append(Self.strangerRemark(folder)) }
+    }
+
+    /// The replicas that have a folder.
+    static func replicas(in folder: MailboxTransport) throws -> [ReplicaID] {
+        try folder.place.folders().compactMap { Identifier128(hexadecimal: $0) }
+    }
+
+    private static func strangerRemark(_ folder: MailboxTransport) -> String {
+        "\(folder.mailbox.location) has members, and this store is none of them: ask an admin for an invitation"
     }
 
     private mutating func readHeads(_ replicas: [ReplicaID], _ store: StoreID?) throws {
@@ -59,7 +87,7 @@ struct FolderContents {
             let file = FolderPaths(replica).file(FolderPaths.headName)
             let path = folder.place.location(of: file)
             do {
-                let head = try FolderHead.read(file, folder)
+                let head = try FolderHead.open(file, folder)
                 guard head.replica == replica else {
                     remarks.append("\(path): belongs to another replica")
                     continue
@@ -69,11 +97,21 @@ struct FolderContents {
                     remarks.append("\(path): belongs to another database")
                     continue
                 }
-                heads[replica] = head
+                if let refusal = members?.refusal(of: head, replica) {
+                    refused.append(refusal)
+                } else {
+                    heads[replica] = head
+                }
             } catch let error as StoreError where error.code == .missing {
                 continue
+            } catch let closed as FolderHead.Closed {
+                if let members, let store, !folder.isOwn(closed.salt, store) {
+                    refused.append(members.refusal(replica, .keyMissing))
+                    continue
+                }
+                problem = closed.error
+                remarks.append(closed.error.description)
             } catch let error as StoreError {
-                if error.code == .wrongPassphrase { problem = error }
                 remarks.append(error.description)
             } catch let error as SyncError where error.code != .metadataTooNew {
                 remarks.append(error.description)
@@ -83,17 +121,28 @@ struct FolderContents {
         let location = folder.mailbox.location
         // Writing under another passphrase, or beside another database, would make two folders of one.
         if strangers > 0 { throw SyncError(.otherStore, "\(location) holds another database") }
-        if let problem { throw StoreError(.wrongPassphrase, problem.message, path: location) }
+        guard let problem else { return }
+        if members == nil, try holdsStatements(replicas) {
+            throw SyncError(.notMember, Self.strangerRemark(folder))
+        }
+        throw StoreError(.wrongPassphrase, problem.message, path: location)
+    }
+
+    private func holdsStatements(_ replicas: [ReplicaID]) throws -> Bool {
+        try replicas.contains { replica in
+            try folder.place.files(in: FolderPaths(replica).folder).contains { StatementFile.isName($0.name) }
+        }
     }
 
     private mutating func note(
         _ snapshot: FolderHead.File, _ file: MailboxPath, byteCount: Int?
     ) {
+        if members != nil, snapshot.sha256.flatMap(FileDigest.bytes) == nil { return }
         guard FolderPaths.isSnapshot(snapshot.name), byteCount == snapshot.byteCount else {
             remarks.append("\(folder.place.location(of: file)): not complete yet")
             return
         }
-        found.append((file, snapshot.target.values.reduce(0) { $0 &+ $1 }))
+        found.append((file, snapshot.sha256, snapshot.target.values.reduce(0) { $0 &+ $1 }))
     }
 
     private mutating func readFiles(of replica: ReplicaID, _ store: StoreID?) throws {
@@ -108,6 +157,7 @@ struct FolderContents {
         }
         for entry in entries {
             let (name, size) = (entry.name, entry.byteCount)
+            if StatementFile.isName(name) { hasStatements = true }
             guard let number = FolderPaths.number(ofBundle: name) else { continue }
             let place = paths.file(name)
             let path = folder.place.location(of: place)
@@ -116,11 +166,14 @@ struct FolderContents {
                     remarks.append("\(path): not complete yet")
                     continue
                 }
+                // Without a digest it could be anybody's.
+                if members != nil, file.sha256.flatMap(FileDigest.bytes) == nil { continue }
                 bundles.append(
                     Bundle(
                         replica: replica, name: name, number: number, file: place, path: path,
-                        base: file.baseVector, target: file.targetVector, byteCount: size, isListed: true))
-            } else if let bundle = try unlisted(replica, number, place, size, store) {
+                        base: file.baseVector, target: file.targetVector, byteCount: size, isListed: true,
+                        digest: members == nil ? nil : file.sha256))
+            } else if members == nil, let bundle = try unlisted(replica, number, place, size, store) {
                 bundles.append(bundle)
             }
         }
@@ -153,11 +206,18 @@ struct FolderContents {
     private mutating func excludeUnreadable() throws {
         let complaints = Set(heads.values.flatMap(\.unreadable))
         guard !complaints.isEmpty else { return }
-        let folder = folder
+        let (folder, members) = (folder, members)
         try bundles.removeAll { bundle in
             guard complaints.contains(bundle.identity) else { return false }
             do {
-                _ = try BundleFile.inspect(folder.open(bundle.file), path: bundle.path)
+                if let members,
+                    try !members.isShared(SealedFileReader.salt(of: folder.place.open(bundle.file)))
+                {
+                    return true
+                }
+                let (reader, source) = try folder.open(bundle.file, digest: bundle.digest)
+                _ = try BundleFile.inspect(reader, path: bundle.path)
+                try source.check()
                 return false
             } catch let error as MailboxError {
                 throw error
@@ -186,6 +246,9 @@ struct FolderContents {
         return vectors.map { $0[replica] }.max() ?? 0
     }
 
+    /// Takes what is known of the members by now, for the head that is written.
+    mutating func adopt(_ members: FolderMembers?) { self.members = members }
+
     /// Writes the head of this replica.
     ///
     /// - parameter folder: The folder, or one where changes wait.
@@ -195,7 +258,7 @@ struct FolderContents {
         guard let replica = head.replica, let store = head.store else { return }
         head.generation = head.generation.addingSaturated(1)
         try head.write(
-            FolderPaths(replica).file(FolderPaths.headName), folder, store: store,
+            FolderPaths(replica).file(FolderPaths.headName), folder, store: store, by: members?.record.device,
             now: environment.milliseconds())
         heads[replica] = head
     }

@@ -1,5 +1,6 @@
 import CipherStore
 import Foundation
+import SyncMembers
 import SyncWire
 
 /// What a replica says about its files in a folder. Encrypted, like all of them.
@@ -12,6 +13,8 @@ struct FolderHead: Codable, Equatable {
         /// What it knows afterwards.
         let target: [String: Int64]
         let byteCount: Int
+        /// The SHA-256 of the file, in a store with members.
+        var sha256: String?
 
         var baseVector: VersionVector { FolderHead.decode(base) }
         var targetVector: VersionVector { FolderHead.decode(target) }
@@ -25,11 +28,13 @@ struct FolderHead: Codable, Equatable {
     }
 
     static let version = 1
+    /// The version of a head that a device has signed.
+    static let signedVersion = 2
     static let kind = SealedFileKind(rawValue: 2)
     /// More than any head takes: one of 64 bundles and 1,000 replicas has 6 MB.
     static let byteCountMax = 16 << 20
 
-    var format = Self.version
+    private(set) var format = Self.version
     private let storeID: String
     private let replicaID: String
     /// Grows with each head that the replica writes.
@@ -45,12 +50,24 @@ struct FolderHead: Codable, Equatable {
     /// Points of the replica's chain, newest first: they show two files that go on under its identity. Heads of programs
     /// from before have none.
     private var chain: [Point]?
+    /// The device that has signed the head, in a store with members.
+    private var device: String?
+
+    /// What was signed, and the signature, of a head that was read.
+    struct Signed: Equatable {
+        let content: Data
+        let signature: [UInt8]
+    }
+
+    private(set) var signed: Signed?
+    /// The salt of the file that it was read from, which tells the epoch.
+    private(set) var salt: [UInt8]?
 
     /// When it was written, which its file says.
     private(set) var writtenMilliseconds: Int64 = 0
 
     private enum CodingKeys: String, CodingKey {
-        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable, chain
+        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable, chain, device
     }
 
     init(_ greeting: Greeting, vector: VersionVector? = nil) {
@@ -61,6 +78,20 @@ struct FolderHead: Codable, Equatable {
 
     var store: StoreID? { Identifier128(hexadecimal: storeID) }
     var replica: ReplicaID? { Identifier128(hexadecimal: replicaID) }
+
+    /// The device that has signed it.
+    var deviceID: DeviceID? { device.flatMap { Identifier128(hexadecimal: $0) } }
+
+    /// Says which device will sign it; nil for none.
+    mutating func prepare(for device: DeviceID?) {
+        self.device = device?.description
+        format = device == nil ? Self.version : Self.signedVersion
+    }
+
+    /// Notes what its file says.
+    mutating func note(writtenMilliseconds: Int64, signed: Signed?, salt: [UInt8]?) {
+        (self.writtenMilliseconds, self.signed, self.salt) = (writtenMilliseconds, signed, salt)
+    }
 
     /// The points of the replica's chain that it tells.
     var points: [ChainPoint] {
@@ -91,51 +122,6 @@ struct FolderHead: Codable, Equatable {
         }
         return result
     }
-
-    /// Reads a head.
-    ///
-    /// - throws: ``StoreError`` for the file; ``SyncError`` of code `invalidBundle` for its content.
-    static func read(_ file: MailboxPath, _ folder: MailboxTransport) throws -> FolderHead {
-        let path = folder.place.location(of: file)
-        let file = try SealedFileReader(
-            folder.place.open(file), path: path, kind: kind, opening: folder.secret)
-        guard file.byteCount <= byteCountMax else {
-            throw SyncError(.invalidBundle, "\(path): longer than \(byteCountMax) bytes")
-        }
-        var data = Data()
-        while let piece = try file.next() { data.append(piece) }
-        do {
-            var head = try JSONDecoder().decode(FolderHead.self, from: data)
-            guard head.format == version else {
-                throw SyncError(
-                    .metadataTooNew,
-                    "\(path): the folder has format \(head.format), and this program knows \(version)")
-            }
-            guard head.store != nil, head.replica != nil else {
-                throw SyncError(.invalidBundle, "\(path): names no replica")
-            }
-            head.writtenMilliseconds = file.createdMilliseconds ?? 0
-            return head
-        } catch let error as SyncError {
-            throw error
-        } catch {
-            throw SyncError(.invalidBundle, "\(path): its content is not that of a head")
-        }
-    }
-
-    /// Writes the head in the place of the one before.
-    func write(_ file: MailboxPath, _ folder: MailboxTransport, store: StoreID, now: Int64) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        let data = try encoder.encode(self)
-        _ = try folder.place.write(file, replacing: true) { sink in
-            let file = try SealedFileWriter(
-                kind: Self.kind, lock: folder.lock(store),
-                now: Date(timeIntervalSince1970: Double(now) / 1000), output: sink)
-            try data.withUnsafeBytes { try file.write($0) }
-            try file.end()
-        }
-    }
 }
 
 extension Identifier128 {
@@ -146,68 +132,5 @@ extension Identifier128 {
             let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
         else { return nil }
         self.init(high: high, low: low)
-    }
-}
-
-/// The names of a replica's files in a folder.
-struct FolderPaths {
-    static let headName = "head"
-    static let bundleSuffix = ".bundle"
-    static let snapshotSuffix = ".csa"
-
-    let replica: ReplicaID
-
-    init(_ replica: ReplicaID) { self.replica = replica }
-
-    /// The subfolder of the replica.
-    var folder: String { replica.description }
-
-    func file(_ name: String) -> MailboxPath { MailboxPath(folder: folder, name: name) }
-
-    /// A name that was never used before: bundles never change.
-    static func bundleName(_ number: Int64, _ random: UInt64) -> String {
-        digits(number) + "-" + hexadecimal(random) + bundleSuffix
-    }
-
-    static func snapshotName(_ milliseconds: Int64, _ random: UInt64) -> String {
-        digits(milliseconds) + "-" + hexadecimal(random) + snapshotSuffix
-    }
-
-    /// The number in the name of a bundle; nil for other names, such as those that Dropbox and
-    /// Syncthing give to conflicting copies, and for temporary ones.
-    static func number(ofBundle name: String) -> Int64? {
-        guard name.hasSuffix(bundleSuffix) else { return nil }
-        return number(name.dropLast(bundleSuffix.count))
-    }
-
-    static func isSnapshot(_ name: String) -> Bool {
-        name.hasSuffix(snapshotSuffix) && number(name.dropLast(snapshotSuffix.count)) != nil
-    }
-
-    private static func number(_ stem: Substring) -> Int64? {
-        let parts = stem.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].utf8.count == 16, parts[1].utf8.count == 16,
-            parts[0].utf8.allSatisfy({ (48...57).contains($0) }), parts[1].allSatisfy(\.isHexDigit)
-        else { return nil }
-        return Int64(parts[0])
-    }
-
-    private static func digits(_ number: Int64) -> String {
-        let text = String(max(0, number))
-        return String(repeating: "0", count: max(0, 16 - text.count)) + text
-    }
-
-    private static func hexadecimal(_ number: UInt64) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - text.count) + text
-    }
-
-    /// Whether a name is that of a file that a writer did not finish, which a ``LocalFolder`` gives.
-    static func isLeftover(_ name: String) -> Bool {
-        let marks = [".sealed-", ".archive-"].compactMap { name.range(of: $0) }
-        guard let mark = marks.first else { return false }
-        let stem = String(name[..<mark.lowerBound])
-        return (stem == headName || number(ofBundle: stem) != nil || isSnapshot(stem))
-            && name[mark.upperBound...].prefix(1).allSatisfy(\.isHexDigit)
     }
 }

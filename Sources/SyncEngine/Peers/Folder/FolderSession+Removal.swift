@@ -21,6 +21,14 @@ extension FolderSession {
         }
     }
 
+    /// Removes all that this file has written under an identity that it gives up, but for statements: those are anybody's.
+    func removeFiles(of former: ReplicaID) {
+        let paths = FolderPaths(former)
+        let files = (try? folder.place.files(in: paths.folder)) ?? []
+        folder.place.remove(
+            files.map(\.name).filter { !StatementFile.isName($0) }.map { paths.file($0) })
+    }
+
     /// Removes what this replica wrote and no longer lists. The head that lists the rest is written.
     func tidy(_ paths: FolderPaths, _ head: FolderHead) {
         let listed = Set(head.bundles.map(\.name) + [head.snapshot?.name].compactMap { $0 })

@@ -1,4 +1,5 @@
 import CipherStore
+import SyncMembers
 import SyncWire
 
 /// Synchronizes through a folder that files go through: on a stick, or kept equal on several
@@ -58,8 +59,19 @@ public struct FolderReport: Equatable, Sendable {
     public internal(set) var isCompacted = false
     /// Files that could not be used, and why. They are tried again the next time.
     public internal(set) var remarks: [String] = []
+    /// What this store may do; nil when the database has no members, or this store is none of them.
+    public internal(set) var role: MemberRole?
+    /// The replicas whose files were not taken in, because of who wrote them. Empty in a database without members.
+    public internal(set) var refused: [RefusedFiles] = []
+    /// How many changes of this replica were not sent, because it may not write, and why; nil when all were.
+    public internal(set) var unsent: UnsentChanges?
     /// The former replica id of this store, if it turned out to be copied or restored and got a new id.
     public internal(set) var renewedReplica: ReplicaID?
     /// Why the contact could not be noted for the status, although the changes were exchanged; nil when it was.
     public internal(set) var unrecordedReason: String?
+
+    /// All that is to be said about it, in sentences: the ``remarks``, whose files were ``refused``, and what is ``unsent``.
+    public var notes: [String] {
+        remarks + refused.map(\.description) + (unsent.map { [$0.description] } ?? [])
+    }
 }

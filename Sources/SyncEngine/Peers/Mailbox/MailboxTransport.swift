@@ -1,4 +1,5 @@
 import CipherStore
+import SyncMembers
 import SyncWire
 
 /// Synchronizes through a ``Mailbox``: a place that keeps files, and that no replica has to trust.
@@ -33,7 +34,9 @@ public struct MailboxTransport: Sendable {
     /// an edit with `n` files, and not with `n` times `n`. More than a day counts as a day.
     public var acknowledgementSeconds = 0.0
 
-    private let passphrase: SharedPassphrase
+    private var passphrase: SharedPassphrase
+    /// The epoch in which files are written, in a store with members.
+    private var epoch: StatementID?
 
     /// Makes a transport.
     ///
@@ -69,18 +72,52 @@ public struct MailboxTransport: Sendable {
     /// Says whose files matter: those of other databases can't keep them from being opened.
     func expectFiles(of store: StoreID) { passphrase.expect(group: store.bytes) }
 
-    func lock(_ store: StoreID) -> ArchiveLock { ArchiveLock(passphrase, group: store.bytes) }
+    /// What locks the files that are written.
+    func lock(_ store: StoreID) -> ArchiveLock {
+        guard let epoch else { return ArchiveLock(passphrase, group: store.bytes) }
+        return ArchiveLock(passphrase, salt: epoch.fileSalt)
+    }
+
+    /// The same, which opens files of epochs, too. The transport that an app has does not learn the keys.
+    func opening(_ epochs: [[UInt8]: Secret]) -> MailboxTransport {
+        var transport = self
+        transport.passphrase = SharedPassphrase(passphrase, groups: epochs)
+        return transport
+    }
+
+    /// The same, which writes in an epoch that it opens.
+    func writing(in epoch: StatementID) -> MailboxTransport {
+        var transport = self
+        transport.epoch = epoch
+        return transport
+    }
+
+    /// Whether a salt is that of the files under the mailbox's own passphrase.
+    func isOwn(_ salt: [UInt8]?, _ store: StoreID) -> Bool {
+        salt == nil || salt == SharedPassphrase.salt(ofFilesOf: store.bytes)
+    }
 
     /// Opens a bundle.
     ///
     /// - throws: ``StoreError`` for the file; ``MailboxError`` of code `unreachable`.
     func open(_ bundle: MailboxPath) throws -> SealedFileReader {
-        let source = try place.open(bundle)
+        try open(bundle, digest: nil).reader
+    }
+
+    /// Opens a bundle whose bytes have to be those that were signed.
+    ///
+    /// - parameter digest: The SHA-256; nil when any bytes are right.
+    func open(
+        _ bundle: MailboxPath, digest: String?
+    ) throws -> (reader: SealedFileReader, source: DigestedSource) {
+        let source = DigestedSource(try place.open(bundle), expected: digest)
         let location = place.location(of: bundle)
         guard try SealedFileReader.isSealed(source) else {
             throw StoreError(
                 .encryptionMismatch, "the file is not encrypted, or is no bundle", path: location)
         }
-        return try SealedFileReader(source, path: location, kind: BundleFile.kind, opening: secret)
+        return (
+            try SealedFileReader(source, path: location, kind: BundleFile.kind, opening: secret), source
+        )
     }
 }

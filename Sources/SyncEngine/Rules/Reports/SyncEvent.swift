@@ -34,6 +34,8 @@ public enum SyncEvent: Sendable, Equatable {
     case clockSkewed(milliseconds: Int64)
     /// Tables differ from what was tracked, and the tracking followed.
     case schemaChanged
+    /// Files of a replica were not taken in, because of who wrote them.
+    case filesRefused(replica: ReplicaID, reason: String)
 
     /// One of each, for the list of all names and fields.
     static let examples: [SyncEvent] = [
@@ -43,7 +45,7 @@ public enum SyncEvent: Sendable, Equatable {
         .rowsParked(count: 1),
         .rowsUnparked(count: 1), .identityRenewed(replica: ReplicaID(high: 0, low: 0)),
         .diverged(tableCount: 1, rowCount: 2, isRepaired: true), .clockSkewed(milliseconds: 1),
-        .schemaChanged,
+        .schemaChanged, .filesRefused(replica: ReplicaID(high: 0, low: 0), reason: ""),
     ]
 
     /// The stable name: the message of the log line.
@@ -62,6 +64,7 @@ public enum SyncEvent: Sendable, Equatable {
         case .diverged: "divergence.found"
         case .clockSkewed: "clock.skewed"
         case .schemaChanged: "schema.changed"
+        case .filesRefused: "files.refused"
         }
     }
 
@@ -69,7 +72,7 @@ public enum SyncEvent: Sendable, Equatable {
     public var level: Logger.Level {
         switch self {
         case .failed, .unrecorded, .diverged: .error
-        case .conflictsFound, .rowsParked, .clockSkewed, .identityRenewed: .warning
+        case .conflictsFound, .rowsParked, .clockSkewed, .identityRenewed, .filesRefused: .warning
         case .finished, .schemaChanged: .info
         case .started, .folded, .applied, .rowsUnparked: .debug
         }
@@ -97,6 +100,7 @@ public enum SyncEvent: Sendable, Equatable {
             ["tables": "\(tables)", "rows": "\(rows)", "repaired": "\(isRepaired)"]
         case .clockSkewed(let milliseconds): ["milliseconds": "\(milliseconds)"]
         case .schemaChanged: [:]
+        case .filesRefused(let replica, let reason): ["refused": "\(replica)", "reason": "\(reason)"]
         }
     }
 }

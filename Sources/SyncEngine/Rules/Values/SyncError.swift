@@ -26,6 +26,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case invalidBundle
         /// A bundle shows that this file or the sender's is a copy of another one.
         case forkedReplica
+        /// The database has members, and this store is none of them, or its role does not allow it.
+        case notMember
         /// Somebody retired the replica.
         case retiredReplica
         /// Other replicas forgot deletions that this one does not know: only a bundle of everything can be

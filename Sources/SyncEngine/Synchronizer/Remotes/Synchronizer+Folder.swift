@@ -61,5 +61,11 @@ extension Synchronizer {
 }
 
 extension FolderReport: ObservedReport {
+    /// What was not exchanged because of who wrote it, for the status of the store.
+    var refusal: SyncError? {
+        let words = (unsent.map { [$0.description] } ?? []) + refused.prefix(5).map(\.description)
+        return words.isEmpty ? nil : SyncError(.notMember, words.joined(separator: "; "))
+    }
+
     var renewedReplicas: [ReplicaID] { renewedReplica.map { [$0] } ?? [] }
 }

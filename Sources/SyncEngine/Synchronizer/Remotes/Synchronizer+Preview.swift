@@ -31,7 +31,7 @@ extension Synchronizer {
         return preview
     }
 
-    /// Does the same for a mailbox. Only the heads are read.
+    /// Does the same for a mailbox. Only the heads are read, and new statements about members, which are kept.
     ///
     /// - throws: As ``preview(_:with:)-(_,Transport)``; `StoreError` of code `wrongPassphrase`; ``MailboxError`` of
     ///   code `unreachable`.
@@ -39,7 +39,10 @@ extension Synchronizer {
         _ direction: SyncDirection = .both, with mailbox: MailboxTransport
     ) throws -> SyncPreview {
         let here = try peer.outlook()
-        let contents = try FolderContents(mailbox, store: here.store)
+        var mailbox = mailbox
+        let replicas = try FolderContents.replicas(in: mailbox)
+        let members = try peer.meetMembers(replicas, &mailbox)
+        let contents = try FolderContents(mailbox, store: here.store, replicas: replicas, members: members)
         var known = VersionVector()
         for bundle in contents.bundles { known.join(bundle.target) }
         var preview = SyncPreview()

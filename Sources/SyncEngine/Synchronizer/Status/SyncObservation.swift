@@ -10,6 +10,8 @@ protocol ObservedReport {
     var divergence: Divergence? { get }
     /// Why the remote did not take what was changed here.
     var refusal: SyncError? { get }
+    /// The replicas whose files were not taken in.
+    var refused: [RefusedFiles] { get }
     /// Why the contact could not be noted.
     var unrecordedReason: String? { get set }
 }
@@ -24,6 +26,8 @@ extension ObservedReport {
     var divergence: Divergence? { nil }
     /// Nor has it bounds.
     var refusal: SyncError? { nil }
+    /// Of a remote that is a replica, the changes are refused, and no files.
+    var refused: [RefusedFiles] { [] }
 
     fileprivate var clockAheadMilliseconds: Int64 { pulled?.skewMilliseconds ?? 0 }
 }
@@ -79,6 +83,9 @@ struct SyncObservation {
                     tableCount: divergence.tables.count, rowCount: divergence.rowCount,
                     isRepaired: divergence.isRepaired))
             metrics?.count(.divergences, 1)
+        }
+        for files in report.refused {
+            log(.filesRefused(replica: files.replica, reason: files.reason.rawValue))
         }
         let transfers = [(SyncDirection.pull, report.pulled), (.push, report.pushed)]
         var rows: Int64 = 0

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SyncEngine
 import SyncHTTP
 
 /// What lets one person or device into a channel, once: `cipherstore-relay://relay.example:7444/1f…?fp=9c…#5d…`.
@@ -70,11 +71,25 @@ public struct RelayLink: Equatable, Sendable, LosslessStringConvertible {
     private struct Content: Codable {
         let channel: RelayChannelID
         let key: String
+        /// The founding statement and the keys of a device for one use, in a database with members.
+        var founding: String?
+        var device: String?
+
+        /// What makes the store a device of a member; nil in a database without members.
+        func membership() throws -> MembershipInvitation? {
+            guard founding != nil || device != nil else { return nil }
+            let bytes = [founding, device].compactMap { $0 }.flatMap { ByteText.bytes(hex: $0) ?? [] }
+            return try MembershipInvitation(rawRepresentation: bytes)
+        }
     }
 
-    /// Seals what lets somebody into a channel.
-    func seal(_ channel: RelayChannel) throws -> Data {
-        let content = Content(channel: channel.id, key: channel.key.secretText)
+    /// Seals what lets somebody into a channel, and makes a member of the store.
+    func seal(_ channel: RelayChannel, _ membership: MembershipInvitation? = nil) throws -> Data {
+        var content = Content(channel: channel.id, key: channel.key.secretText)
+        if let bytes = membership?.rawRepresentation {
+            content.founding = ByteText.hex(bytes.prefix(32))
+            content.device = ByteText.hex(bytes.dropFirst(32))
+        }
         return try ChaChaPoly.seal(
             RelayJSON.encode(content), using: sealingKey, authenticating: invitation.bytes
         ).combined
@@ -83,7 +98,9 @@ public struct RelayLink: Equatable, Sendable, LosslessStringConvertible {
     /// Opens what the relay handed out.
     ///
     /// - throws: ``RelayError`` of code `forgedInvitation` when it was not made with this link.
-    func open(_ handed: RelayInvitation) throws -> RelayChannel {
+    func open(
+        _ handed: RelayInvitation
+    ) throws -> (channel: RelayChannel, membership: MembershipInvitation?) {
         let forged = RelayError(
             .forgedInvitation,
             "what the relay keeps under the invitation was not sealed by who made the link",
@@ -91,9 +108,10 @@ public struct RelayLink: Equatable, Sendable, LosslessStringConvertible {
         guard let box = try? ChaChaPoly.SealedBox(combined: handed.sealed),
             let plain = try? ChaChaPoly.open(box, using: sealingKey, authenticating: invitation.bytes),
             let content = try? RelayJSON.decode(Content.self, from: Array(plain)),
-            let key = RelayChannelKey(secretText: content.key), content.channel == handed.channel
+            let key = RelayChannelKey(secretText: content.key), content.channel == handed.channel,
+            case .success(let membership) = Result(catching: content.membership)
         else { throw forged }
-        return RelayChannel(id: content.channel, key: key)
+        return (RelayChannel(id: content.channel, key: key), membership)
     }
 
     private var sealingKey: SymmetricKey {

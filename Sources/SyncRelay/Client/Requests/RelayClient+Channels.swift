@@ -1,4 +1,5 @@
 import Foundation
+import SyncEngine
 
 extension RelayClient {
     // MARK: Channels
@@ -58,21 +59,26 @@ extension RelayClient {
     /// - parameters:
     ///     - channel: The channel that it lets somebody into.
     ///     - seconds: How long it can be used: up to 30 days.
+    ///     - membership: What makes the store of whoever uses it a device of a member, in a database with members.
     /// - returns: The link that uses it, once.
     /// - throws: ``RelayError``.
-    public func invite(to channel: RelayChannel, seconds: Int64) throws -> RelayLink {
+    public func invite(
+        to channel: RelayChannel, seconds: Int64, membership: MembershipInvitation? = nil
+    ) throws -> RelayLink {
         let link = RelayLink(address: address)
-        try leave(link, to: channel, seconds: seconds)
+        try leave(link, to: channel, seconds: seconds, membership: membership)
         return link
     }
 
     /// Leaves what a link opens, again if it was handed out.
     ///
     /// - throws: ``RelayError``.
-    package func leave(_ link: RelayLink, to channel: RelayChannel, seconds: Int64) throws {
+    package func leave(
+        _ link: RelayLink, to channel: RelayChannel, seconds: Int64, membership: MembershipInvitation? = nil
+    ) throws {
         let deposit: RelayInvitationDeposit
         do {
-            deposit = try RelayInvitationDeposit(sealed: link.seal(channel), seconds: seconds)
+            deposit = try RelayInvitationDeposit(sealed: link.seal(channel, membership), seconds: seconds)
         } catch let problem as RelayProblem {
             throw RelayError(.failed, problem.message)
         }
@@ -102,7 +108,14 @@ extension RelayClient {
     /// - parameter link: The link. Its address has to be this client's.
     /// - returns: The channel that it lets into.
     /// - throws: ``RelayError``: `noSuchInvitation`, `forgedInvitation`, `unreachable`, ….
-    public func take(_ link: RelayLink) throws -> RelayChannel {
+    public func take(_ link: RelayLink) throws -> RelayChannel { try takeWithMembership(link).channel }
+
+    /// Uses a link up, which may also make the store a device of a member.
+    ///
+    /// - throws: As ``take(_:)``.
+    public func takeWithMembership(
+        _ link: RelayLink
+    ) throws -> (channel: RelayChannel, membership: MembershipInvitation?) {
         var request = RelayRequest(
             kind: .invitation, method: "POST", path: "/v1/invitations/\(link.invitation)")
         request.accepted = [404]

@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import SyncEngine
+import SyncMembers
 
 /// What has to hold of the folder that a remote names.
 enum FolderRemote {
@@ -57,6 +58,12 @@ struct FolderExchange {
     /// Whether the line says which remote it is of.
     let isLabelled: Bool
 
+    private struct Refused: Encodable {
+        let replica: String
+        let member: String?
+        let reason: String
+    }
+
     private struct Document: Encodable {
         let messageType: String?
         let time: String?
@@ -71,6 +78,12 @@ struct FolderExchange {
         let replicas: Int
         let compacted: Bool
         let remarks: [String]
+        /// What this store may do, in a database with members.
+        let role: String?
+        /// The replicas whose files were not taken in, and why.
+        let refused: [Refused]?
+        /// How many changes are not sent, because this store may not write.
+        let unsent: Int64?
         /// The requests to a bucket, which cost money.
         let requests: Int?
         let seconds: Double
@@ -123,7 +136,14 @@ struct FolderExchange {
             pushed: report.pushed?.rowCount ?? 0, conflicts: report.pulled?.conflictCount ?? 0,
             parked: report.pulled?.parkedCount ?? 0, bytesPulled: report.pulled?.byteCount ?? 0,
             bytesPushed: report.pushed?.byteCount ?? 0, replicas: report.replicas.count,
-            compacted: report.isCompacted, remarks: report.remarks,
+            compacted: report.isCompacted, remarks: report.remarks, role: report.role?.description,
+            refused: report.refused.isEmpty
+                ? nil
+                : report.refused.map {
+                    Refused(
+                        replica: $0.replica.description, member: $0.member?.text, reason: $0.reason.rawValue)
+                },
+            unsent: report.unsent?.count,
             requests: opened.requestCount.map { $0() - earlier },
             seconds: (seconds * 1000).rounded() / 1000)
         if !output.isSilent(report.pulled, report.pushed) {
@@ -179,11 +199,12 @@ struct FolderExchange {
                 "this store was replica \(old.shortDescription) and is a new one: its file is a copy, or was restored from an older one"
             )
         }
-        for remark in report.remarks { context.note(remark) }
+        for note in report.notes { context.note(note) }
         if let reason = report.unrecordedReason {
             context.note("the changes were exchanged, but the contact could not be noted: \(reason)")
         }
         let status = context.parkedRemark(report.pulled?.parkedCount ?? 0, options.store)
-        return report.remarks.isEmpty && report.unrecordedReason == nil ? status : .attention
+        let isDone = report.remarks.isEmpty && report.unsent == nil && report.unrecordedReason == nil
+        return isDone ? status : .attention
     }
 }

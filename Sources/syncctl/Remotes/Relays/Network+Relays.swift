@@ -68,11 +68,11 @@ struct RelayJoining: Invitation {
     func join(at path: String, passphrase: borrowing Passphrase, _ context: CommandContext) throws {
         Interruption.listen()
         let client = Network.client(of: link.address)
-        let channel = try client.take(link)
+        let (channel, membership) = try client.takeWithMembership(link)
         do {
-            try begin(channel, at: path, passphrase: passphrase, context)
+            try begin(channel, membership, at: path, passphrase: passphrase, context)
         } catch {
-            release(channel)
+            release(channel, membership)
             throw error
         }
         // The store is whole, whatever becomes of this.
@@ -83,7 +83,7 @@ struct RelayJoining: Invitation {
         do {
             let (relay, _) = try Network.opened(book.relay(), of: synchronizer)
             let report = try synchronizer.run(.both, relay.transport)
-            for remark in try report.remarks + relay.conclude() { context.note(remark) }
+            for remark in try report.notes + relay.conclude() { context.note(remark) }
         } catch {
             context.note("joined, but the first synchronization failed: \(error)")
         }
@@ -91,13 +91,16 @@ struct RelayJoining: Invitation {
     }
 
     private func begin(
-        _ channel: RelayChannel, at path: String, passphrase: borrowing Passphrase, _ context: CommandContext
+        _ channel: RelayChannel, _ membership: MembershipInvitation?, at path: String,
+        passphrase: borrowing Passphrase, _ context: CommandContext
     ) throws {
         let known = KnownRelay(name: RelayBook.defaultName, address: link.address, channel: channel)
         let transport = try channel.key.transport(through: Network.mailbox(known, store: path))
         let progress = PageProgress(context)
         do {
-            try Synchronizer.join(transport, at: path, passphrase: passphrase, progress: progress.update)
+            try Synchronizer.join(
+                transport, at: path, passphrase: passphrase, invitation: membership, progress: progress.update
+            )
         } catch let error as SyncError where error.code == .snapshotMissing {
             throw Failure(
                 "the relay holds no snapshot that a replica could begin with",
@@ -107,12 +110,12 @@ struct RelayJoining: Invitation {
     }
 
     /// Gives the link back, so that this can be repeated. Tried once.
-    private func release(_ channel: RelayChannel) {
+    private func release(_ channel: RelayChannel, _ membership: MembershipInvitation?) {
         var options = RelayClient.Options()
         options.attemptCountMax = 1
         options.connectSeconds = 5
         options.silenceSeconds = 5
         let client = RelayClient(link.address, options: options)
-        try? client.leave(link, to: channel, seconds: Self.restoredSeconds)
+        try? client.leave(link, to: channel, seconds: Self.restoredSeconds, membership: membership)
     }
 }

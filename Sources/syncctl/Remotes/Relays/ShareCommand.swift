@@ -17,6 +17,10 @@ struct ShareCommand: ParsableCommand {
             store, so send it a way that others do not see. The relay keeps sealed files and has no key; the key of the \
             channel stays in the store.
 
+            A new channel has members: this store's is the first, an admin, and each link adds one, called by --label, who is \
+            a writer unless --role says otherwise. syncctl member lists and removes them. The first time, it also prints \
+            a recovery key, which makes a new admin when none is left.
+
             New replicas begin from a snapshot in the channel, a copy of the whole store, tables that are not tracked \
             too. It is sent when there is none; --snapshot sends a fresh one.
 
@@ -29,6 +33,7 @@ struct ShareCommand: ParsableCommand {
               syncctl share notes.db --relay https://relay.example:7444 \\
                 --fingerprint 9c56cc51…            # as syncctl relay printed it
               syncctl share notes.db --label anna --expires 7d --qr
+              syncctl share notes.db --label ben --role reader
               syncctl init notes.db --join -       # there, with the link
             """)
 
@@ -45,8 +50,18 @@ struct ShareCommand: ParsableCommand {
     )
     var fingerprint: String?
 
-    @Option(help: "Whom the link is for, in what is printed.")
+    @Option(help: "Whom the link is for: what the new member is called.")
     var label: String?
+
+    @Option(help: "What the new member may do: reader, writer or admin (default: writer).")
+    var role: RoleArgument?
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp(
+            "What the first member is called, whose store this is (default: the user's name).",
+            valueName: "name"))
+    var ownName: String?
 
     @Option(
         help: ArgumentHelp("How long the link can be used: 15m, 2h or 7d, up to 30d.", valueName: "time"))
@@ -104,6 +119,9 @@ struct ShareCommand: ParsableCommand {
         let isNew: Bool
         let pushed: Int64
         let snapshot: Bool
+        let member: String?
+        let role: String?
+        let recoveryKey: String?
     }
 
     func run() throws {
@@ -112,18 +130,26 @@ struct ShareCommand: ParsableCommand {
             let admission = try admissionFile.map { try RelayAdmission.token(in: $0) }
             let synchronizer = try Synchronizer(existing: context.open(options))
             Interruption.listen()
+            let isFirst = try isFirstPlace(synchronizer)
             let (known, isNew) = try relay(synchronizer, admission)
             let (relay, mailbox) = try Network.opened(known, of: synchronizer)
+            let members = ChannelMembers(synchronizer, label: label, role: role?.role, ownName: ownName)
+            let recovery = try isFirst ? members.found(context) : nil
+            let invitation = try members.invite(store: CommandWords.path(options.store), context) {
+                try announce(synchronizer, relay, context)
+            }
             let (report, isSnapshotSent) = try send(synchronizer, relay, mailbox, context)
             let time = InviteCommand.milliseconds(expires) ?? 86_400_000
             let link = try Network.client(of: known.address).invite(
-                to: known.channel, seconds: seconds(time) ?? 86_400)
+                to: known.channel, seconds: seconds(time) ?? 86_400, membership: invitation)
             let end = Int64(Date().timeIntervalSince1970 * 1000) + time
             try context.print(
                 Document(
                     store: options.store, relay: known.address.url, name: known.name, label: label,
                     link: link.description, expires: HumanFormat.timestamp(end), isNew: isNew,
-                    pushed: report.pushed?.rowCount ?? 0, snapshot: isSnapshotSent),
+                    pushed: report.pushed?.rowCount ?? 0, snapshot: isSnapshotSent,
+                    member: invitation.map { _ in members.name },
+                    role: invitation.map { _ in members.role.description }, recoveryKey: recovery),
                 text: link.description)
             if showsQRCode { try context.printQRCode(of: link.description) }
             let whom = label.map { "for \($0), " } ?? ""
@@ -132,6 +158,14 @@ struct ShareCommand: ParsableCommand {
             context.note("  syncctl init <store> --join -     (and give it the link)")
             return .success
         }
+    }
+
+    /// Whether no relay, folder or bucket has carried the store yet, so that members shut out no replica that meets it there.
+    private func isFirstPlace(_ synchronizer: Synchronizer) throws -> Bool {
+        try RelayBook(synchronizer).relays().isEmpty
+            && !synchronizer.rememberedRemotes().contains { remote in
+                ["dir:", "s3:"].contains { remote.location.hasPrefix($0) || remote.name.hasPrefix($0) }
+            }
     }
 
     // MARK: The relay
@@ -214,15 +248,20 @@ struct ShareCommand: ParsableCommand {
             ], status: .remoteRefused)
     }
 
+    /// Brings here what members have said, before somebody else is added to them.
+    private func announce(
+        _ synchronizer: Synchronizer, _ relay: OpenedRelay, _ context: CommandContext
+    ) throws {
+        for remark in try synchronizer.run(.pull, relay.transport).notes { context.note(remark) }
+    }
+
     /// Brings the channel and the store together, and sees that new replicas can begin from it.
     private func send(
         _ synchronizer: Synchronizer, _ relay: OpenedRelay, _ mailbox: RelayMailbox, _ context: CommandContext
     ) throws -> (report: FolderReport, isSnapshotSent: Bool) {
         let report = try synchronizer.run(.both, relay.transport)
-        for remark in report.remarks { context.note(remark) }
-        let hasSnapshot = try mailbox.folders().contains { folder in
-            try mailbox.files(in: folder).contains { $0.name.hasSuffix(".csa") }
-        }
+        for remark in report.notes { context.note(remark) }
+        let hasSnapshot = try synchronizer.hasSnapshot(in: relay.transport)
         let isDue = snapshot || !hasSnapshot
         if isDue {
             let progress = PageProgress(context)

@@ -1,0 +1,68 @@
+import CipherStore
+import Foundation
+import SyncMembers
+import SyncWire
+
+/// The statements about members that a store knows, and which of them founded the membership.
+///
+/// Copies of the file keep them: they are signed, and say nothing that a member may not know.
+enum StatementLedger {
+    static let schema = """
+        CREATE TABLE _sync_statement (
+            id INTEGER PRIMARY KEY,
+            name BLOB NOT NULL UNIQUE,
+            content BLOB NOT NULL,
+            at INTEGER NOT NULL
+        );
+
+        """
+
+    private static let foundingSetting = "membership.founding"
+
+    /// The name of the founding statement; nil in a store without members.
+    static func founding(_ db: Database) throws -> StatementID? {
+        guard try db.tableExists("_sync_statement", in: "main"),
+            let data = try SyncSetting.data(db, foundingSetting)
+        else { return nil }
+        guard let id = StatementID(Array(data)) else {
+            throw SyncError(
+                .damagedMetadata, "the setting \(foundingSetting) is no name of a statement")
+        }
+        return id
+    }
+
+    /// Notes which statement founded the membership. Statements of another one are forgotten.
+    static func setFounding(_ db: Database, _ founding: StatementID) throws {
+        if try self.founding(db) != founding { try db.execute(sql: "DELETE FROM _sync_statement") }
+        try SyncSetting.set(db, foundingSetting, Data(founding.bytes))
+    }
+
+    /// The statements. They were checked when they came.
+    static func loadAll(_ db: Database) throws -> [SignedStatement] {
+        try db.rows("SELECT content FROM _sync_statement ORDER BY id") { row in
+            let content: Data = try row.decodeStrictly(atIndex: 0)
+            do { return try SignedStatement(kept: Array(content)) } catch let error as MembershipError {
+                throw SyncError(.damagedMetadata, "a statement about members is damaged: \(error.message)")
+            }
+        }
+    }
+
+    /// When each came to be known here, in milliseconds of Unix time.
+    static func times(_ db: Database) throws -> [StatementID: Int64] {
+        var times: [StatementID: Int64] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT name, at FROM _sync_statement") {
+            let name: Data = try row.decode(atIndex: 0)
+            if let id = StatementID(Array(name)) { times[id] = try row.decode(atIndex: 1) }
+        }
+        return times
+    }
+
+    /// Keeps statements. Those that are kept already stay as they are.
+    static func add(_ db: Database, _ statements: [SignedStatement], at milliseconds: Int64) throws {
+        for statement in statements {
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO _sync_statement (name, content, at) VALUES (?, ?, ?)",
+                arguments: [Data(statement.id.bytes), Data(statement.bytes), milliseconds])
+        }
+    }
+}

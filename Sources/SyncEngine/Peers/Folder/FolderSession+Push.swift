@@ -1,0 +1,142 @@
+import CipherStore
+import Foundation
+import SyncMembers
+import SyncWire
+
+/// What a replica writes.
+extension FolderSession {
+    /// A head is written anew when it is a day old.
+    private static var headMillisecondsMax: Int64 { 86_400_000 }
+
+    /// Writes what others lack. A place that can do that shows a bundle, the head that lists it, and the removal of what
+    /// they replace at once: who sees a bundle without its head can't rely on it, and would write its changes again.
+    mutating func pushAtOnce(
+        _ contents: FolderContents, _ greeting: Greeting, _ report: inout FolderReport
+    ) throws {
+        let place = folder
+        folder = place.batching()
+        defer { folder = place }
+        try push(contents, greeting, &report)
+        try folder.place.commit()
+    }
+
+    private mutating func push(
+        _ contents: FolderContents, _ greeting: Greeting, _ report: inout FolderReport
+    ) throws {
+        guard try prepareMembers(contents, greeting, &report) else { return }
+        var contents = contents
+        contents.adopt(members)
+        let paths = FolderPaths(greeting.replica)
+        var head = contents.heads[greeting.replica] ?? FolderHead(greeting)
+        head.prepare(for: members?.record.device?.card.id)
+        head.vector = FolderHead.encode(greeting.vector)
+        head.points = greeting.facts.chains[greeting.replica] ?? []
+        // A complaint lasts until the bundle is gone or could be read.
+        let present = Set(contents.bundles.map(\.identity))
+        head.unreadable = unreadable.union(
+            head.unreadable.filter { present.contains($0) && !isCovered($0, contents, greeting.vector) }
+        ).sorted()
+        let usable = contents.bundles.filter {
+            !unreadable.contains($0.identity) && !forked.contains($0.identity)
+        }
+        head.bundles.removeAll { file in
+            !usable.contains { $0.replica == greeting.replica && $0.name == file.name }
+        }
+        // What cannot be taken in before its file gives way is told by nobody else either.
+        let reachable = contents.reachable(without: unreadable.union(forked))
+        if let role = members?.role, role < .writer {
+            try keepToItself(&head, reachable, greeting, &report)
+        } else if isCompactionDue(usable, reachable, greeting) {
+            try write(since: VersionVector(), &head, paths, greeting, &report)
+            report.isCompacted = true
+        } else if !reachable.covers(greeting.vector) {
+            try write(since: reachable, &head, paths, greeting, &report)
+        }
+        removeReplaced(&head, usable, greeting.replica)
+        if isDue(head, contents.heads[greeting.replica]) {
+            try contents.write(&head, through: folder, environment)
+        }
+        tidy(paths, head)
+    }
+
+    /// Whether a head is written: it says something new, or is so old that others could take its replica for gone.
+    private func isDue(_ head: FolderHead, _ former: FolderHead?) -> Bool {
+        // A newcomer would not get the key of a head in an epoch that does not count any more.
+        if let former, let members, !members.isShared(former.salt) { return true }
+        guard var former, head != former else {
+            return former == nil || age(of: head) > Self.headMillisecondsMax
+        }
+        former.vector = head.vector
+        // Only what was read here is new. Each other replica would read the head for that.
+        guard head == former else { return true }
+        return age(of: head) >= min(folder.acknowledgementMilliseconds, Self.headMillisecondsMax)
+    }
+
+    private func age(of head: FolderHead) -> Int64 {
+        environment.milliseconds().subtractingReportingOverflow(head.writtenMilliseconds).partialValue
+    }
+
+    /// Whether a replica does without a bundle, because it got its changes another way.
+    private func isCovered(_ identity: String, _ contents: FolderContents, _ vector: VersionVector) -> Bool {
+        contents.bundles.first { $0.identity == identity }.map { vector.covers($0.target) } ?? true
+    }
+
+    /// Whether the bundles that build on others outgrew the one of everything.
+    private func isCompactionDue(
+        _ bundles: [FolderContents.Bundle], _ reachable: VersionVector, _ greeting: Greeting
+    ) -> Bool {
+        // Only who knows everything that the folder holds can replace it.
+        guard greeting.vector.covers(reachable) else { return false }
+        let wholes = bundles.filter { $0.isListed && $0.isWhole }
+        guard let whole = wholes.map(\.byteCount).max() else { return false }
+        // One that builds on what is gone would stay, whatever is written.
+        let increments = bundles.filter { bundle in
+            !bundle.isWhole && reachable.covers(bundle.target)
+                && !wholes.contains { $0.target.covers(bundle.target) }
+        }
+        return increments.count >= folder.compaction.bundleCountMax
+            || increments.reduce(0) { $0.addingSaturated($1.byteCount) }
+                > max(whole, folder.compaction.byteCountMax)
+    }
+
+    private func write(
+        since base: VersionVector, _ head: inout FolderHead, _ paths: FolderPaths, _ greeting: Greeting,
+        _ report: inout FolderReport
+    ) throws {
+        let last = head.bundles.compactMap { FolderPaths.number(ofBundle: $0.name) }.max() ?? 0
+        let number = max(last + 1, environment.milliseconds())
+        let name = FolderPaths.bundleName(number, environment.random())
+        var reader = BundleReader()
+        let rows = progress.map { progress in
+            { (completed: Int64, total: Int64) in
+                try progress(
+                    SyncProgress(direction: .push, completedRowCount: completed, totalRowCount: total))
+            }
+        }
+        let now = Date(timeIntervalSince1970: Double(environment.milliseconds()) / 1000)
+        var rowCount: Int64 = 0
+        var digest: DigestingSink?
+        let byteCount = try folder.place.write(paths.file(name), replacing: false) { sink in
+            digest = members.map { _ in DigestingSink(sink) }
+            let file = try SealedFileWriter(
+                kind: BundleFile.kind, lock: folder.lock(greeting.store), now: now,
+                output: digest?.write ?? sink)
+            let compressor = try FrameCompressor()
+            let summary = try peer.send(since: base, progress: rows) { frame in
+                try environment.cancellation?.check()
+                if reader.header == nil { try reader.consume(frame, onHeader: { _ in }, onRow: { _ in }) }
+                try compressor.compress(frame, to: file.write)
+            }
+            try file.end()
+            rowCount = summary.rowCount
+        }
+        let target = reader.header?.target ?? greeting.vector
+        head.bundles.append(
+            FolderHead.File(
+                name: name, base: FolderHead.encode(base), target: FolderHead.encode(target),
+                byteCount: byteCount, sha256: digest?.text))
+        head.vector = FolderHead.encode(target)
+        report.pushed = SyncReport.Transfer(
+            rowCount: rowCount, byteCount: Int64(byteCount), applied: ApplySummary())
+    }
+}

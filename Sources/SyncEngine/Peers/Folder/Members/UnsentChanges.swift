@@ -1,0 +1,37 @@
+import SyncMembers
+
+/// Changes of a replica that stay where they are, because it may not write.
+public struct UnsentChanges: Equatable, Sendable, CustomStringConvertible {
+    /// Why a store may not write. New reasons may be added.
+    public enum Reason: Equatable, Sendable {
+        /// Its member is a reader.
+        case role(MemberRole)
+        /// Its device or its member was removed.
+        case removed
+        /// It is no device of a member.
+        case noDevice
+        /// There is no content key that may be used, and it may not make one, or can't.
+        case noEpoch
+    }
+
+    /// How many changes there are.
+    public let count: Int64
+    /// Why they are not sent.
+    public let reason: Reason
+
+    /// How many, and why.
+    public var description: String {
+        let what =
+            switch count {
+            case 0: "nothing is sent"
+            case 1: "1 change is not sent"
+            default: "\(count) changes are not sent"
+            }
+        return switch reason {
+        case .role(let role): "\(what): your role is \(role)"
+        case .removed: "\(what): this store's member or device was removed"
+        case .noDevice: "\(what): this store is no device of a member; ask an admin for an invitation"
+        case .noEpoch: "\(what): there is no key to write with until somebody who may write has synchronized"
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import CipherStore
+import SyncMembers
+import SyncWire
+
+/// Who takes part in a database that replicas carry through folders, buckets and relays.
+///
+/// ```swift
+/// let recovery = try synchronizer.membership.found(MemberName("anna"))
+/// let invitation = try synchronizer.membership.invite(MemberName("ben"), as: .writer)
+/// _ = try synchronizer.run(.both, folder)     // the statements and the key go there
+/// …
+/// try synchronizer.membership.remove(ben)     // from the next synchronization on, ben reads and writes nothing new
+/// ```
+///
+/// What is said here is kept in the store, and travels with the next synchronization through a mailbox.
+/// `Schemas/membership/v1.md` has the rule, and `Schemas/folder/v1.md` what it means for files.
+public struct Membership: Sendable {
+    let synchronizer: Synchronizer
+
+    /// Founds the membership: this store is the device of its first admin from now on, and only files of members are taken
+    /// in. Other replicas of the database need an invitation each.
+    ///
+    /// - parameter name: What the first member is called.
+    /// - returns: The key that puts in a new admin when none is left. It is kept nowhere: print it.
+    /// - throws: ``SyncError`` of code `notMember` when there is a membership already.
+    public func found(_ name: MemberName) throws -> MembershipRecoveryKey {
+        let (recovery, keys) = (try MembershipRecoveryKey(), try MemberDeviceKeys())
+        let environment = synchronizer.environment
+        try synchronizer.database.write { db in
+            try MetadataSchema.upgrade(db)
+            let store = try StoreMetadata.require(db).store
+            guard try StatementLedger.founding(db) == nil else {
+                throw SyncError(.notMember, "the database has members already")
+            }
+            let founding = try MembershipState.found(
+                store, member: environment.identifier(), name: name, keys: keys, recovery: recovery.card)
+            try StatementLedger.setFounding(db, founding.id)
+            try MemberSecrets.setDevice(db, keys)
+            var record = MembershipRecord(
+                try MembershipState(store: store, founding: founding.id, statements: [founding]), device: keys
+            )
+            let epoch = try record.sayEpoch()
+            try record.save(db, [founding, epoch], at: environment.milliseconds())
+        }
+        return recovery
+    }
+
+    /// Who takes part, as far as it is known here; nil for a database without members.
+    public func state() throws -> MembershipState? { try record()?.state }
+
+    func record() throws -> MembershipRecord? {
+        try synchronizer.database.read { try MembershipRecord.load($0, StoreMetadata.require($0).store) }
+    }
+
+    // MARK: Invitations
+
+    /// Adds a member, and makes an invitation for one store. It can be used once the next synchronization has brought it
+    /// to the mailbox; this store need not be there then.
+    ///
+    /// - throws: ``SyncError`` of code `notMember`; a `MembershipError` of code `notAllowed` when this store is no admin's.
+    public func invite(_ name: MemberName, as role: MemberRole) throws -> MembershipInvitation {
+        let keys = try MemberDeviceKeys()
+        let record = try speak { record, environment in
+            let member = NewMember(
+                member: environment.identifier(), name: name, role: role, device: keys.card)
+            return [try record.say(.addMember(member)), try record.sayEpoch()]
+        }
+        return MembershipInvitation(founding: record.state.founding, keys: keys)
+    }
+
+    /// Makes this store, which is a replica of the database already, a device of the member who is invited.
+    ///
+    /// - parameter mailbox: Where the statements are that the invitation rests upon.
+    /// - throws: ``SyncError`` of code `notMember` when the invitation does not count, or the store is a member's device already.
+    public func accept(_ invitation: MembershipInvitation, through mailbox: MailboxTransport) throws {
+        guard try record()?.role == nil else {
+            throw SyncError(.notMember, "this store is a device of a member already")
+        }
+        var statements = try FolderStatements(mailbox, FolderContents.replicas(in: mailbox))
+        let record = try statements.pull(founding: invitation.founding, device: invitation.keys)
+        let environment = synchronizer.environment
+        try synchronizer.database.write { db in
+            try MetadataSchema.upgrade(db)
+            guard try StoreMetadata.require(db).store == record.state.store else {
+                throw SyncError(.otherStore, "the invitation is for another database")
+            }
+            try invitation.accept(record, in: db, environment)
+        }
+    }
+
+    // MARK: Statements
+
+    /// Says something as this store's device.
+    @discardableResult
+    func speak(
+        _ body: (inout MembershipRecord, SyncEnvironment) throws -> [SignedStatement]
+    ) throws -> MembershipRecord {
+        try synchronizer.upgradeMetadata()
+        let peer = synchronizer.peer
+        return try peer.speak(in: peer.store()) { try body(&$0, synchronizer.environment) }
+    }
+}
+
+extension Synchronizer {
+    /// The members of the database.
+    public var membership: Membership { Membership(synchronizer: self) }
+}

@@ -1,0 +1,83 @@
+import CipherStore
+import SyncMembers
+import SyncWire
+
+/// What makes a store a device of a member: the name of the founding statement, and the keys of a device for one use.
+///
+/// Whoever has it first is the member, so it goes a way that others do not see. Descriptions and mirrors do not show it.
+public struct MembershipInvitation: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    /// The statement that founded the membership: nobody can put another one in its place.
+    public let founding: StatementID
+    /// The keys of the device for one use.
+    let keys: MemberDeviceKeys
+
+    /// How many bytes ``rawRepresentation`` has.
+    public static let byteCount = StatementID.byteCount + MemberDeviceKeys.byteCount
+
+    init(founding: StatementID, keys: MemberDeviceKeys) { (self.founding, self.keys) = (founding, keys) }
+
+    /// Takes an invitation that was sent.
+    ///
+    /// - throws: A `MembershipError` of code `malformed` or `keyInvalid`.
+    public init(rawRepresentation bytes: [UInt8]) throws {
+        guard bytes.count == Self.byteCount,
+            let founding = StatementID(Array(bytes[..<StatementID.byteCount]))
+        else { throw MembershipError(.malformed, "an invitation has \(Self.byteCount) bytes") }
+        self.init(
+            founding: founding,
+            keys: try MemberDeviceKeys(rawRepresentation: Array(bytes[StatementID.byteCount...])))
+    }
+
+    /// The secret bytes, to be sent to whoever is invited, and to be kept nowhere.
+    public var rawRepresentation: [UInt8] { founding.bytes + keys.rawRepresentation }
+
+    /// What it is, and no key.
+    public var description: String { "invitation of \(keys.card)" }
+    /// The same.
+    public var debugDescription: String { description }
+    /// A mirror that shows nothing.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+
+    // MARK: Acceptance
+
+    /// Checks that the device for one use takes part.
+    ///
+    /// - throws: ``SyncError`` of code `notMember`.
+    func requireActive(_ record: MembershipRecord) throws {
+        let device = record.state.devices[keys.card.id]
+        guard let device else {
+            throw SyncError(
+                .notMember,
+                "the statement that invites this device is not here yet; try again later, or ask for a new invitation"
+            )
+        }
+        guard device.isActive else {
+            throw SyncError(.notMember, "the invitation was used, or taken back; ask for a new one")
+        }
+    }
+
+    /// Makes a store a device of the member, in the transaction that is open: with keys that nobody else has had.
+    ///
+    /// - parameter record: What is known of the members, with the device for one use.
+    func accept(_ record: MembershipRecord, in db: Database, _ environment: SyncEnvironment) throws {
+        try requireActive(record)
+        guard let member = record.state.devices[keys.card.id]?.member else { return }
+        var record = record
+        record.use(keys)
+        let device = try MemberDeviceKeys()
+        _ = try record.say(.addDevice(NewDevice(member: member, device: device.card)))
+        record.use(device)
+        // Who else has seen the keys for one use can't say anything any more that counts.
+        _ = try record.say(.removeDevice(DeviceRemoval(device: keys.card.id, cutOffs: [:])))
+        if record.makesEpoch { _ = try record.sayEpoch() }
+        if try StatementLedger.founding(db) != founding {
+            try MemberSecrets.removeAll(db)
+            try StatementFiles.removeAll(db)
+        }
+        try StatementLedger.setFounding(db, founding)
+        try MemberSecrets.setDevice(db, device)
+        try record.save(db, Array(record.state.statements.values), at: environment.milliseconds())
+    }
+}

@@ -1,0 +1,107 @@
+import CipherStore
+import SyncMembers
+import SyncWire
+
+extension Synchronizer {
+    /// Puts an encrypted snapshot of the store into a mailbox, from which new replicas can begin. It
+    /// holds the whole file, as ``clone(to:passphrase:progress:)`` does: tables that are not tracked too.
+    /// Beside the store, there has to be room for an encrypted copy of it meanwhile.
+    ///
+    /// In a database with members, it is for those who take part now. Synchronize first, so that it says who they are.
+    ///
+    /// - throws: As ``run(_:_:progress:)-(_,MailboxTransport,_)``; ``SyncError`` of code `notMember` when this store may not
+    ///   write.
+    public func publishSnapshot(
+        in mailbox: MailboxTransport, progress: StoreProgressHandler? = nil
+    ) throws {
+        let greeting = try peer.greet()
+        var mailbox = mailbox
+        let members = try peer.meetMembers(FolderContents.replicas(in: mailbox), &mailbox)
+        var contents = try FolderContents(mailbox, store: greeting.store, members: members)
+        if let members { mailbox = try members.writing(mailbox, of: greeting.replica) }
+        let own = FolderPaths(greeting.replica)
+        let name = FolderPaths.snapshotName(environment.milliseconds(), environment.random())
+        var digest: DigestingSink?
+        let byteCount = try mailbox.place.write(own.file(name), replacing: false) { sink in
+            digest = members.map { _ in DigestingSink(sink) }
+            try archive(lock: mailbox.lock(greeting.store), progress: progress, to: digest?.write ?? sink)
+        }
+        // A head announces what can be had from the folder, which a snapshot alone does not give to all.
+        var head = contents.heads[greeting.replica] ?? FolderHead(greeting, vector: VersionVector())
+        head.prepare(for: members?.record.device?.card.id)
+        let former = head.snapshot?.name
+        head.snapshot = FolderHead.File(
+            name: name, base: [:], target: FolderHead.encode(greeting.vector), byteCount: byteCount,
+            sha256: digest?.text)
+        try contents.write(&head, through: mailbox, environment)
+        if let former { mailbox.place.remove(own.file(former)) }
+    }
+
+    /// Whether a mailbox holds a snapshot that a new replica could begin with.
+    ///
+    /// - throws: As ``run(_:_:progress:)-(_,MailboxTransport,_)``.
+    package func hasSnapshot(in mailbox: MailboxTransport) throws -> Bool {
+        var mailbox = mailbox
+        let replicas = try FolderContents.replicas(in: mailbox)
+        let members = try peer.meetMembers(replicas, &mailbox)
+        let contents = try FolderContents(mailbox, store: peer.store(), replicas: replicas, members: members)
+        return !contents.snapshots.isEmpty
+    }
+
+    /// Makes a replica of the snapshot that a mailbox holds. What came after the snapshot comes with
+    /// the first ``run(_:_:progress:)-(_,MailboxTransport,_)``.
+    ///
+    /// - parameters:
+    ///     - mailbox: The place that keeps the files.
+    ///     - path: Where the new store goes; no file may be there.
+    ///     - passphrase: The passphrase of the new store.
+    ///     - invitation: What makes it a device of a member, in a database that has members.
+    ///     - environment: Where time and randomness come from.
+    ///     - progress: Called with how far it is; an error that it throws ends the whole.
+    /// - throws: ``SyncError``: `snapshotMissing`, `otherStore` when the mailbox serves several databases, `notMember` when it
+    ///   has members and the invitation is missing or does not count any more; `StoreError`, `DatabaseError`;
+    ///   ``MailboxError`` of code `unreachable`. No file is left at `path` then.
+    public static func join(
+        _ mailbox: MailboxTransport, at path: String, passphrase: borrowing Passphrase,
+        invitation: MembershipInvitation? = nil, environment: SyncEnvironment = .system,
+        progress: StoreProgressHandler? = nil
+    ) throws {
+        var (mailbox, members): (MailboxTransport, FolderMembers?) = (mailbox, nil)
+        let replicas = try FolderContents.replicas(in: mailbox)
+        if let invitation {
+            var statements = try FolderStatements(mailbox, replicas)
+            let record = try statements.pull(founding: invitation.founding, device: invitation.keys)
+            try invitation.requireActive(record)
+            members = FolderMembers(record)
+            mailbox = mailbox.opening(try record.filePassphrases())
+        }
+        let contents = try FolderContents(
+            mailbox, store: members?.record.state.store, replicas: replicas, members: members)
+        guard Set(contents.heads.values.map(\.store)).count <= 1 else {
+            throw SyncError(.otherStore, "the folder holds several databases")
+        }
+        var problem: (any Error)?
+        for snapshot in contents.snapshots {
+            let location = mailbox.place.location(of: snapshot.file)
+            do {
+                let source = DigestedSource(
+                    try mailbox.place.open(snapshot.file), expected: snapshot.digest)
+                return try restore(
+                    archive: source, name: location, to: path, opening: mailbox.secret,
+                    passphrase: passphrase, environment: environment, progress: progress
+                ) { copy in
+                    try source.check()
+                    guard let invitation, let members else { return }
+                    try invitation.accept(members.record, in: copy, environment)
+                }
+            } catch is DigestedSource.Mismatch {
+                problem = StoreError(
+                    .archiveDamaged, "the snapshot is not the one that its member has signed", path: location)
+            } catch let error as StoreError where error.code != .cancelled && error.code != .exists {
+                problem = error
+            }
+        }
+        throw problem
+            ?? SyncError(.snapshotMissing, "the folder holds no snapshot that a replica could begin with")
+    }
+}

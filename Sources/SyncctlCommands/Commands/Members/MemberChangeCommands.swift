@@ -1,0 +1,126 @@
+import ArgumentParser
+import CipherStore
+import SyncEngine
+import SyncMembers
+
+/// Removes a member.
+struct MemberRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "End what a member reads and writes from now on.",
+        usage: "syncctl member remove <store> <member> [<options>]",
+        discussion: """
+            What it has read stays read, and what it has written stays, as far as this store knows it. It does not \
+            come back: who is invited again is another member. An invitation that nobody has used is withdrawn \
+            in the same way.
+
+            It still has what the place asks for, such as the tokens of a relay's channel: it can remove files there, \
+            which the others write again, or fill it up. Against that, move to a new channel.
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    @Argument(help: "The member: its name, or the first digits of its identifier.")
+    var member: String
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        try MemberChoice.run(options, global, member) { membership, known in
+            try membership.remove(known.member.id)
+            return "removed \(known.member.name)"
+        }
+    }
+}
+
+/// Changes the role of a member.
+struct MemberRoleCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "role", abstract: "Change what a member may do.",
+        usage: "syncctl member role <store> <member> <reader|writer|admin> [<options>]")
+
+    @OptionGroup var options: StoreOptions
+
+    @Argument(help: "The member: its name, or the first digits of its identifier.")
+    var member: String
+
+    @Argument(help: "reader, writer or admin.")
+    var role: RoleArgument
+
+    @OptionGroup var global: GlobalOptions
+
+    func run() throws {
+        try MemberChoice.run(options, global, member) { membership, known in
+            try membership.setRole(role.role, of: known.member.id)
+            return "\(known.member.name) is \(role.role) now"
+        }
+    }
+}
+
+/// A role on the command line.
+package enum RoleArgument: String, ExpressibleByArgument, CaseIterable {
+    case reader, writer, admin
+
+    /// The role.
+    package var role: MemberRole {
+        switch self {
+        case .reader: .reader
+        case .writer: .writer
+        case .admin: .admin
+        }
+    }
+}
+
+/// Finds members by their names, or the first digits of their identifiers.
+private enum MemberChoice {
+    private struct Document: Encodable {
+        let store: String
+        let member: String
+        let name: String
+        let role: String?
+    }
+
+    /// Does something to a member, and says what was done.
+    static func run(
+        _ options: StoreOptions, _ global: GlobalOptions, _ words: String,
+        _ body: (Membership, KnownMember) throws -> String
+    ) throws {
+        try CommandContext.run(global) { context in
+            let membership = try Synchronizer(existing: context.open(options)).membership
+            let known = try find(words, in: membership, of: options.store)
+            let text = try body(membership, known)
+            let after = try membership.members()?.first { $0.member.id == known.member.id }?.member
+            try context.print(
+                Document(
+                    store: options.store, member: known.member.id.description, name: known.member.name.text,
+                    role: after?.role?.description), text: text)
+            context.note(
+                "the others learn it with the next synchronization: syncctl sync \(CommandWords.path(options.store))"
+            )
+            return .success
+        }
+    }
+
+    private static func find(
+        _ words: String, in membership: Membership, of store: String
+    ) throws -> KnownMember {
+        let hint = "see: syncctl member list \(CommandWords.path(store))"
+        guard let members = try membership.members() else {
+            throw SyncError(.notMember, "the database has no members")
+        }
+        guard !words.isEmpty else { throw Failure.usage("no member is named", hints: [hint]) }
+        let present = members.filter { $0.standing != .removed }
+        let named = present.filter { $0.member.name.text == words }
+        let found =
+            named.isEmpty
+            ? present.filter { $0.member.id.description.hasPrefix(words.lowercased()) } : named
+        guard let member = found.first else {
+            throw Failure("no member is called \(words), or has an identifier that begins so", hints: [hint])
+        }
+        guard found.count == 1 else {
+            throw Failure.usage(
+                "\(found.count) members are called \(words), or have identifiers that begin so",
+                hints: ["give more digits of the identifier", hint])
+        }
+        return member
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import CipherStore
+import Foundation
+import SyncEngine
+import SyncMembers
+
+/// Makes a store the device of the first member.
+struct MemberFoundCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "found", abstract: "Give a database members, of which this store's is the first.",
+        usage: "syncctl member found <store> [--as <name>] [<options>]",
+        discussion: """
+            From then on, this store takes in from relays, folders and buckets what members have written, and nothing \
+            else. Other replicas of the database need an invitation each; what they wrote before comes along then. So \
+            synchronize first.
+
+            It prints a recovery key, once. It makes a new admin when none is left: print it, and keep it away from \
+            the store.
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("What the first member is called (default: the user's name).", valueName: "name"))
+    var name: String?
+
+    @OptionGroup var global: GlobalOptions
+
+    private struct Document: Encodable {
+        let store: String
+        let name: String
+        let recoveryKey: String
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            try StoreFileCheck.requireStore(options.store)
+            let name = try MemberNames.own(name)
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            let key = try synchronizer.membership.found(name)
+            // The one place where a secret is printed: it is what was asked for.
+            try context.print(
+                Document(store: options.store, name: name.text, recoveryKey: key.text), text: key.text)
+            context.note(MemberNames.recoveryNote)
+            return .success
+        }
+    }
+}
+
+/// Makes a store the device of a new admin.
+struct MemberRecoverCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "recover", abstract: "Become an admin by the recovery key.",
+        usage: "syncctl member recover <store> --recovery-key-file <file> [--as <name>] [<options>]",
+        discussion: """
+            For when no admin is left, or none can be reached. The store becomes a device of a new member, who is an \
+            admin. --new-key makes another recovery key count from then on, for when others may have seen the old one.
+            """)
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(
+        name: .customLong("recovery-key-file"),
+        help: ArgumentHelp("Read the recovery key from a file, such as /dev/stdin.", valueName: "file"),
+        completion: .file())
+    var file: String
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("What the new admin is called (default: the user's name).", valueName: "name"))
+    var name: String?
+
+    @Flag(name: .customLong("new-key"), help: "Make another recovery key, and print it once.")
+    var makesNewKey = false
+
+    @OptionGroup var global: GlobalOptions
+
+    private struct Document: Encodable {
+        let store: String
+        let name: String
+        let recoveryKey: String?
+    }
+
+    func run() throws {
+        try CommandContext.run(global) { context in
+            try StoreFileCheck.requireStore(options.store)
+            let name = try MemberNames.own(name)
+            let words = try PassphraseFile.text(of: file, name: "recovery key file \(file)")
+            let key = try MembershipRecoveryKey(words)
+            let synchronizer = try Synchronizer(existing: context.open(options))
+            let next = try synchronizer.membership.recover(by: key, as: name, renewingKey: makesNewKey)
+            try context.print(
+                Document(store: options.store, name: name.text, recoveryKey: next?.text),
+                text: next?.text ?? "\(options.store) is a device of \(name) now, who is admin")
+            if next != nil { context.note(MemberNames.recoveryNote) }
+            return .success
+        }
+    }
+}
+
+/// What members are called, and told.
+package enum MemberNames {
+    /// What to do with a recovery key.
+    package static let recoveryNote =
+        "this is the only time that the recovery key is shown: print it, and keep it away from the store; it makes a new admin when none is left: syncctl member recover"
+
+    /// The name of the member whose device this is.
+    package static func own(_ name: String?) throws -> MemberName {
+        if let name { return try MemberName(name) }
+        if let own = try? MemberName(NSUserName()) { return own }
+        return try MemberName("owner")
+    }
+}

@@ -1,0 +1,141 @@
+import CipherStore
+import Foundation
+import SyncMembers
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+@Suite struct MembershipTests {
+    @Test func theFounderIsAnAdminWithAKeyToWriteWith() throws {
+        let stores = try TestStores()
+        let store = try stores.create()
+        #expect(try store.synchronizer.membership.state() == nil)
+        let recovery = try store.synchronizer.membership.found(MemberName("anna"))
+        let record = try #require(try store.synchronizer.membership.record())
+        #expect(record.role == .admin && record.member?.name.text == "anna")
+        #expect(record.current != nil && !record.makesEpoch)
+        #expect(record.state.recovery == recovery.card)
+    }
+
+    @Test func aDatabaseIsFoundedOnce() throws {
+        let stores = try TestStores()
+        let store = try stores.create()
+        _ = try store.synchronizer.membership.found(MemberName("anna"))
+        let error = #expect(throws: SyncError.self) {
+            try store.synchronizer.membership.found(MemberName("anna"))
+        }
+        #expect(error?.code == .notMember)
+    }
+
+    @Test func whatIsKnownOfMembersOutlivesTheProcess() throws {
+        let stores = try TestStores()
+        let store = try stores.create()
+        _ = try store.synchronizer.membership.found(MemberName("anna"))
+        _ = try store.synchronizer.membership.invite(MemberName("ben"), as: .reader)
+        let again = try stores.open("a.db")
+        let (before, after) = (
+            try store.synchronizer.membership.record(), try again.synchronizer.membership.record()
+        )
+        #expect(before?.state == after?.state && after?.state.members.count == 2)
+        #expect(before?.keyring.opened == after?.keyring.opened && after?.current != nil)
+    }
+
+    @Test func noCopyOfAStoreHasItsKeys() throws {
+        let stores = try TestStores()
+        let store = try stores.create()
+        _ = try store.synchronizer.membership.found(MemberName("anna"))
+        let clone = try stores.clone(store, as: "b.db")
+        let record = try #require(try clone.synchronizer.membership.record())
+        #expect(record.device == nil && record.keyring.opened.isEmpty && record.role == nil)
+        #expect(try record.state == store.synchronizer.membership.state())
+        for table in ["_sync_member_key", "_sync_epoch_key", "_sync_statement_file"] {
+            #expect(try clone.value("SELECT count(*) FROM \(table)", as: Int.self) == 0, "\(table)")
+        }
+    }
+
+    @Test func onlyAnAdminInvitesAndRemoves() throws {
+        let club = try MemberStores()
+        let ben = try club.join("ben")
+        let error = #expect(throws: MembershipError.self) {
+            try ben.synchronizer.membership.invite(MemberName("carl"), as: .reader)
+        }
+        #expect(error?.code == .notAllowed)
+        let anna = try club.member("anna").id
+        #expect(throws: MembershipError.self) { try ben.synchronizer.membership.remove(anna) }
+        // What was not allowed is not kept.
+        #expect(try ben.synchronizer.membership.state()?.members.count == 2)
+    }
+
+    @Test func anInvitationIsUsedOnceAndLeavesADeviceThatNobodyElseHasHadTheKeysOf() throws {
+        let club = try MemberStores()
+        let invitation = try club.anna.synchronizer.membership.invite(MemberName("ben"), as: .writer)
+        try club.sync(club.anna)
+        let (first, second) = (try club.stranger("first"), try club.stranger("second"))
+        try first.synchronizer.membership.accept(invitation, through: club.folder.transport)
+        try club.sync(first)
+        let error = #expect(throws: SyncError.self) {
+            try second.synchronizer.membership.accept(invitation, through: club.folder.transport)
+        }
+        #expect(error?.code == .notMember && error?.message.contains("used") == true)
+        let record = try #require(try first.synchronizer.membership.record())
+        #expect(record.state.devices[invitation.keys.card.id]?.isActive == false)
+        #expect(record.device?.card.id != invitation.keys.card.id && record.role == .writer)
+    }
+
+    @Test func anInvitationOfAMemberWhoWasRemovedMeanwhileDoesNotCount() throws {
+        let club = try MemberStores()
+        let invitation = try club.anna.synchronizer.membership.invite(MemberName("ben"), as: .writer)
+        try club.remove("ben")
+        try club.sync(club.anna)
+        let ben = try club.stranger("ben")
+        #expect(throws: SyncError.self) {
+            try ben.synchronizer.membership.accept(invitation, through: club.folder.transport)
+        }
+    }
+
+    @Test func anInvitationTravelsAsBytesAndIsNotShown() throws {
+        let club = try MemberStores()
+        let invitation = try club.anna.synchronizer.membership.invite(MemberName("ben"), as: .writer)
+        let again = try MembershipInvitation(rawRepresentation: invitation.rawRepresentation)
+        #expect(again.founding == invitation.founding && again.keys.card == invitation.keys.card)
+        #expect(throws: MembershipError.self) {
+            try MembershipInvitation(rawRepresentation: Array(invitation.rawRepresentation.dropLast()))
+        }
+        let secret = invitation.rawRepresentation.suffix(64).map { "\($0)" }.joined(separator: ", ")
+        #expect(
+            !String(reflecting: invitation).contains(secret)
+                && Mirror(reflecting: invitation).children.isEmpty)
+    }
+
+    @Test func theRecoveryKeyPutsInAnAdminWhenNoneIsLeft() throws {
+        let club = try MemberStores()
+        let ben = try club.join("ben")
+        try club.sync(club.anna)
+        try club.remove("anna")
+        #expect(try club.anna.synchronizer.membership.record()?.role == nil)
+        #expect(throws: MembershipError.self) {
+            try ben.synchronizer.membership.recover(by: MembershipRecoveryKey(), as: MemberName("eve"))
+        }
+        let next = try ben.synchronizer.membership.recover(
+            by: club.recovery, as: MemberName("ben again"), renewingKey: true)
+        let record = try #require(try ben.synchronizer.membership.record())
+        #expect(record.role == .admin && record.state.recovery == next?.card)
+        try ben.insert(9, "after recovery")
+        let report = try club.sync(ben)
+        #expect(report.pushed != nil && report.role == .admin)
+        // Its device is another one, so what it writes is another replica's.
+        #expect(report.renewedReplica != nil)
+    }
+
+    @Test func aStoreOfAProgramFromBeforeGetsTheTables() throws {
+        let stores = try TestStores()
+        let store = try stores.create()
+        for table in ["_sync_statement", "_sync_member_key", "_sync_epoch_key", "_sync_statement_file"] {
+            try store.changeUnobserved("DROP TABLE \(table)")
+        }
+        #expect(try store.synchronizer.membership.state() == nil)
+        _ = try store.synchronizer.membership.found(MemberName("anna"))
+        #expect(try store.synchronizer.membership.record()?.role == .admin)
+    }
+}
