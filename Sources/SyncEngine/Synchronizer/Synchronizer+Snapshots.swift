@@ -16,8 +16,10 @@ extension Synchronizer {
     ) throws {
         let greeting = try peer.greet()
         var mailbox = mailbox
-        let members = try peer.meetMembers(FolderContents.replicas(in: mailbox), &mailbox)
-        var contents = try FolderContents(mailbox, store: greeting.store, members: members)
+        let replicas = try FolderContents.replicas(in: mailbox)
+        let members = try peer.meetMembers(replicas, &mailbox)
+        var contents = try FolderContents(
+            mailbox, store: greeting.store, replicas: replicas, members: members)
         if let members { mailbox = try members.writing(mailbox, of: greeting.replica) }
         let own = FolderPaths(greeting.replica)
         let name = FolderPaths.snapshotName(environment.milliseconds(), environment.random())

@@ -5,8 +5,8 @@ import SyncWire
 /// Who takes part in a database that replicas carry through folders, buckets and relays.
 ///
 /// ```swift
-/// let recovery = try synchronizer.membership.found(MemberName("anna"))
-/// let invitation = try synchronizer.membership.invite(MemberName("ben"), as: .writer)
+/// let recovery = try synchronizer.membership.found(Membership.Name("anna"))
+/// let invitation = try synchronizer.membership.invite(Membership.Name("ben"), as: .writer)
 /// _ = try synchronizer.run(.both, folder)     // the statements and the key go there
 /// …
 /// try synchronizer.membership.remove(ben)     // from the next synchronization on, ben reads and writes nothing new
@@ -15,6 +15,15 @@ import SyncWire
 /// What is said here is kept in the store, and travels with the next synchronization through a mailbox.
 /// `Schemas/membership/v1.md` has the rule, and `Schemas/folder/v1.md` what it means for files.
 public struct Membership: Sendable {
+    /// What a member is called.
+    public typealias Name = MemberName
+    /// What a member may do.
+    public typealias Role = MemberRole
+    /// What follows from all statements about members.
+    public typealias State = MembershipState
+    /// The key on paper that puts in a new admin.
+    public typealias RecoveryKey = MembershipRecoveryKey
+
     let synchronizer: Synchronizer
 
     /// Founds the membership: this store is the device of its first admin from now on, and only files of members are taken
