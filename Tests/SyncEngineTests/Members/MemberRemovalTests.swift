@@ -164,6 +164,27 @@ import Testing
         #expect(try club.sync(ben).refused.isEmpty)
     }
 
+    @Test func aKeyThatACompleteOneDoesNotBringIsBroughtByTheNext() throws {
+        let club = try MemberStores()
+        let carl = try club.join("carl")
+        let invitations = try [("ben", MemberRole.writer), ("dora", .reader)].map { name, role in
+            try club.anna.synchronizer.membership.invite(MemberName(name), as: role)
+        }
+        try club.settle(club.anna, carl)
+        let (ben, dora) = (try club.stranger("ben"), try club.stranger("dora"))
+        // Dora may make no key, so one is due. Ben makes one, and so does carl, who does not know of ben's device.
+        try dora.synchronizer.membership.accept(invitations[1], through: club.folder.transport)
+        try club.sync(dora)
+        try ben.synchronizer.membership.accept(invitations[0], through: club.folder.transport)
+        try carl.insert(2, "in between")
+        try club.sync(carl)
+        let ofCarl = try #require(try carl.synchronizer.membership.record()?.state.currentEpoch)
+        try club.settle(ben, carl, ben)
+        let record = try #require(try ben.synchronizer.membership.record())
+        #expect(record.state.currentEpoch != ofCarl && record.keyring.opened.contains(ofCarl))
+        #expect(try ben.titles() == ["of anna", "in between"])
+    }
+
     @Test func whatOthersWroteInTheKeyOfOneWhoWasRemovedIsWrittenAgainForNewcomers() throws {
         let club = try MemberStores()
         // A replica that knows nothing of what comes.

@@ -150,6 +150,29 @@ import Testing
         try expectHealthy()
     }
 
+    @Test func whatARemovedMemberSaysThoughItKnowsOfItTakesNoRoom() throws {
+        let keys = try #require(try ben.synchronizer.membership.record()?.device)
+        try club.remove("ben")
+        try club.sync(club.anna)
+        let before = try state(club.anna)
+        let statements = try (0..<100).map { number in
+            try SignedStatement(
+                SyncMembers.Statement(
+                    store: before.store, issuer: .device(keys.card), parents: before.heads,
+                    kind: .bindReplica(Identifier128(high: 9, low: UInt64(number)))), by: keys)
+        }
+        let file = try leave(1) { writer in
+            for statement in statements { try write(framed(statement), writer) }
+        }
+        try club.sync(club.anna)
+        #expect(try state(club.anna) == before)
+        // They never count, so nothing of the file waits.
+        let entry = try club.anna.queue.read {
+            try StatementFiles.load($0, mailbox: club.folder.transport.name)[file]
+        }
+        #expect(entry?.waits == false && entry?.held == [])
+    }
+
     @Test func whatIsKnownIsNotReadAgain() throws {
         try club.settle(club.anna, ben)
         let reads = CountingMailbox(LocalFolder(path: club.folder.path))
