@@ -79,7 +79,9 @@ public struct Membership: Sendable {
 
     /// Makes this store, which is a replica of the database already, a device of the member who is invited.
     ///
-    /// - parameter mailbox: Where the statements are that the invitation rests upon.
+    /// - parameters:
+    ///     - invitation: What ``invite(_:as:)`` made, of which nobody else has made use.
+    ///     - mailbox: Where the statements are that the invitation rests upon.
     /// - throws: ``SyncError`` of code `notMember` when the invitation does not count, or the store is a member's device already.
     public func accept(_ invitation: MembershipInvitation, through mailbox: MailboxTransport) throws {
         guard try record()?.role == nil else {
