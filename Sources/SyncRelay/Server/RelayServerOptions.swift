@@ -81,9 +81,11 @@ extension RelayServer {
         /// Behind a proxy or a load balancer all devices have one address. So what an address may do grows with the number:
         /// requests that come at once, wrong tokens, and the bytes that its requests hold in memory.
         ///
-        /// - parameter requestsPerSecond: The most requests of one address a second; 50 are the default.
+        /// - parameter requestsPerSecond: The most requests of one address a second, from 1 to 1,000,000,000; 50 are the default.
         public init(requestsPerSecond: Double) {
-            let factor = max(requestsPerSecond, 1) / self.requestsPerSecond
+            // NaN is not greater than anything, so it counts as 1.
+            let asked = requestsPerSecond >= 1 ? min(requestsPerSecond, 1e9) : 1
+            let factor = asked / self.requestsPerSecond
             self.requestsPerSecond *= factor
             requestBurst *= factor
             wrongTokensPerSecond *= max(factor, 1)

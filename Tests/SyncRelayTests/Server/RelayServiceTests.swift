@@ -94,7 +94,10 @@ import Testing
         #expect(few.requestsPerSecond == 5 && few.requestBurst == usual.requestBurst / 10)
         #expect(few.wrongTokensPerSecond == usual.wrongTokensPerSecond)
         #expect(few.addressHeldByteCountMax == usual.addressHeldByteCountMax)
-        #expect(RelayServer.Limits(requestsPerSecond: -.infinity).requestsPerSecond == 1)
+        for number in [-.infinity, .nan, 0] as [Double] {
+            #expect(RelayServer.Limits(requestsPerSecond: number).requestsPerSecond == 1)
+        }
+        #expect(RelayServer.Limits(requestsPerSecond: .infinity).requestBurst.isFinite)
     }
 
     @Test func ratesAreOfEachAddressAndComeBackWithTime() throws {
