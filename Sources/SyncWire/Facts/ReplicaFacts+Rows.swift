@@ -34,6 +34,17 @@ extension ReplicaFacts {
             known.join(own)
             return known
         }
+
+        /// What another one has to know so that the rows here can be exchanged with it. Own changes are not
+        /// needed, though they were taken into account: whoever lost them, or has not heard of them, gets them from
+        /// here. Those in rows that were taken out nobody gets from here.
+        package var needed: VersionVector {
+            var needed = dropped
+            for (replica, sequence) in since.sequences where sequence > max(own[replica], needed[replica]) {
+                needed[replica] = sequence
+            }
+            return needed
+        }
     }
 
     /// Which rows of a table are in a bundle: those that have one of some values in a column.

@@ -194,7 +194,7 @@ final class AppliedRows {
                     db, part.table, to: Coverage.Part(known: part.target, floor: VersionVector()))
                 continue
             }
-            try partial.raise(db, since: part.target)
+            try partial.take(db, answer: part.target)
             try partial.setIncomplete(db)
             try partial.setSwept(db, 0)
             try partial.setHeld(db)

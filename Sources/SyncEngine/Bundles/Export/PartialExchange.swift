@@ -27,8 +27,7 @@ struct PartialExchange {
             guard let number = names.number(of: rows.partial.names) else { continue }
             requests[number] = rows
             let own = coverage[number].known
-            let isDominated = own.covers(rows.partial.since) && own.covers(rows.partial.dropped)
-            if coverage.partials[number] != nil || !isDominated { excluded.insert(number) }
+            if coverage.partials[number] != nil || !own.covers(rows.partial.needed) { excluded.insert(number) }
         }
         let leftOut = Set(request.leftOut.compactMap(names.number))
         var knownByPeer: [Int64: VersionVector] = [:]

@@ -122,6 +122,20 @@ extension PartialTable {
         }
     }
 
+    /// Notes what an answer took into account. Own changes that it does not know, though one before did, are not
+    /// confirmed any more: rows that they moved here have to come whole once the sender has them again.
+    func take(_ db: Database, answer target: VersionVector) throws {
+        for replica in try StoreMetadata.require(db).replicas {
+            let sequence = target[replica.id]
+            guard sequence < since[replica.id], since[replica.id] <= own[replica.id] else { continue }
+            try db.execute(
+                sql: """
+                    UPDATE _sync_partial_known SET oseq = ?1, seen = min(seen, ?1) WHERE tbl = ?2 AND sid = ?3
+                    """, arguments: [sequence, number, replica.sid])
+        }
+        try raise(db, since: target)
+    }
+
     /// Notes that the rows here show all that they take into account, if none waits that left.
     func catchUp(_ db: Database) throws {
         try db.execute(

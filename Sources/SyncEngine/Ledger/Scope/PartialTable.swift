@@ -87,7 +87,9 @@ struct PartialTable {
     }
 
     /// Whether a replica that knows something of the table can be asked for it, and be sent own changes.
-    func isDominated(by known: VersionVector) -> Bool { known.covers(since) && known.covers(dropped) }
+    func isDominated(by known: VersionVector) -> Bool {
+        known.covers(ReplicaFacts.Partial(names: [], since: since, own: own, dropped: dropped).needed)
+    }
 
     /// Whether rows are missing that are wanted, or wait for somebody to say where they belong.
     var isDue: Bool { wantsEverything || hasLeftRows || !wanted.isSubset(of: held) }

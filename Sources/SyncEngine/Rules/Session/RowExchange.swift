@@ -36,8 +36,7 @@ struct RowExchange {
         _ partial: ReplicaFacts.Partial, _ local: Greeting, _ remote: Greeting
     ) -> Table {
         let known = remote.known(of: partial.names)
-        var needed = partial.since
-        needed.join(partial.dropped)
+        let needed = partial.needed
         var obstacle: String?
         var lacking: [ReplicaID] = []
         let isRemotePartial = remote.facts.partials.find(partial.names) != nil
@@ -45,7 +44,7 @@ struct RowExchange {
             obstacle = "the remote too holds some rows of it only"
         } else if !known.covers(needed) {
             lacking = needed.beyond(known)
-            obstacle = "the remote does not know all changes that are known here yet\(text(lacking))"
+            obstacle = "the remote does not know all changes that are known here yet\(text(lacking, local))"
         }
         let mayExchange = obstacle == nil
         var mayPull = mayExchange
@@ -56,7 +55,7 @@ struct RowExchange {
             mayPull = mayPull && after.covers(local.vector)
             if mayExchange, !mayPull {
                 let further = local.vector.beyond(after)
-                obstacle = "the remote does not know all of it that is to come\(text(further))"
+                obstacle = "the remote does not know all of it that is to come\(text(further, local))"
                 lacking += further
             }
         }
@@ -66,26 +65,39 @@ struct RowExchange {
             names: partial.names, mayPull: mayPull,
             isPullDue: mayPull && (partial.isDue || !partial.known.covers(known)),
             isPushDue: mayPush && !known.covers(partial.known), obstacle: obstacle,
-            orphans: partial.own.sequences.count < identityCountMax
-                ? orphans(among: lacking, known, local, remote) : [])
+            orphans: orphans(among: lacking, of: partial, known, local, remote))
     }
 
-    /// After so many identities, a file takes nothing over any more. Between two servers that never meet it would do that each
-    /// time.
-    private static let identityCountMax = 16
+    /// How many identities a file may have had, beyond one for each retired replica that it knows, to take something over.
+    /// Between two servers that do not meet it would do that each time. (Proofs/sessions/partial.pml)
+    private static let spareIdentityCount = 16
 
     /// Of some replicas those that are retired: what is known of them here, and not there, nobody brings there any more. No
     /// replica passes a part of a table on, so the rows here would wait for ever.
     private static func orphans(
-        among lacking: [ReplicaID], _ known: VersionVector, _ local: Greeting, _ remote: Greeting
+        among lacking: [ReplicaID], of partial: ReplicaFacts.Partial, _ known: VersionVector,
+        _ local: Greeting,
+        _ remote: Greeting
     ) -> [Fork] {
         guard !lacking.isEmpty else { return [] }
         let retired = Set((local.facts.retirements + remote.facts.retirements).map(\.replica))
-        return lacking.filter { retired.contains($0) && $0 != local.replica && $0 != remote.replica }
-            .map { Fork(replica: $0, common: known[$0]) }
+        // Changes of a former identity of this file are taken over once.
+        let isOwn = { partial.own[$0] > 0 }
+        let others = retired.filter { partial.since[$0] > 0 && !isOwn($0) }
+        let mayTakeOver = partial.own.sequences.count < spareIdentityCount + others.count
+        return lacking.filter {
+            retired.contains($0) && $0 != local.replica && $0 != remote.replica && (mayTakeOver || isOwn($0))
+        }
+        .map { Fork(replica: $0, common: known[$0]) }
     }
 
-    private static func text(_ replicas: [ReplicaID]) -> String {
+    private static func text(_ replicas: [ReplicaID], _ local: Greeting) -> String {
+        guard !replicas.contains(local.replica) else {
+            return """
+                 (of this replica, in rows that are not here any more: let who has them meet the remote, or give this \
+                replica a new identity)
+                """
+        }
         let names = replicas.prefix(3).map(\.shortDescription).joined(separator: ", ")
         return names.isEmpty
             ? "" : " (of replica \(names): let it meet the remote, or retire it if it is gone)"

@@ -71,6 +71,110 @@ import Testing
         try requireWhole(hub, leaf)
     }
 
+    /// The hub wrote nothing since its backup: all that it lost is what the leaf had sent it.
+    @Test(arguments: [false, true])
+    func aLeafBringsAHubItsOwnChangesAgain(isNoticed: Bool) throws {
+        let hub = try stores.createWithScopes()
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        let other = try stores.clone(hub, as: "other.db")
+        try hub.add(1, "a")
+        try hub.add(3, "b")
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try hub.queue.close()
+        try stores.copy("hub.db", to: "backup.db")
+        let later = try stores.open("hub.db")
+        try leaf.set(1, y: 8)
+        try leaf.add(2, "a")
+        try leaf.share(later)
+        // What the leaf takes into account then are its own changes, too.
+        try other.add(4, "a")
+        try other.share(later, .push)
+        try leaf.share(later)
+        try leaf.set(1, x: 4)
+        try later.queue.close()
+        try stores.copy("backup.db", to: "hub.db")
+        let restored = try stores.open("hub.db")
+        if isNoticed { try restored.synchronizer.renewIdentity() }
+        try other.share(restored, .push)
+        for _ in 0..<3 { try leaf.share(restored) }
+        #expect(try restored.numbers() == [1, 2, 3, 4] && leaf.numbers() == [1, 2, 4])
+        #expect(try leaf.items() == restored.items(["a"]))
+        #expect(try leaf.problems() == [] && restored.problems() == [])
+        let again = try leaf.share(restored)
+        #expect(again.pulled == nil && again.pushed == nil && again.waitingTables == [])
+    }
+
+    /// A row that the leaf had moved to its own rows is outside again in the hub that was put back, and changes there.
+    @Test func aRowComesWholeThatALeafMovesToItsOwnAgain() throws {
+        let hub = try stores.createWithScopes()
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        let other = try stores.clone(hub, as: "other.db")
+        try hub.add(1, "a")
+        try hub.add(3, "b")
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try other.share(hub)
+        // It waits here until the hub has the leaf's change of it, and is moved back before that.
+        try leaf.set(1, y: 8)
+        try other.move(1, "b")
+        try other.share(hub)
+        try leaf.share(hub, .pull)
+        #expect(try leaf.numbers() == [1])
+        try leaf.move(1, "c")
+        try leaf.move(1, "a")
+        try hub.queue.close()
+        try stores.copy("hub.db", to: "backup.db")
+        let later = try stores.open("hub.db")
+        try leaf.share(later)
+        try other.add(4, "a")
+        try other.share(later, .push)
+        try leaf.share(later)
+        try later.queue.close()
+        try stores.copy("backup.db", to: "hub.db")
+        let restored = try stores.open("hub.db")
+        try other.set(1, x: 9)
+        try other.share(restored, .push)
+        for _ in 0..<3 { try leaf.share(restored) }
+        #expect(try leaf.items() == restored.items(["a"]))
+        #expect(try restored.numbers() == [1, 3, 4] && leaf.numbers() == [1, 4])
+        #expect(try leaf.value("SELECT x FROM item ORDER BY id", as: Int.self) == 9)
+        #expect(try leaf.problems() == [] && restored.problems() == [])
+        let again = try leaf.share(restored)
+        #expect(again.pulled == nil && again.pushed == nil && again.waitingTables == [])
+    }
+
+    /// The hub lost a change of the leaf in a row that the leaf does not have any more, so that nobody has it.
+    @Test func aLeafGoesOnWithoutItsOwnChangesOfRowsThatItTookOut() throws {
+        let hub = try stores.createWithScopes()
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try hub.add(1, "a")
+        try hub.add(2, "a")
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try hub.queue.close()
+        try stores.copy("hub.db", to: "backup.db")
+        let later = try stores.open("hub.db")
+        try leaf.set(1, y: 8)
+        try leaf.move(1, "b")
+        try leaf.share(later)
+        try leaf.share(later)
+        #expect(try leaf.numbers() == [2])
+        try later.queue.close()
+        try stores.copy("backup.db", to: "hub.db")
+        let restored = try stores.open("hub.db")
+        try leaf.set(2, x: 4)
+        let waiting = try leaf.share(restored).waitingTables
+        #expect(waiting.first?.reason.contains("give this replica a new identity") == true, "\(waiting)")
+        try leaf.synchronizer.renewIdentity()
+        for _ in 0..<3 { try leaf.share(restored) }
+        #expect(try leaf.items() == restored.items(["a"]) && leaf.numbers() == [1, 2])
+        #expect(try restored.value("SELECT x FROM item WHERE y = 0 AND x > 0", as: Int.self) == 4)
+        #expect(try leaf.problems() == [] && restored.problems() == [])
+        let again = try leaf.share(restored)
+        #expect(again.pulled == nil && again.pushed == nil && again.waitingTables == [])
+    }
+
     /// What a replica that is only away has, it brings itself.
     @Test func whatSomebodyHasWhoIsAwayIsNotTakenOver() throws {
         let hub = try stores.createWithScopes()
@@ -123,9 +227,10 @@ import Testing
         let hub = try stores.createWithScopes()
         let second = try stores.clone(hub, as: "second.db")
         let gone = try stores.clone(hub, as: "gone.db")
+        let another = try stores.clone(hub, as: "another.db")
         let leaf = try stores.clone(hub, as: "leaf.db")
         try hub.add(1, "a")
-        for one in [second, gone] { try one.share(hub) }
+        for one in [second, gone, another] { try one.share(hub) }
         try leaf.choose(["a"], of: hub)
         try leaf.share(hub)
         try gone.set(1, x: 9)
@@ -137,7 +242,16 @@ import Testing
             try leaf.share(hub)
             identities.insert(try leaf.peer.greet().replica)
         }
-        #expect(identities.count <= 16)
+        #expect(identities.count == 17)
+        // Another one that is gone makes room for one more.
+        try another.set(1, y: 4)
+        try another.share(second)
+        try second.synchronizer.retire(another.peer.greet().replica)
+        try leaf.share(second)
+        for _ in 0..<2 { try leaf.share(hub) }
+        identities.insert(try leaf.peer.greet().replica)
+        #expect(identities.count == 18)
+        #expect(try hub.value("SELECT x * 10 + y FROM item", as: Int.self) == 94)
         try second.share(hub)
         for _ in 0..<2 { try leaf.share(hub) }
         #expect(try leaf.items() == hub.items() && leaf.share(hub).waitingTables == [])
