@@ -55,6 +55,51 @@ import Testing
         #expect(isEqual(plan.conflicts.first?.lost, 11))
     }
 
+    /// Copies of one file can stamp two writes alike, but for their numbers.
+    @Test func ofOneMomentTheGreaterSequenceStandsOnBothSides() throws {
+        func version(_ sequence: Int64) -> RowVersion {
+            RowVersion(life: 1, base: stamp(5, 0, sequence), cells: [:], values: [0: .integer(1)])
+        }
+        func change(_ sequence: Int64) -> RowChange {
+            let own = stamp(5, 0, sequence)
+            return RowChange(life: 1, base: own, writes: [0: .init(stamp: own, value: .integer(1))])
+        }
+        for (here, there) in [(2, 3), (3, 2)] as [(Int64, Int64)] {
+            let plan = try #require(
+                Merge.plan(local: version(here), incoming: change(there), peer: VersionVector()))
+            #expect(plan.base == stamp(5, 0, 3))
+            #expect(plan.cells == [:] && plan.conflicts.isEmpty)
+            let ended = RowVersion(life: 2, base: stamp(5, 0, here), cells: [:], values: [:])
+            let end = RowChange(life: 2, base: stamp(5, 0, there), writes: [:])
+            #expect(
+                try #require(Merge.plan(local: ended, incoming: end, peer: VersionVector())).base
+                    == stamp(5, 0, 3))
+        }
+    }
+
+    /// Both sides journal such an edit, which reports count once.
+    @Test func editsThatLostAgainstADeletionWhoseTellerKnowsThemAreCountedAsShared() throws {
+        let values: [Int: WireValue] = [0: .integer(1), 1: .integer(2), 2: .integer(3)]
+        let local = RowVersion(
+            life: 1, base: stamp(1), cells: [0: stamp(9, 1, 4), 1: stamp(8, 2, 6)], values: values)
+        // The teller knows the first edit by now; who deleted the row did not know either.
+        let peer = VersionVector([Self.replicas[0]: 1, Self.replicas[1]: 4])
+        let deletion = RowChange(life: 2, base: stamp(7, 2, 5), writes: [:])
+        let plan = try #require(Merge.plan(local: local, incoming: deletion, peer: peer))
+        #expect(plan.action == .delete)
+        // The value that the deletion knew is not lost, and stands in the journal with the others.
+        #expect(plan.conflicts.map(\.reason) == [.deleted, .deleted, .row])
+        #expect(plan.sharedConflictCount(peer) == 1)
+        #expect(plan.sharedConflictCount(VersionVector()) == 0)
+        var successor = plan
+        successor.action = .replace
+        #expect(successor.sharedConflictCount(peer) == 1)
+        for action in [MergePlan.Action.keep, .update, .insert] {
+            successor.action = action
+            #expect(successor.sharedConflictCount(peer) == 0)
+        }
+    }
+
     // MARK: Columns that a side lacks
 
     /// Both inserted the row; the later one has no column 1.
