@@ -37,6 +37,38 @@ import Testing
         #expect(try a.titles() == [isKnown ? "made elsewhere" : "edited", "a year later"])
     }
 
+    /// An edit that the sender knows outlives nothing; one beside it that nobody knows goes to the journal with its row.
+    @Test func anUnknownEditOfAnEarlierLifeIsInTheJournal() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        let other = try stores.clone(a, as: "other.db")
+        try a.insert(1, "first life")
+        let away = try stores.clone(a, as: "away.db")
+        let b = try stores.clone(a, as: "b.db")
+        for replica in [away, b] { try replica.meet(a) }
+        stores.clock.advance(milliseconds: 1000)
+        try other.insert(1, "made elsewhere")
+        stores.clock.advance(milliseconds: 1000)
+        try away.execute("UPDATE note SET title = 'edited'")
+        try away.meet(a)
+        try away.execute("UPDATE note SET stars = 5")
+        _ = try away.vector()
+        try a.execute("DELETE FROM note")
+        for _ in 0..<2 { try b.meet(a) }
+        stores.clock.advance(milliseconds: 365 * 24 * 60 * 60 * 1000)
+        try b.insert(2, "a year later")
+        try b.meet(a)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try other.meet(a)
+        #expect(try away.meet(a).divergence == nil)
+        try expectEqual([a, b, other, away])
+        #expect(try a.titles() == ["made elsewhere", "a year later"])
+        let lost = try away.synchronizer.conflicts()
+        #expect(
+            lost.contains { $0.column == "stars" && "\($0.lost)" == "5" && $0.reason == .deleted }, "\(lost)")
+        #expect(try away.problems() == [])
+    }
+
     /// A replica that has forgotten a row's deletion hears of an older one, by a bundle that was on the way for long.
     @Test func aRowThatIsMadeAgainIsThereWhereAnOlderDeletionCameLate() throws {
         let stores = try TestStores()
