@@ -32,6 +32,42 @@ import Testing
         #expect(try a.titles().isEmpty)
     }
 
+    /// Each deletion waits for everybody, so who knows the first one is waited for because of the last.
+    @Test func whoeverDoesNotKnowTheLastDeletionIsWaitedFor() throws {
+        let a = try stores.create()
+        for number in 1...9 as ClosedRange<UInt8> { try a.insert(number, "x") }
+        let b = try stores.clone(a, as: "b.db")
+        let c = try stores.clone(a, as: "c.db")
+        for replica in [b, c, b] { try replica.meet(a) }
+        try a.execute("DELETE FROM note WHERE id = ?", [key(1)])
+        try a.meet(b)
+        #expect(try a.synchronizer.compact().awaitedReplicas == [c.replica()])
+        try a.execute("DELETE FROM note WHERE id = ?", [key(2)])
+        #expect(try Set(a.synchronizer.compact().awaitedReplicas) == Set([b.replica(), c.replica()]))
+        for replica in [b, c] { try replica.meet(a) }
+        let report = try a.synchronizer.compact()
+        #expect(report.forgottenDeletionCount == 2 && report.awaitedReplicas == [])
+    }
+
+    /// The floor is the number of the insertion itself.
+    @Test func aRowThatWasTheLastBeforeTheFloorDoesNotComeBack() throws {
+        let a = try stores.create()
+        try a.insert(1, "x")
+        let b = try stores.clone(a, as: "b.db")
+        try a.meet(b)
+        try b.insert(2, "y")
+        let late = stores.path("late.bundle")
+        try b.synchronizer.writeBundle(to: late, since: .replica(a.replica()), .plaintext)
+        try a.meet(b)
+        try a.execute("DELETE FROM note WHERE id = ?", [key(2)])
+        try a.meet(b)
+        for replica in [a, b] { #expect(try replica.synchronizer.compact().forgottenDeletionCount == 1) }
+        _ = try a.synchronizer.applyBundle(at: late, .plaintext)
+        #expect(try a.titles() == ["x"])
+        try a.meet(b)
+        try expectEqual([a, b])
+    }
+
     @Test func theLeavesOfAStarCollectThroughTheHub() throws {
         let hub = try stores.create()
         try hub.insert(1, "x")

@@ -1,3 +1,4 @@
+import CipherStore
 import Foundation
 import SyncWire
 import Testing
@@ -67,6 +68,59 @@ import Testing
         #expect(
             lost.contains { $0.column == "stars" && "\($0.lost)" == "5" && $0.reason == .deleted }, "\(lost)")
         #expect(try away.problems() == [])
+    }
+
+    /// Rows that were deleted while a replica was away go with what nobody knows of them into the journal, and without their
+    /// children, which wait.
+    @Test func rowsThatWereDeletedMeanwhileGoAsIfTheirDeletionHadCome() throws {
+        let stores = try TestStores()
+        let a = try stores.create(
+            "a.db",
+            schema: """
+                CREATE TABLE parent (id BLOB PRIMARY KEY, name TEXT, note TEXT, size INTEGER);
+                CREATE TABLE child (id BLOB PRIMARY KEY, parent BLOB REFERENCES parent (id));
+                """, tables: ["parent", "child"])
+        for number in 1...3 as ClosedRange<UInt8> {
+            try a.execute("INSERT INTO parent VALUES (?, 'name', 'note', 1)", [key(number)])
+        }
+        let away = try stores.clone(a, as: "away.db")
+        let b = try stores.clone(a, as: "b.db")
+        for replica in [away, b] { try replica.meet(a) }
+        stores.clock.advance(milliseconds: 1000)
+        // This edit is known everywhere, and is lost with its row.
+        try away.execute("UPDATE parent SET name = 'known' WHERE id = ?", [key(2)])
+        try away.meet(a)
+        try away.execute("UPDATE parent SET note = 'unseen', name = 'unseen too' WHERE id = ?", [key(1)])
+        try away.execute("INSERT INTO child VALUES (?, ?)", [key(9), key(1)])
+        _ = try away.vector()
+        try a.execute("DELETE FROM parent WHERE id < ?", [key(3)])
+        for _ in 0..<2 { try b.meet(a) }
+        stores.clock.advance(milliseconds: 365 * 24 * 60 * 60 * 1000)
+        try b.execute("UPDATE parent SET size = 2")
+        try b.meet(a)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 2)
+        let report = try away.meet(a)
+        #expect(report.divergence == nil)
+        // One row that changed, and two that went.
+        #expect(report.pulled?.rowCount == 3)
+        #expect(
+            try away.value("SELECT group_concat(hex(id)) FROM parent", as: String.self)
+                == key(3).map { String(format: "%02X", $0) }.joined())
+        #expect(try away.value("SELECT count(*) FROM child", as: Int.self) == 0)
+        #expect(try away.synchronizer.parkedRows().map(\.table) == ["child"])
+        let lost = try away.queue.read {
+            try Row.fetchAll(
+                $0, sql: "SELECT val, life, why FROM _sync_conflict WHERE why <> 'row' ORDER BY rowid"
+            )
+            .map { "\($0[0] as String) \($0[1] as Int) \($0[2] as String)" }
+        }
+        #expect(lost == ["unseen too 1 deleted", "unseen 1 deleted"])
+        // Of the row whose edits are all known, nothing is kept.
+        #expect(
+            try away.value(
+                "SELECT count(*) FROM _sync_conflict WHERE pk = x'\(key(2).map { String(format: "%02x", $0) }.joined())'",
+                as: Int.self) == 0)
+        #expect(try away.problems() == [] && a.problems() == [])
     }
 
     /// A replica that has forgotten a row's deletion hears of an older one, by a bundle that was on the way for long.

@@ -135,7 +135,7 @@ final class AppliedRecords {
             guard let rest = deletions.withoutFormerWrites(change, beside: local.version, part) else {
                 return try stores.uploads?.check(nil, beside: local.version, table, key) ?? ()
             }
-            change = deletions.withoutEndedShares(rest, beside: local.version, part, table)
+            change = rest
         }
         var owned: [OwnedValue] = []
         var converted: [Int] = []

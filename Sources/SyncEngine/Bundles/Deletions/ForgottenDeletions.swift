@@ -96,26 +96,10 @@ final class ForgottenDeletions {
         return change.writes.isEmpty ? nil : change
     }
 
-    /// A change without the shares of counters that ended with a deletion that was forgotten here: they
-    /// were here once, and no write of the whole row takes a share away.
-    func withoutEndedShares(
-        _ change: RowChange, beside local: RowVersion, _ part: AppliedPart, _ table: AppliedTable
-    ) -> RowChange {
-        guard part.forgotten.exist, local.isAlive, change.life == local.life,
-            let shares = separate?.owned(of: table.table.number), !shares.isEmpty
-        else { return change }
-        var change = change
-        change.writes = change.writes.filter { column, write in
-            !shares.contains(column) || local.cells[column] != nil || !part.known.contains(write.stamp)
-        }
-        return change
-    }
-
     /// Does not take a row in whose deletion was forgotten. What nobody here has seen of it is kept.
     func discard(_ change: RowChange, _ part: AppliedPart, _ table: AppliedTable, _ key: RowKey) throws {
         guard change.isAlive else { return }
-        var plan = MergePlan(life: min(change.life, AdmissionLimits.lifeMax - 1) + 1, base: end)
-        assert(plan.life & 1 == 0, "a deletion ends a life")
+        var plan = MergePlan(life: change.life, base: end)
         plan.lostLife = change.life
         plan.conflicts = change.writes.filter { !part.known.contains($0.value.stamp) }
             .sorted { $0.key < $1.key }
@@ -165,7 +149,7 @@ final class ForgottenDeletions {
         _ local: RowVersion, _ part: AppliedPart, _ table: AppliedTable, _ key: RowKey
     ) throws {
         assert(local.isAlive, "a row that is gone can't be taken out")
-        var plan = MergePlan(life: min(local.life, AdmissionLimits.lifeMax - 1) + 1, base: end)
+        var plan = MergePlan(life: local.life, base: end)
         plan.lostLife = local.life
         try table.reader.load(key: key, hasParkedValues: parking.isInUse)
         var values: [Int: WireValue] = [:]
