@@ -35,6 +35,12 @@ import Testing
         #expect(Merge.plan(local: nil, incoming: change, peer: VersionVector()) == nil)
     }
 
+    @Test func aLaterLifeWithoutItsBeginningIsRefused() {
+        let local = RowVersion(life: 1, base: stamp(1), cells: [:], values: [0: .integer(1)])
+        let change = RowChange(life: 3, base: nil, writes: [0: .init(stamp: stamp(5), value: .integer(2))])
+        #expect(Merge.plan(local: local, incoming: change, peer: VersionVector()) == nil)
+    }
+
     @Test func theNewerWriteOfAColumnWins() throws {
         let local = RowVersion(
             life: 1, base: stamp(1), cells: [0: stamp(7)], values: [0: .integer(10), 1: .integer(20)])
@@ -134,6 +140,17 @@ import Testing
         let known = VersionVector([Self.replicas[0]: 1])
         let plan2 = try #require(Merge.plan(local: local, incoming: change, peer: known))
         #expect(plan2.conflicts.isEmpty)
+    }
+
+    /// The value of a column that the table lacks here is not here, so that there is nothing to reset or to lose.
+    @Test func aNewerWholeRowResetsNothingOfAColumnWithoutAValue() throws {
+        let local = RowVersion(life: 1, base: stamp(1), cells: [1: stamp(2)], values: [0: .integer(1)])
+        let change = RowChange(
+            life: 1, base: stamp(9, 1), writes: [0: .init(stamp: stamp(9, 1), value: .integer(3))])
+        let plan = try #require(Merge.plan(local: local, incoming: change, peer: VersionVector()))
+        #expect(plan.resets == [] && plan.cells == [:])
+        #expect(plan.base == stamp(9, 1))
+        #expect(plan.conflicts.map(\.column) == [0])
     }
 
     @Test func aWholeRowSaysNothingOfSharesOfCounters() throws {

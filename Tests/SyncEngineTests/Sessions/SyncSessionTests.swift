@@ -60,6 +60,60 @@ import Testing
         #expect(session.handle(.renewed(.local)) == .greet)
     }
 
+    @Test func aSideWhoseGreetingIsOutOfDateGreetsAgainAHundredTimes() {
+        var session = SyncSession(.both)
+        let outdated = greeting(a, [a: 4], own: 3)
+        for _ in 0..<100 {
+            #expect(
+                session.handle(.greeted(local: outdated, remote: greeting(b, [a: 4, b: 1])))
+                    == .renew(.local, [Fork(replica: a, common: 0)]))
+            #expect(session.handle(.stayed(.local)) == .greet)
+        }
+        _ = session.handle(.greeted(local: outdated, remote: greeting(b, [a: 4, b: 1])))
+        guard case .refuse(let error) = session.handle(.stayed(.local)) else {
+            Issue.record("the session goes on")
+            return
+        }
+        #expect(error.code == .changedMeanwhile)
+    }
+
+    /// Equal in all that they say of changes, and in other places: two files, of which one takes another identity.
+    @Test func twoFilesOfOneReplicaThatKnowTheSameAreToldApartByTheirPlaces() {
+        func file(_ place: UInt64?) -> Greeting {
+            var facts = ReplicaFacts()
+            facts.place = place.map { Identifier128(high: $0, low: 0) }
+            return Greeting(
+                store: store, replica: a, vector: VersionVector([a: 4]), ownSequence: 4, facts: facts)
+        }
+        var session = SyncSession(.both)
+        #expect(
+            session.handle(.greeted(local: file(1), remote: file(2)))
+                == .renew(.local, [Fork(replica: a, common: 0)]))
+        for other in [file(1), file(nil)] {
+            var session = SyncSession(.both)
+            guard case .refuse(let error) = session.handle(.greeted(local: file(1), remote: other)) else {
+                Issue.record("a file synchronizes with itself")
+                return
+            }
+            #expect(error.code == .sameReplica)
+        }
+    }
+
+    /// It takes along what it wrote that the other does not know, of its own identity and of other forks.
+    @Test func aReplicaThatWasNotSeenForLongTakesItsOtherForksAlong() {
+        var facts = ReplicaFacts()
+        facts.retirements = [.init(replica: a, milliseconds: 1, reason: .unseen)]
+        let c = Identifier128(high: 3, low: 0)
+        let remote = Greeting(
+            store: store, replica: b, vector: VersionVector([a: 4, b: 1, c: 7]), ownSequence: 1, facts: facts)
+        var session = SyncSession(.both)
+        #expect(
+            session.handle(
+                .greeted(
+                    local: greeting(a, [a: 5, c: 6]), remote: remote, forks: [Fork(replica: c, common: 2)]))
+                == .renew(.local, [Fork(replica: c, common: 2), Fork(replica: a, common: 4)]))
+    }
+
     @Test func aNewIdentityThatIsKnownAlreadyEndsTheSession() {
         var session = SyncSession(.both)
         let restored = greeting(a, [:])

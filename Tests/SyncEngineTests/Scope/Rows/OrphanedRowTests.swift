@@ -105,6 +105,22 @@ import Testing
         #expect(again.pulled == nil && again.pushed == nil && again.waitingTables == [])
     }
 
+    /// As long as all rows are still here, it sends all that it knows, as any replica does, though it gets nothing.
+    @Test func aLeafThatStillHasAllRowsSendsThemToWhoeverLacksSome() throws {
+        let hub = try stores.createWithScopes()
+        let other = try stores.clone(hub, as: "other.db")
+        let leaf = try stores.clone(hub, as: "leaf.db")
+        try other.add(1, "a")
+        try leaf.share(other)
+        try leaf.choose(["a"], of: hub)
+        try leaf.add(2, "a")
+        try leaf.share(hub)
+        #expect(try hub.numbers() == [1, 2])
+        try leaf.share(hub)
+        #expect(try leaf.items() == hub.items())
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
+
     /// A row that the leaf had moved to its own rows is outside again in the hub that was put back, and changes there.
     @Test func aRowComesWholeThatALeafMovesToItsOwnAgain() throws {
         let hub = try stores.createWithScopes()
