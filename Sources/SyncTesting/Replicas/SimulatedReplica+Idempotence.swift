@@ -2,8 +2,8 @@ import CipherStore
 
 /// Whether what was done once changes anything when it is done again.
 extension SimulatedReplica {
-    /// The rows of all tables as text, but for the notes of who was met, and the digests, which
-    /// are brought up to date when somebody asks for them.
+    /// The rows of all tables as text, but for the notes of who was met, and what is brought up to date when somebody asks for
+    /// it: digests, and the schema that was looked at last.
     func everything() throws -> [String] {
         try queue.read { db in
             let tables = try String.fetchAll(
@@ -17,7 +17,9 @@ extension SimulatedReplica {
                     table + row.databaseValues.map { " \(ModelValue($0))" }.joined()
                 }.sorted()
             }
-            return all.filter { !$0.hasPrefix("_sync_setting 'digest.") }
+            return all.filter {
+                !$0.hasPrefix("_sync_setting 'digest.") && !$0.hasPrefix("_sync_setting 'schema.seen'")
+            }
         }
     }
 
