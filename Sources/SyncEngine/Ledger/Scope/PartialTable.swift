@@ -6,7 +6,7 @@ import SyncWire
 /// What is known of it is kept apart from what is known of all tables, which then means all others.
 /// `since` says: the rows here are those of the merge of all changes up to there whose value is among
 /// the held ones, and this replica's own changes. So it may be exchanged only with a replica that
-/// knows all of `since` itself, and with one that holds all rows.
+/// knows all of `since` but own changes itself, and with one that holds all rows.
 struct PartialTable {
     /// Where no other table can be told apart from a value, `val` has no key.
     static let schema = """

@@ -76,15 +76,15 @@ struct RowExchange {
     /// replica passes a part of a table on, so the rows here would wait for ever.
     private static func orphans(
         among lacking: [ReplicaID], of partial: ReplicaFacts.Partial, _ known: VersionVector,
-        _ local: Greeting,
-        _ remote: Greeting
+        _ local: Greeting, _ remote: Greeting
     ) -> [Fork] {
         guard !lacking.isEmpty else { return [] }
         let retired = Set((local.facts.retirements + remote.facts.retirements).map(\.replica))
-        // Changes of a former identity of this file are taken over once.
-        let isOwn = { partial.own[$0] > 0 }
-        let others = retired.filter { partial.since[$0] > 0 && !isOwn($0) }
+        let others = retired.filter { partial.since[$0] > 0 && partial.own[$0] == 0 }
         let mayTakeOver = partial.own.sequences.count < spareIdentityCount + others.count
+        // Of a former identity, all that is known is own until it is taken over, so that happens once; then it may come
+        // again from somebody else.
+        let isOwn = { partial.own[$0] > 0 && partial.own[$0] >= partial.since[$0] }
         return lacking.filter {
             retired.contains($0) && $0 != local.replica && $0 != remote.replica && (mayTakeOver || isOwn($0))
         }
