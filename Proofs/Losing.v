@@ -52,7 +52,7 @@ Section Losing.
       intros X A. unfold told. rewrite X. unfold export. rewrite A. eexists. split; [reflexivity|]. simpl.
       split; [reflexivity|]. unfold stamp_of. split; [|split].
       - intros c s V. destruct (cells x c) as [t|]; intros <- ->; reflexivity.
-      - intros c. destruct (cells x c) as [t|]; destruct (negb _); congruence.
+      - intros c. destruct (cells x c) as [t|]; match goal with |- context [if ?told then _ else _] => destruct told end; congruence.
       - intros b. destruct (negb _); congruence.
     Qed.
 

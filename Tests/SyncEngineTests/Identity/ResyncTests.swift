@@ -237,4 +237,31 @@ import Testing
         for replica in [b, away, other, b, away, other] { try replica.meet(a) }
         #expect(try a.synchronizer.compact().keptDeletionCount == 0)
     }
+
+    /// A row is made again where its deletion was forgotten, and takes an edit of the former row that nobody had before.
+    /// Who remembers the deletion has taken that edit for a late one.
+    @Test func anEditThatWasLateElsewhereComesWithTheRowThatWasMadeAgain() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "first")
+        let b = try stores.clone(a, as: "b.db")
+        let away = try stores.clone(a, as: "away.db")
+        for replica in [b, away] { try replica.meet(a) }
+        try a.execute("DELETE FROM note")
+        for _ in 0..<2 { try b.meet(a) }
+        stores.clock.advance(milliseconds: 365 * 24 * 60 * 60 * 1000)
+        try b.insert(2, "a year later")
+        try b.meet(a)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try a.insert(1, "second")
+        stores.clock.advance(milliseconds: 1000)
+        try away.execute("UPDATE note SET title = 'edited'")
+        _ = try a.sync(away, .pull)
+        #expect(try a.titles() == ["edited", "a year later"])
+        _ = try b.meet(away)
+        for (one, another) in [(a, b), (a, away), (b, away)] {
+            #expect(try one.meet(another).divergence == nil)
+        }
+        try expectEqual([a, b, away])
+    }
 }

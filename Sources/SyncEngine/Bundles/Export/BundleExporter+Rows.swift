@@ -4,6 +4,9 @@ import SyncWire
 /// How the rows of a query get into a bundle.
 extension BundleExporter {
     /// Writes the rows that a query finds, and of each what the peer does not know, or all.
+    ///
+    /// Of a row whose base the peer does not know, it gets all cells. It may have met one of them before, as a late edit of
+    /// a former row, and dropped it.
     func writeRows(
         _ sql: String, _ group: ExportedParts.Group, isWhole: Bool = false, _ writer: inout BundleWriter,
         _ progress: ((Int64) throws -> Void)?
@@ -12,7 +15,11 @@ extension BundleExporter {
         defer { feed.reset() }
         let cells = try db.makeStatement(sql: Self.cellsSQL)
         var known: [Int64: Int64] = [:]
-        for replica in metadata.replicas where !isWhole { known[replica.sid] = group.base[replica.id] }
+        var target: [Int64: Int64] = [:]
+        for replica in metadata.replicas {
+            if !isWhole { known[replica.sid] = group.base[replica.id] }
+            target[replica.sid] = group.target[replica.id]
+        }
         while try feed.step() {
             let row = feed.sqliteStatement
             let entry = FeedEntry(row)
@@ -22,7 +29,11 @@ extension BundleExporter {
             let all = hasCells && entry.isAlive ? try readCells(cells, of: entry.row) : []
             try writeRow(
                 entry, key: row, table: index, cells: all,
-                isNew: { $0.sequence > known[$0.sid] ?? 0 && $0.sequence <= last(of: $0.sid) },
+                isNew: {
+                    guard $0.sequence <= last(of: $0.sid) else { return false }
+                    return $0.sequence > known[$0.sid] ?? 0
+                        || (entry.isNewBase && $0.sequence <= target[$0.sid] ?? 0)
+                },
                 &writer)
             if writer.rowCount & 0xFFF == 0 { try progress?(Int64(writer.rowCount)) }
         }

@@ -45,7 +45,7 @@ extension BundleExporter {
                 entry.isNewBase = rows.isNew(base)
                 try writeRow(
                     entry, key: row, table: index, cells: cells,
-                    isNew: { rows.isNew((sid: $0.sid, sequence: $0.sequence)) }, &writer)
+                    isNew: { entry.isNewBase || rows.isNew((sid: $0.sid, sequence: $0.sequence)) }, &writer)
             }
             if writer.rowCount & 0xFFF == 0 { try progress?(Int64(writer.rowCount)) }
         }

@@ -31,12 +31,12 @@ struct Tombstones {
         let heard = try heardOf(metadata)
         var common = vector
         for replica in metadata.replicas where replica.id != own && !retired.contains(replica.id) {
-            var known = known[replica.id] ?? VersionVector()
+            // What it never said it knows is not assumed, not even its own changes: they were made with others in mind, and
+            // a floor that has them without those others would not know the rows that they deleted.
+            let known = known[replica.id] ?? VersionVector()
             guard known[replica.id] <= max(vector[replica.id], heard[replica.id]) else {
                 return VersionVector()
             }
-            // It knows its own changes, whether or not it ever said so.
-            known[replica.id] = max(known[replica.id], vector[replica.id])
             for (origin, sequence) in common.sequences where known[origin] < sequence {
                 common[origin] = known[origin]
             }
@@ -70,10 +70,8 @@ struct Tombstones {
         }
         return metadata.replicas.map(\.id).filter { replica in
             guard replica != own, !retired.contains(replica) else { return false }
-            var vector = known[replica] ?? VersionVector()
-            if vector[replica] > reach[replica] { return true }
-            vector[replica] = max(vector[replica], metadata.vector[replica])
-            return !vector.covers(needed)
+            let vector = known[replica] ?? VersionVector()
+            return vector[replica] > reach[replica] || !vector.covers(needed)
         }
     }
 
