@@ -47,10 +47,15 @@ struct RowWriter {
         let names = table.presentNames
         let absent = values.filter { names[$0.key] == nil }
         if !absent.isEmpty { try park(absent, table, key) }
+        guard table.table.hasRows else {
+            // Of a row without values, nothing else would say that it waits for its table.
+            if all.isEmpty { try parking.park(number, key, [:], why: Self.reason(table)) }
+            return
+        }
         let present = all.filter { names[$0.key] != nil }
         // A row of which nothing waits is in the table, if only with defaults.
         let isShown = !present.isEmpty || names.isEmpty || all.isEmpty
-        guard table.table.hasRows, isShown else { return }
+        guard isShown else { return }
         let columns = present.sorted { $0.key < $1.key }.map { (name: names[$0.key] ?? "", value: $0.value) }
         let failure =
             try table.hasRow(key)
@@ -73,9 +78,13 @@ struct RowWriter {
         }
         let others = values.filter { dropped[$0.key] == nil }
         if !others.isEmpty {
-            try parking.park(
-                table.table.number, key, others,
-                why: table.table.isTracked ? KeptReason.noColumn : KeptReason.noTable)
+            try parking.park(table.table.number, key, others, why: Self.reason(table))
         }
+    }
+
+    /// Why what comes for a table waits that has no place there.
+    private static func reason(_ table: AppliedTable) -> String {
+        if table.table.place == .dropped { return KeptReason.dropped }
+        return table.table.isTracked ? KeptReason.noColumn : KeptReason.noTable
     }
 }
