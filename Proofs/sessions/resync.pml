@@ -687,9 +687,9 @@ inline change(f) {
         d_step { printf("file %d gives file %d up\n", f, LAST); giveUp(f, LAST) }
     :: retirements < RETIREMENTS && f == LAST && (file[f].met & (1 << file[0].self)) ->
         d_step { printf("file %d gives file 0 up\n", LAST); giveUp(LAST, 0) }
-    :: restorations < RESTORATIONS && !hasBackup && f == 1 -> d_step { copyFile(1, OLDER); hasBackup = 1 }
+    :: restorations < RESTORATIONS && !hasBackup && !hasBundle && f == 1 -> d_step { copyFile(1, OLDER); hasBackup = 1 }
     :: restorations < RESTORATIONS && hasBackup && f == 1 -> d_step { restore(1) }
-    :: f == LAST && (hasBundle || bundles < BUNDLES) -> d_step { bundle() }
+    :: f == LAST && !hasBackup && (hasBundle || bundles < BUNDLES) -> d_step { bundle() }
     :: true
     fi
 }
