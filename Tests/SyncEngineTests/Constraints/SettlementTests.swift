@@ -16,7 +16,9 @@ import Testing
         let b = try stores.clone(a, as: "b.db")
         try a.insert(1, "one")
         let enforced = "PRAGMA foreign_keys"
-        try b.queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA foreign_keys = \(isEnforced ? 1 : 0)") }
+        try b.queue.writeWithoutTransaction {
+            try $0.execute(sql: "PRAGMA foreign_keys = \(isEnforced ? 1 : 0)")
+        }
         try b.sync(a)
         try b.synchronizer.compact()
         #expect(try b.queue.writeWithoutTransaction { try Bool.fetchOne($0, sql: enforced) } == isEnforced)
@@ -27,6 +29,7 @@ import Testing
     @Test func aRowOfAKeyAloneWaitsForItsTable() throws {
         let a = try stores.create(schema: "CREATE TABLE other (id BLOB PRIMARY KEY)", tables: [])
         let b = try stores.clone(a, as: "b.db")
+        let c = try stores.clone(a, as: "c.db")
         let schema = """
             CREATE TABLE child (id BLOB PRIMARY KEY, parent BLOB REFERENCES parent (id));
             CREATE TABLE parent (id BLOB PRIMARY KEY);
@@ -37,8 +40,10 @@ import Testing
         try a.execute("INSERT INTO child VALUES (?, ?)", [key(2), key(1)])
         try b.sync(a)
         #expect(try b.synchronizer.status().parkedCount == 2)
+        #expect(try b.synchronizer.parkedRows().map(\.table).sorted() == ["child", "parent"])
+        #expect(try b.problems() == [])
         // It is passed on meanwhile.
-        let c = try stores.clone(b, as: "c.db")
+        try c.sync(b)
         try c.queue.write { try $0.execute(sql: schema) }
         try c.synchronizer.track(["child", "parent"])
         try b.queue.write { try $0.execute(sql: schema) }
@@ -69,7 +74,9 @@ import Testing
         try a.queue.write { try $0.execute(sql: schema) }
         try a.synchronizer.track(["child", "parent"])
         try a.execute("INSERT INTO parent VALUES (?, 'one')", [key(1)])
-        for number: UInt8 in 2...3 { try a.execute("INSERT INTO child VALUES (?, ?)", [key(number), key(1)]) }
+        for number: UInt8 in 2...3 {
+            try a.execute("INSERT INTO child VALUES (?, ?)", [key(number), key(1)])
+        }
         try b.sync(a)
         #expect(try b.synchronizer.status().parkedCount == 3)
         try b.queue.write { try $0.execute(sql: schema) }

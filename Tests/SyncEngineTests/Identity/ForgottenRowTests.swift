@@ -105,7 +105,8 @@ import Testing
 
     // MARK: What was kept with deletions
 
-    private static let kept = "SELECT (SELECT count(*) FROM _sync_last) || ',' || (SELECT count(*) FROM _sync_original)"
+    private static let kept =
+        "SELECT (SELECT count(*) FROM _sync_last) || ',' || (SELECT count(*) FROM _sync_original)"
 
     /// A store in which a row was deleted by somebody else, after one value of it had been written as another type.
     private func deleted(_ hub: TestReplica, _ leaf: TestReplica, _ exchange: () throws -> Void) throws {
@@ -116,7 +117,8 @@ import Testing
         for _ in 0..<2 { try exchange() }
     }
 
-    private static let schema = "CREATE TABLE s (id BLOB PRIMARY KEY, v); CREATE TABLE t (id BLOB PRIMARY KEY, v)"
+    private static let schema =
+        "CREATE TABLE s (id BLOB PRIMARY KEY, v); CREATE TABLE t (id BLOB PRIMARY KEY, v)"
 
     private func hubAndLeaf() throws -> (hub: TestReplica, leaf: TestReplica) {
         let hub = try stores.create("hub.db", schema: Self.schema, tables: ["s", "t"])

@@ -26,15 +26,37 @@ struct ChannelRow {
             SELECT number, birth, position, byteCount, fileCount, removalCount, forgotten
             FROM channel WHERE id = ?
             """, [Data(channel.bytes)])
-        return try row.map { row in
-            ChannelRow(
-                number: try row.decode(Int64.self, atIndex: 0), birth: try row.decode(Data.self, atIndex: 1),
-                position: try row.decode(Int64.self, atIndex: 2),
-                byteCount: try row.decode(Int64.self, atIndex: 3),
-                fileCount: try row.decode(Int64.self, atIndex: 4),
-                removalCount: try row.decode(Int64.self, atIndex: 5),
-                forgotten: try row.decode(Int64.self, atIndex: 6))
+        guard let row else { return nil }
+        var channel = ChannelRow(
+            number: try row.decode(Int64.self, atIndex: 0), birth: try row.decode(Data.self, atIndex: 1),
+            position: max(0, try row.decode(Int64.self, atIndex: 2)),
+            byteCount: try row.decode(Int64.self, atIndex: 3),
+            fileCount: try row.decode(Int64.self, atIndex: 4),
+            removalCount: try row.decode(Int64.self, atIndex: 5),
+            forgotten: max(0, try row.decode(Int64.self, atIndex: 6)))
+        if !channel.hasPossibleSums { try channel.recount(db) }
+        return channel
+    }
+
+    /// Whether the sums can be those of files. Another program may have written to the storage.
+    private var hasPossibleSums: Bool {
+        let possible = 0...RelaySchema.countMax
+        return possible.contains(byteCount) && possible.contains(fileCount) && possible.contains(removalCount)
+    }
+
+    /// Sums up what there is.
+    private mutating func recount(_ db: Database) throws {
+        let rows = try db.rows("SELECT byteCount, body IS NULL FROM file WHERE channel = ?", [number])
+        (byteCount, fileCount, removalCount) = (0, 0, 0)
+        for row in rows {
+            if try row.decode(Bool.self, atIndex: 1) {
+                removalCount += 1
+            } else {
+                fileCount += 1
+                byteCount = min(byteCount + (try row.decodeCount(atIndex: 0)), RelaySchema.countMax)
+            }
         }
+        assert(hasPossibleSums)
     }
 
     /// Writes what may have changed.
@@ -65,9 +87,22 @@ struct FileRow {
         return try row.map { row in
             FileRow(
                 position: try row.decode(Int64.self, atIndex: 0),
-                byteCount: try row.decode(Int64.self, atIndex: 1),
+                byteCount: try row.decodeCount(atIndex: 1),
                 digest: try row.decodeIfPresent(Data.self, atIndex: 2),
-                body: try row.decodeIfPresent(Int64.self, atIndex: 3))
+                body: try row.decodeBodyIfPresent(atIndex: 3))
         }
+    }
+}
+
+extension Row {
+    /// A number of bytes, within bounds in which it can be added to others.
+    func decodeCount(atIndex index: Int) throws -> Int64 {
+        Swift.min(Swift.max(0, try decode(Int64.self, atIndex: index)), RelaySchema.countMax)
+    }
+
+    /// The number of a body; 0, which has no blocks, for a number that is none.
+    func decodeBodyIfPresent(atIndex index: Int) throws -> Int64? {
+        guard let number = try decodeIfPresent(Int64.self, atIndex: index) else { return nil }
+        return (0...RelaySchema.bodyMax).contains(number) ? number : 0
     }
 }

@@ -43,14 +43,12 @@ struct ChannelWriter {
             return RelayOutcome(position: old.position, isNew: false)
         }
         let oldByteCount = isThere ? old?.byteCount ?? 0 : 0
-        // Subtracted first: a sum of numbers from outside could overflow.
         let room = options.channelByteCountMax - (row.byteCount - oldByteCount)
         // What makes a channel smaller that is over its quota is always taken.
         guard content.byteCount <= max(room, oldByteCount) else {
             throw RelayProblem(
                 .full, "the channel has no room left for the file; remove some, or raise the relay's quota",
-                byteCount: (row.byteCount - oldByteCount).addingReportingOverflow(content.byteCount)
-                    .partialValue,
+                byteCount: max(0, row.byteCount - oldByteCount) + content.byteCount,
                 byteCountMax: options.channelByteCountMax)
         }
         guard isThere || row.fileCount < options.channelFileCountMax else {
@@ -73,10 +71,10 @@ struct ChannelWriter {
         row.byteCount += content.byteCount
         guard let old, let oldBody = old.body else {
             row.fileCount += 1
-            if old != nil { row.removalCount -= 1 }
+            if old != nil { row.removalCount = max(0, row.removalCount - 1) }
             return RelayOutcome(position: row.position, isNew: true)
         }
-        row.byteCount -= old.byteCount
+        row.byteCount = max(0, row.byteCount - old.byteCount)
         try RelaySpace.discard(db, body: oldBody, byteCount: old.byteCount)
         return RelayOutcome(position: row.position, isNew: false)
     }
@@ -88,8 +86,8 @@ struct ChannelWriter {
         }
         try advance()
         try put(file, byteCount: 0, digest: nil, body: nil)
-        row.fileCount -= 1
-        row.byteCount -= old.byteCount
+        row.fileCount = max(0, row.fileCount - 1)
+        row.byteCount = max(0, row.byteCount - old.byteCount)
         row.removalCount += 1
         try RelaySpace.discard(db, body: body, byteCount: old.byteCount)
         return RelayOutcome(position: row.position, isNew: false)

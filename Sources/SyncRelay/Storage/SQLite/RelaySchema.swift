@@ -11,6 +11,8 @@ enum RelaySchema {
     static let blocksPerBody: Int64 = 1 << 14
     /// The last number of a body whose blocks have ids.
     static let bodyMax: Int64 = (1 << 49) - 1
+    /// The greatest sum that is kept: more than any disk has bytes, and a few of them overflow in no sum.
+    static let countMax: Int64 = 1 << 53
 
     private static let sql = """
         CREATE TABLE channel (
@@ -103,7 +105,7 @@ enum RelaySchema {
             return try pool.write { db in
                 try makeOrCheck(db, path: path)
                 try RelaySpace.abandonUploads(db, before: nil)
-                return try (Int64.fetchOne(db, sql: "SELECT max(id) FROM block") ?? 0) / blocksPerBody
+                return try max(0, Int64.fetchOne(db, sql: "SELECT max(id) FROM block") ?? 0) / blocksPerBody
             }
         } catch {
             throw explain(error, path)

@@ -21,7 +21,7 @@ enum RelaySpace {
         if byteCount <= Int64(RelayUpload.pieceByteCount) {
             try db.run("DELETE FROM block WHERE id = ?", [body * RelaySchema.blocksPerBody])
         } else {
-            try db.run("INSERT INTO discarded (body) VALUES (?)", [body])
+            try db.run("INSERT OR IGNORE INTO discarded (body) VALUES (?)", [body])
         }
     }
 
@@ -29,7 +29,7 @@ enum RelaySpace {
     static func abandonUploads(_ db: Database, before milliseconds: Int64?) throws {
         let limit = milliseconds ?? .max
         try db.run(
-            "INSERT INTO discarded (body) SELECT body FROM upload WHERE milliseconds < ?", [limit])
+            "INSERT OR IGNORE INTO discarded (body) SELECT body FROM upload WHERE milliseconds < ?", [limit])
         try db.run("DELETE FROM upload WHERE milliseconds < ?", [limit])
     }
 
@@ -47,6 +47,11 @@ enum RelaySpace {
             var count = sliceBlockCount
             for row in try db.rows("SELECT body FROM discarded LIMIT ?", [sliceBodyCount]) where count > 0 {
                 let body = try row.decode(Int64.self, atIndex: 0)
+                guard (1...RelaySchema.bodyMax).contains(body) else {
+                    // Another program wrote this number, which no body has.
+                    try db.run("DELETE FROM discarded WHERE body = ?", [body])
+                    continue
+                }
                 let first = body * RelaySchema.blocksPerBody
                 try db.run(
                     """

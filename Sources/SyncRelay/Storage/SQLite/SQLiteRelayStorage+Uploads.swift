@@ -30,8 +30,9 @@ extension SQLiteRelayStorage {
         _ db: Database, _ row: ChannelRow, _ byteCount: Int64, _ options: Options
     ) throws {
         let sum = try db.row(
-            "SELECT coalesce(sum(byteCount), 0) FROM upload WHERE channel = ?", [row.number])
-        let open = try sum?.decode(Int64.self, atIndex: 0) ?? 0
+            "SELECT coalesce(sum(min(max(byteCount, 0), ?)), 0) FROM upload WHERE channel = ?",
+            [RelayBounds.fileByteCountMax, row.number])
+        let open = try sum?.decodeCount(atIndex: 0) ?? 0
         guard byteCount <= max(options.channelByteCountMax - open, 0) || open == 0 else {
             throw RelayProblem(
                 .busy, "other files of the channel are being written; try again when they are there",
@@ -90,7 +91,7 @@ extension SQLiteRelayStorage {
         try? await queue.run { db in
             try db.run("DELETE FROM upload WHERE body = ?", [upload.handle])
             if db.changesCount > 0 {
-                try db.run("INSERT INTO discarded (body) VALUES (?)", [upload.handle])
+                try db.run("INSERT OR IGNORE INTO discarded (body) VALUES (?)", [upload.handle])
             }
         }
         queue.noteLeisureWork()

@@ -134,8 +134,12 @@ public final class SQLiteRelayStorage: RelayStorage {
 
     public func figures() async throws -> RelayStorageFigures {
         try await read { db in
+            // As they may be in a file that another program wrote to, they could overflow.
             let sums = try db.row(
-                "SELECT count(*), coalesce(sum(fileCount), 0), coalesce(sum(byteCount), 0) FROM channel")
+                """
+                SELECT count(*), coalesce(sum(min(max(fileCount, 0), ?1)), 0),
+                    coalesce(sum(min(max(byteCount, 0), ?1)), 0) FROM channel
+                """, [RelaySchema.countMax])
             let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             let pageByteCount = try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0
             return RelayStorageFigures(

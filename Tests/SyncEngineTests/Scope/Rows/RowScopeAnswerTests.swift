@@ -123,6 +123,31 @@ import Testing
         #expect(try lost(hub, leaf) == ["x 7"])
     }
 
+    /// A deletion of a row that had left waits until the sender knows it, and then waits for nothing more.
+    @Test func aDeletionOfARowThatHadLeftWaitsForTheAnswerThatKnowsIt() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        for number in 1...2 { try hub.add(number, "a") }
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try hub.move(1, "b")
+        stores.clock.advance(milliseconds: 10)
+        try leaf.execute("DELETE FROM item WHERE id = ?", [itemKey(1)])
+        try pull(leaf, hub)
+        #expect(try markCount(leaf) == 1)
+        stores.clock.advance(milliseconds: 10)
+        #expect(throws: FaultyPeer.Cut.self) {
+            try SessionDriver(
+                local: FaultyPeer(leaf.peer, cut: .takingOut), remote: hub.peer,
+                remoteName: hub.transport.name,
+                progress: nil
+            ).run(.push)
+        }
+        try pull(leaf, hub)
+        #expect(try markCount(leaf) == 0)
+        #expect(try leaf.numbers() == [2] && hub.numbers() == [2])
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
+
     /// All rows come, and of this table alone, so that more is known of it than of all.
     @Test func whatIsKnownOfATableWhoseRowsAllCameIsKnownAfterwards() throws {
         let (hub, leaf) = try hubAndLeaf()
