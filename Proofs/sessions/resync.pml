@@ -60,7 +60,7 @@ typedef File {
 /* The last one is an older state of a file: its backup, or a bundle that was made of it. */
 #define OLDER FILES
 File file[FILES + 1];
-byte base[IDS];             /* what the receiver of the bundle knew */
+byte late[IDS];             /* what the receiver of the bundle knew when it was made */
 bit hasBackup, hasBundle, quiet;
 byte ids, edits, restorations, bundles, retirements, compactions, cuts, renewals, rounds;
 byte deletions;             /* bits of writes */
@@ -70,9 +70,10 @@ byte knew[EDITS];           /* writes that the writer had seen */
 byte l_, r_; /* who meets */
 bit isCut;
 hidden byte c_, e_, f_, g_, i_, m_, n_, p_, q_, t_, x_, y_;
-hidden byte isResync, exist, isMentioned, hasBase, hasWrite, isGone, isEnded, isEqual;
+hidden byte isResync, exist, isMentioned, hasBase, hasWrite, isGone, isEnded;
+hidden byte base[IDS];      /* what is based upon now */
 hidden byte life_;
-Stamp base_, write_, own_, no_;
+Stamp base_, write_, own_;
 
 #define IS_ALIVE(life) ((life) & 1)
 #define COVERS(vector, stamp) (file[vector].known[stamp.id] >= stamp.number)
@@ -99,13 +100,13 @@ inline clearOlder() {
     file[OLDER].self = 0; file[OLDER].clock = 0; file[OLDER].met = 0; file[OLDER].retired = 0;
     file[OLDER].seen = 0; file[OLDER].life = 0;
     unset(file[OLDER].base); unset(file[OLDER].cell);
-    for (i_ : 0 .. IDS - 1) { file[OLDER].known[i_] = 0; file[OLDER].floor[i_] = 0; base[i_] = 0 }
+    for (i_ : 0 .. IDS - 1) { file[OLDER].known[i_] = 0; file[OLDER].floor[i_] = 0; late[i_] = 0 }
     for (i_ : 0 .. IDS * IDS - 1) { file[OLDER].others[i_] = 0 }
     i_ = 0
 }
 
 inline beginStores() {
-    unset(no_); unset(base_); unset(write_); unset(own_);
+    unset(base_); unset(write_); unset(own_);
     for (f_ : 0 .. FILES - 1) {
         file[f_].self = f_;
         file[f_].met = 1 << f_;
@@ -648,6 +649,7 @@ inline restore(f) {
 inline bundle() {
     if
     :: hasBundle ->
+        for (i_ : 0 .. IDS - 1) { base[i_] = late[i_] }
         admit(0, OLDER, isCut);
         if
         :: isCut -> printf("the bundle comes\n"); transfer(0, OLDER); learn(0, OLDER)
@@ -657,7 +659,8 @@ inline bundle() {
         clearOlder()
     :: else ->
         chooseBase(0, LAST);
-        isResync = 0;
+        for (i_ : 0 .. IDS - 1) { late[i_] = base[i_] }
+        i_ = 0; isResync = 0;
         copyFile(LAST, OLDER);
         bundles++;
         hasBundle = 1

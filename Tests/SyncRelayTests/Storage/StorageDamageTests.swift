@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: numbers) func aFileOfAnImpossibleSizeIsReplacedAndRemoved(number: Int64) async throws {
-        let storage = try folder.open()
+        let storage = try folder.open { $0.channelByteCountMax = .max }
         let channel = try await TestChannel(in: storage)
         for name in ["a", "b"] { try await storage.put(name, pattern(500), in: channel.id) }
         try damage(storage, "UPDATE file SET byteCount = \(number)")

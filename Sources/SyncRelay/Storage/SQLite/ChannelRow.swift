@@ -46,17 +46,15 @@ struct ChannelRow {
 
     /// Sums up what there is.
     private mutating func recount(_ db: Database) throws {
-        let rows = try db.rows("SELECT byteCount, body IS NULL FROM file WHERE channel = ?", [number])
-        (byteCount, fileCount, removalCount) = (0, 0, 0)
-        for row in rows {
-            if try row.decode(Bool.self, atIndex: 1) {
-                removalCount += 1
-            } else {
-                fileCount += 1
-                byteCount = min(byteCount + (try row.decodeCount(atIndex: 0)), RelaySchema.countMax)
-            }
-        }
-        assert(hasPossibleSums)
+        let sums = try db.row(
+            """
+            SELECT coalesce(sum(min(max(byteCount, 0), ?)), 0), count(body), count(*) - count(body)
+            FROM file WHERE channel = ?
+            """, [RelayBounds.fileByteCountMax, number])
+        guard let sums else { return }
+        byteCount = min(try sums.decode(Int64.self, atIndex: 0), RelaySchema.countMax)
+        fileCount = try sums.decode(Int64.self, atIndex: 1)
+        removalCount = try sums.decode(Int64.self, atIndex: 2)
     }
 
     /// Writes what may have changed.
@@ -87,7 +85,7 @@ struct FileRow {
         return try row.map { row in
             FileRow(
                 position: try row.decode(Int64.self, atIndex: 0),
-                byteCount: try row.decodeCount(atIndex: 1),
+                byteCount: try row.decodeFileByteCount(atIndex: 1),
                 digest: try row.decodeIfPresent(Data.self, atIndex: 2),
                 body: try row.decodeBodyIfPresent(atIndex: 3))
         }
@@ -95,9 +93,9 @@ struct FileRow {
 }
 
 extension Row {
-    /// A number of bytes, within bounds in which it can be added to others.
-    func decodeCount(atIndex index: Int) throws -> Int64 {
-        Swift.min(Swift.max(0, try decode(Int64.self, atIndex: index)), RelaySchema.countMax)
+    /// The size of a file, in bytes, brought within the bounds of a file.
+    func decodeFileByteCount(atIndex index: Int) throws -> Int64 {
+        Swift.min(Swift.max(0, try decode(Int64.self, atIndex: index)), RelayBounds.fileByteCountMax)
     }
 
     /// The number of a body; 0, which has no blocks, for a number that is none.

@@ -43,12 +43,14 @@ struct ChannelWriter {
             return RelayOutcome(position: old.position, isNew: false)
         }
         let oldByteCount = isThere ? old?.byteCount ?? 0 : 0
-        let room = options.channelByteCountMax - (row.byteCount - oldByteCount)
+        // Subtracted first: a sum of numbers from outside could overflow.
+        let otherByteCount = max(0, row.byteCount - oldByteCount)
+        let room = options.channelByteCountMax - otherByteCount
         // What makes a channel smaller that is over its quota is always taken.
         guard content.byteCount <= max(room, oldByteCount) else {
             throw RelayProblem(
                 .full, "the channel has no room left for the file; remove some, or raise the relay's quota",
-                byteCount: max(0, row.byteCount - oldByteCount) + content.byteCount,
+                byteCount: otherByteCount + content.byteCount,
                 byteCountMax: options.channelByteCountMax)
         }
         guard isThere || row.fileCount < options.channelFileCountMax else {

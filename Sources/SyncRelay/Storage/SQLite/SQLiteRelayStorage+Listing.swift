@@ -57,7 +57,7 @@ extension SQLiteRelayStorage {
             } else {
                 files.append(
                     RelayListing.Entry(
-                        file: file, byteCount: try row.decodeCount(atIndex: 3), position: last,
+                        file: file, byteCount: try row.decodeFileByteCount(atIndex: 3), position: last,
                         milliseconds: max(0, try row.decode(Int64.self, atIndex: 4))))
             }
         }

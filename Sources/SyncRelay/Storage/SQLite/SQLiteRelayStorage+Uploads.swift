@@ -32,7 +32,7 @@ extension SQLiteRelayStorage {
         let sum = try db.row(
             "SELECT coalesce(sum(min(max(byteCount, 0), ?)), 0) FROM upload WHERE channel = ?",
             [RelayBounds.fileByteCountMax, row.number])
-        let open = try sum?.decodeCount(atIndex: 0) ?? 0
+        let open = try sum?.decode(Int64.self, atIndex: 0) ?? 0
         guard byteCount <= max(options.channelByteCountMax - open, 0) || open == 0 else {
             throw RelayProblem(
                 .busy, "other files of the channel are being written; try again when they are there",
