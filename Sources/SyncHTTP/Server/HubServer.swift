@@ -171,8 +171,7 @@ public struct HubServer: Sendable {
     public func run(
         endsBySignal: Bool = false, onListening: @escaping @Sendable (Listening) -> Void = { _ in }
     ) async throws {
-        let http = HTTPServerBuilder.http1(
-            configuration: .init(idleTimeout: .milliseconds(Int64(options.limits.silenceSeconds * 1000))))
+        let http = HTTPServerBuilder.accepting(silence: options.limits.silenceSeconds)
         let builder =
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }
             ?? http

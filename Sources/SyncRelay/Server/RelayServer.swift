@@ -126,8 +126,7 @@ public struct RelayServer: Sendable {
         _ onListening: @escaping @Sendable (Listening) -> Void
     ) throws -> some Service {
         let limits = options.limits
-        let http = HTTPServerBuilder.http1(
-            configuration: .init(idleTimeout: .milliseconds(Int64(limits.silenceSeconds * 1000))))
+        let http = HTTPServerBuilder.accepting(silence: limits.silenceSeconds)
         let builder =
             try certificate.map { try HTTPServerBuilder.tls(http, tlsConfiguration: $0.configuration()) }
             ?? http
