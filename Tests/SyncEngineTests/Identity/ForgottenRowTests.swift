@@ -103,6 +103,24 @@ import Testing
         #expect(try away.problems() == [] && a.problems() == [])
     }
 
+    /// A row that waits for another's place is on a list, and goes from it with the row.
+    @Test func aRowThatWaitsGoesFromTheListOfThoseThatDo() throws {
+        let a = try stores.create()
+        let away = try stores.clone(a, as: "away.db")
+        try away.changeUnobserved("CREATE UNIQUE INDEX one_title ON note (title)")
+        for number: UInt8 in 1...2 { try a.insert(number, "same") }
+        try away.meet(a)
+        #expect(try away.value("SELECT count(*) FROM _sync_hidden", as: Int.self) == 1)
+        try a.execute("DELETE FROM note")
+        stores.clock.advance(milliseconds: 365 * 24 * 60 * 60 * 1000)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 2)
+        #expect(try away.meet(a).divergence == nil)
+        #expect(try away.titles() == [])
+        #expect(try away.value("SELECT count(*) FROM _sync_hidden", as: Int.self) == 0)
+        #expect(try away.value("SELECT count(*) FROM _sync_shadow", as: Int.self) == 0)
+        #expect(try away.problems() == [] && a.problems() == [])
+    }
+
     // MARK: What was kept with deletions
 
     private static let kept =

@@ -215,4 +215,15 @@ import Testing
         try b.execute("UPDATE item SET name = 'edited'")
         #expect(try a.sync(b, .push).conflictCount == 1)
     }
+
+    /// The rest of the row, which is kept beside the edits, is no conflict of its own.
+    @Test func severalEditsThatMeetADeletionAreOneConflictEach() throws {
+        let (a, b) = try pair()
+        try a.execute("DELETE FROM item")
+        try b.execute("UPDATE item SET name = 'edited', body = 'changed'")
+        let report = try a.sync(b)
+        #expect(report.pulled?.conflictCount == 2)
+        #expect(report.pushed?.sharedConflictCount == 2)
+        #expect(report.conflictCount == 2)
+    }
 }

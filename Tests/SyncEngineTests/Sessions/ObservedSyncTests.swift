@@ -57,4 +57,33 @@ import Testing
         try second.synchronizer.retryParkedRows()
         #expect(try await iterator.next() == ["Milk"])
     }
+
+    /// One row finds its place, and another loses its own at the same time.
+    @Test(arguments: ["", "WITHOUT ROWID"])
+    func aRowThatTakesThePlaceOfAnotherIsObserved(options: String) async throws {
+        let stores = try TestStores()
+        let schema =
+            "CREATE TABLE item (id BLOB NOT NULL PRIMARY KEY, place INTEGER UNIQUE, title TEXT) \(options)"
+        let first = try stores.create(schema: schema, tables: ["item"])
+        let second = try stores.clone(first, as: "b.db")
+        try second.execute("INSERT INTO item VALUES (?, 1, 'Milk')", [itemKey(1)])
+        stores.clock.advance(milliseconds: 1000)
+        try first.execute("INSERT INTO item VALUES (?, 1, 'Bread')", [itemKey(2)])
+        try second.sync(first, .pull)
+        let titles = ValueObservation.tracking { db in
+            try String.fetchAll(db, sql: "SELECT title FROM item ORDER BY id")
+        }
+        #expect(
+            try await second.queue.read { try String.fetchAll($0, sql: "SELECT title FROM item ORDER BY id") }
+                == ["Milk"])
+        // A third one takes the place before the second one, whose claim is older, is tried again.
+        stores.clock.advance(milliseconds: 1000)
+        try second.execute("UPDATE item SET place = 2")
+        try second.execute("INSERT INTO item VALUES (?, 1, 'Salt')", [itemKey(3)])
+        var iterator = titles.removeDuplicates().values(in: second.queue).makeAsyncIterator()
+        #expect(try await iterator.next() == ["Milk", "Salt"])
+        try second.synchronizer.retryParkedRows()
+        try #require(try second.synchronizer.status().parkedCount == 1)
+        #expect(try await iterator.next() == ["Milk", "Bread"])
+    }
 }

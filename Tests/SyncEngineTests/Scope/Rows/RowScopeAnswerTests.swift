@@ -162,4 +162,29 @@ import Testing
         #expect(try leaf.value("SELECT value FROM other", as: Int.self) == 7)
         #expect(try leaf.items() == hub.items())
     }
+
+    /// A row that is outside of what is held here stays until it is looked for. Deleted before that, its deletion knows
+    /// nothing of what others wrote to it outside.
+    @Test(arguments: [false, true], [false, true])
+    func aRowOutsideIsDeletedBeforeItGoes(isInserted: Bool, isAnswered: Bool) throws {
+        let (hub, leaf) = try hubAndLeaf()
+        for number in 1...2 { try hub.add(number, "a") }
+        try leaf.choose(["a"], of: hub)
+        for _ in 0..<2 { try leaf.share(hub) }
+        if isInserted { try leaf.add(3, "b") } else { try leaf.move(1, "b") }
+        let number = isInserted ? 3 : 1
+        if isAnswered {
+            try hub.set(2, x: 1)
+            try pull(leaf, hub)
+        }
+        try push(leaf, hub)
+        stores.clock.advance(milliseconds: 10)
+        try hub.set(number, x: 7)
+        stores.clock.advance(milliseconds: 10)
+        try leaf.execute("DELETE FROM item WHERE id = ?", [itemKey(number)])
+        for _ in 0..<3 { try leaf.share(hub) }
+        #expect(try hub.numbers() == (isInserted ? [1, 2] : [2]))
+        #expect(try lost(hub, leaf) == ["x 7"])
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
 }
