@@ -63,7 +63,8 @@ struct ChannelCommit {
             return try PostgresSession.transaction(
                 connection, until: deadline, first: ChannelRow.locking(channel)
             ) { locked in
-                let row = try ChannelRow(locked: locked)
+                var row = try ChannelRow(locked: locked)
+                try row.recountIfNeeded(connection, until: deadline)
                 var writing = ChannelWriting(connection, deadline)
                 let files = try writing.files(Set(jobs.flatMap(\.files)), in: row)
                 let received = try writing.uploads(jobs.compactMap(\.upload), of: row)

@@ -59,8 +59,7 @@ struct ChannelPlan {
             return RelayOutcome(position: old.position, isNew: false)
         }
         let oldByteCount = isThere ? old?.byteCount ?? 0 : 0
-        // Subtracted first: a sum of numbers from outside could overflow. Sums may be less than they should, where somebody
-        // has written into the tables.
+        // Sums may be less than they should, where somebody has written into the tables.
         let others = max(0, row.byteCount - oldByteCount)
         let room = bounds.byteCountMax - others
         // What makes a channel smaller that is over its quota is always taken.
@@ -105,8 +104,8 @@ struct ChannelPlan {
         try advance()
         files[file] = FileRow(position: row.position, byteCount: 0, digest: nil, body: nil)
         changedFiles.insert(file)
-        row.fileCount -= 1
-        row.byteCount -= old.byteCount
+        row.fileCount = max(0, row.fileCount - 1)
+        row.byteCount = max(0, row.byteCount - old.byteCount)
         row.removalCount += 1
         discard(body, old.byteCount)
         return RelayOutcome(position: row.position, isNew: false)
@@ -121,10 +120,10 @@ struct ChannelPlan {
         row.byteCount += content.byteCount
         guard let old, let oldBody = old.body else {
             row.fileCount += 1
-            if old != nil { row.removalCount -= 1 }
+            if old != nil { row.removalCount = max(0, row.removalCount - 1) }
             return RelayOutcome(position: row.position, isNew: true)
         }
-        row.byteCount -= old.byteCount
+        row.byteCount = max(0, row.byteCount - old.byteCount)
         discard(oldBody, old.byteCount)
         return RelayOutcome(position: row.position, isNew: false)
     }

@@ -16,6 +16,8 @@ struct ChannelRow {
     let incarnation: Data
     /// The time of the database, in milliseconds since 1970.
     let milliseconds: Int64
+    /// Whether the sums can be those of files. Other programs may write to the table.
+    private(set) var hasPossibleSums: Bool
 
     /// The columns of a table named `channel`.
     ///
@@ -29,6 +31,9 @@ struct ChannelRow {
         """
     static let columnCount = 12
 
+    /// The greatest sum that is kept: more than any disk has bytes.
+    static let sumMax: Int64 = 1 << 53
+
     /// The time of the database. That of nodes may differ.
     static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
@@ -39,6 +44,7 @@ struct ChannelRow {
         byteCount = try row.natural(3)
         fileCount = try row.natural(4)
         removalCount = try row.natural(5)
+        hasPossibleSums = try (3...5).allSatisfy { (0...Self.sumMax).contains(try row.integer($0)) }
         forgotten = try row.natural(6, upTo: .max)
         tickets = CommitTickets(try row.bytes(7))
         incarnation = try row.bytes(8) + row.bytes(9) + row.bytes(10)
@@ -84,6 +90,27 @@ struct ChannelRow {
         until deadline: PostgresConnection.Deadline
     ) throws -> ChannelRow {
         try ChannelRow(locked: connection.run(byIDLocked, [.bytes(Data(channel.bytes))], until: deadline))
+    }
+
+    private static let sums = PostgresStatement(
+        "channel-sums", [.integer, .integer],
+        """
+        SELECT least(coalesce(sum(least(greatest(byte_count, 0), $2)) FILTER (WHERE body IS NOT NULL), 0), $2)::bigint,
+            count(*) FILTER (WHERE body IS NOT NULL), count(*) FILTER (WHERE body IS NULL)
+        FROM cipherstore_relay.file WHERE channel = $1
+        """)
+
+    /// Counts what there is, where the sums can't be right. The channel is locked.
+    mutating func recountIfNeeded(
+        _ connection: PostgresConnection, until deadline: PostgresConnection.Deadline
+    ) throws {
+        guard !hasPossibleSums else { return }
+        let values: [PostgresValue] = [.integer(number), .integer(Self.sumMax)]
+        guard let sums = try connection.run(Self.sums, values, until: deadline).first else { return }
+        byteCount = try sums.natural(0, upTo: Self.sumMax)
+        fileCount = try sums.natural(1)
+        removalCount = try sums.natural(2)
+        hasPossibleSums = true
     }
 
     /// What ``lock(_:_:until:)`` runs.

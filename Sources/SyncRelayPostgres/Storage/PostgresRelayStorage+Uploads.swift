@@ -7,7 +7,10 @@ extension PostgresRelayStorage {
 
     private static let openByteCount = PostgresStatement(
         "upload-sum", [.integer],
-        "SELECT coalesce(sum(byte_count), 0)::bigint FROM cipherstore_relay.upload WHERE channel = $1")
+        """
+        SELECT least(coalesce(sum(greatest(byte_count, 0)), 0), \(ChannelRow.sumMax))::bigint
+        FROM cipherstore_relay.upload WHERE channel = $1
+        """)
     private static let insertUpload = PostgresStatement(
         "upload-insert", [.integer, .integer, .integer, .integer],
         """
@@ -33,7 +36,8 @@ extension PostgresRelayStorage {
             let deadline = session.deadline
             try session.repeating { connection, _ in
                 try PostgresSession.transaction(connection, until: deadline) {
-                    let row = try ChannelRow.lock(connection, channel, until: deadline)
+                    var row = try ChannelRow.lock(connection, channel, until: deadline)
+                    try row.recountIfNeeded(connection, until: deadline)
                     let files = try ChannelWriting(connection, deadline).files([request.file], in: row)
                     if try ChannelPlan(row, files, bounds).check(ChannelPlan.Content(request)) == nil {
                         try Self.requireRoom(request, row, bounds, connection, deadline)
