@@ -14,7 +14,7 @@ struct FuzzTarget: Sendable {
     /// The words of the format, for libFuzzer's dictionary.
     let words: [[UInt8]]
 
-    static let all = [bundle, greeting, keyring, archive, csv, text, pages]
+    static let all = [bundle, greeting, statement, keyring, archive, csv, text, pages]
 
     static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 }
