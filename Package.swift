@@ -271,7 +271,7 @@ let package = Package(
         .testTarget(
             name: "SyncBucketTests",
             dependencies: [
-                "CipherStore", "SyncBucket", "SyncEngine", "SyncTesting", "SyncWire", "TestSupport",
+                "CipherStore", "SyncBucket", "SyncEngine", "SyncMembers", "SyncTesting", "SyncWire", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
