@@ -48,7 +48,7 @@ extension TestReplica {
         case 7: try replica.execute("DELETE FROM note WHERE id = ?", [row])
         case 8:
             try replica.execute("INSERT OR IGNORE INTO tag (id, name) VALUES (?, ?)", [text, "n\(number)"])
-        default: try replica.execute("UPDATE tag SET name = ? WHERE id = ?", ["m\(number)", text])
+        default: try replica.execute("UPDATE OR IGNORE tag SET name = ? WHERE id = ?", ["m\(number)", text])
         }
     }
 
