@@ -31,7 +31,7 @@ final class Attacker: Sendable {
     ) async throws -> [UInt8] {
         let register = try server.register
         _ = try register.enrol(key: key.publicKey, secret: link.secret)
-        let (_, body) = try await send(url, "POST", "/v1/challenges", [:], [])
+        let (_, body) = try await send(url, "POST", "/v1/challenges", [:], [], isRepeatable: true)
         let challenge = try JSONDocument.decode(Message.Challenge.self, from: body)
         let bytes = try #require(ByteText.bytes(base64: challenge.challenge))
         let text = SignedText.session(challenge: bytes, key: key.publicKey, store: link.store, server: [])
@@ -51,24 +51,36 @@ final class Attacker: Sendable {
 
     /// Sends a request once more when nothing of it was sent: the server closes connections on which it has refused
     /// something, and idle ones, and this client may take one of them before it has heard of that.
-    private static func answer(to request: HTTPClientRequest, attempts: Int) async throws
-        -> HTTPClientResponse
-    {
+    ///
+    /// - parameter isRepeatable: Whether it may be sent once more when the server may have taken it.
+    private static func answer(
+        to request: HTTPClientRequest, isRepeatable: Bool, attempts: Int
+    ) async throws -> HTTPClientResponse {
         do {
             return try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-        } catch ChannelError.ioOnClosedChannel where attempts > 1 {
-            return try await answer(to: request, attempts: attempts - 1)
+        } catch  where attempts > 1 && (isUnsent(error) || (isRepeatable && isHungUp(error))) {
+            return try await answer(to: request, isRepeatable: isRepeatable, attempts: attempts - 1)
         }
     }
 
+    private static func isUnsent(_ error: any Error) -> Bool {
+        if case ChannelError.ioOnClosedChannel = error { true } else { false }
+    }
+
+    /// Whether the connection ended before the answer.
+    static func isHungUp(_ error: any Error) -> Bool {
+        error is ChannelError || error is IOError || error as? HTTPClientError == .remoteConnectionClosed
+    }
+
     static func send(
-        _ url: String, _ method: String, _ target: String, _ headers: [String: String], _ body: [UInt8]
+        _ url: String, _ method: String, _ target: String, _ headers: [String: String], _ body: [UInt8],
+        isRepeatable: Bool = false
     ) async throws -> (Int, [UInt8]) {
         var request = HTTPClientRequest(url: url + target)
         request.method = .init(rawValue: method)
         for (name, value) in headers { request.headers.add(name: name, value: value) }
         if !body.isEmpty { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await answer(to: request, attempts: 5)
+        let response = try await answer(to: request, isRepeatable: isRepeatable, attempts: 5)
         return (Int(response.status.code), Array(buffer: try await response.body.collect(upTo: 32 << 20)))
     }
 

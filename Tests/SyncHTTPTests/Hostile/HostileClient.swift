@@ -246,9 +246,7 @@ struct HostileClient {
                 request: text, status: status,
                 detail: status < 400 ? "" : String(decoding: body.prefix(400), as: UTF8.self))
         } catch {
-            let isHungUp =
-                error is ChannelError || error is IOError
-                || error as? HTTPClientError == .remoteConnectionClosed
+            let isHungUp = Attacker.isHungUp(error)
             // A connection that refused something is closed a moment later, and may be used again until then. Of one
             // that a request broke, the same request breaks the next one too.
             if isHungUp && !isRepeated { return try await send(request, &words, isRepeated: true) }
