@@ -2,6 +2,8 @@
 public enum RelayBounds {
     /// The most bytes of a file: 4 GiB.
     public static let fileByteCountMax: Int64 = 4 << 30
+    /// The greatest sum that a storage keeps: more than any disk has bytes, and a few of them overflow in no sum.
+    package static let sumMax: Int64 = 1 << 53
     /// The most files of a channel.
     public static let fileCountMax: Int64 = 100_000
     /// The most entries on a page of a listing.

@@ -31,9 +31,6 @@ struct ChannelRow {
         """
     static let columnCount = 12
 
-    /// The greatest sum that is kept: more than any disk has bytes.
-    static let sumMax: Int64 = 1 << 53
-
     /// The time of the database. That of nodes may differ.
     static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
@@ -44,7 +41,7 @@ struct ChannelRow {
         byteCount = try row.natural(3)
         fileCount = try row.natural(4)
         removalCount = try row.natural(5)
-        hasPossibleSums = try (3...5).allSatisfy { (0...Self.sumMax).contains(try row.integer($0)) }
+        hasPossibleSums = try (3...5).allSatisfy { (0...RelayBounds.sumMax).contains(try row.integer($0)) }
         forgotten = try row.natural(6, upTo: .max)
         tickets = CommitTickets(try row.bytes(7))
         incarnation = try row.bytes(8) + row.bytes(9) + row.bytes(10)
@@ -105,9 +102,9 @@ struct ChannelRow {
         _ connection: PostgresConnection, until deadline: PostgresConnection.Deadline
     ) throws {
         guard !hasPossibleSums else { return }
-        let values: [PostgresValue] = [.integer(number), .integer(Self.sumMax)]
+        let values: [PostgresValue] = [.integer(number), .integer(RelayBounds.sumMax)]
         guard let sums = try connection.run(Self.sums, values, until: deadline).first else { return }
-        byteCount = try sums.natural(0, upTo: Self.sumMax)
+        byteCount = try sums.natural(0, upTo: RelayBounds.sumMax)
         fileCount = try sums.natural(1)
         removalCount = try sums.natural(2)
         hasPossibleSums = true

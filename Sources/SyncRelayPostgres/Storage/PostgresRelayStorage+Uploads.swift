@@ -8,7 +8,7 @@ extension PostgresRelayStorage {
     private static let openByteCount = PostgresStatement(
         "upload-sum", [.integer],
         """
-        SELECT least(coalesce(sum(greatest(byte_count, 0)), 0), \(ChannelRow.sumMax))::bigint
+        SELECT least(coalesce(sum(greatest(byte_count, 0)), 0), \(RelayBounds.sumMax))::bigint
         FROM cipherstore_relay.upload WHERE channel = $1
         """)
     private static let insertUpload = PostgresStatement(

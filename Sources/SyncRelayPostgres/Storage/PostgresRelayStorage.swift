@@ -162,8 +162,8 @@ public final class PostgresRelayStorage: RelayStorage {
     private static let sums = PostgresStatement(
         "figures", [],
         """
-        SELECT count(*), least(coalesce(sum(greatest(file_count, 0)), 0), \(ChannelRow.sumMax))::bigint,
-            least(coalesce(sum(greatest(byte_count, 0)), 0), \(ChannelRow.sumMax))::bigint,
+        SELECT count(*), least(coalesce(sum(greatest(file_count, 0)), 0), \(RelayBounds.sumMax))::bigint,
+            least(coalesce(sum(greatest(byte_count, 0)), 0), \(RelayBounds.sumMax))::bigint,
             (SELECT coalesce(sum(pg_total_relation_size(relation.oid)), 0)::bigint
              FROM pg_catalog.pg_class AS relation
              WHERE relation.relkind = 'r' AND relation.relnamespace = 'cipherstore_relay'::regnamespace)

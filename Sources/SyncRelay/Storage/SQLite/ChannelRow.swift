@@ -40,7 +40,7 @@ struct ChannelRow {
 
     /// Whether the sums can be those of files. Another program may have written to the storage.
     private var hasPossibleSums: Bool {
-        let possible = 0...RelaySchema.countMax
+        let possible = 0...RelayBounds.sumMax
         return possible.contains(byteCount) && possible.contains(fileCount) && possible.contains(removalCount)
     }
 
@@ -52,7 +52,7 @@ struct ChannelRow {
             FROM file WHERE channel = ?
             """, [RelayBounds.fileByteCountMax, number])
         guard let sums else { return }
-        byteCount = min(try sums.decode(Int64.self, atIndex: 0), RelaySchema.countMax)
+        byteCount = min(try sums.decode(Int64.self, atIndex: 0), RelayBounds.sumMax)
         fileCount = try sums.decode(Int64.self, atIndex: 1)
         removalCount = try sums.decode(Int64.self, atIndex: 2)
     }

@@ -11,8 +11,6 @@ enum RelaySchema {
     static let blocksPerBody: Int64 = 1 << 14
     /// The last number of a body whose blocks have ids.
     static let bodyMax: Int64 = (1 << 49) - 1
-    /// The greatest sum that is kept: more than any disk has bytes, and a few of them overflow in no sum.
-    static let countMax: Int64 = 1 << 53
 
     private static let sql = """
         CREATE TABLE channel (

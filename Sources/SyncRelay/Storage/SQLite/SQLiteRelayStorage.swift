@@ -139,7 +139,7 @@ public final class SQLiteRelayStorage: RelayStorage {
                 """
                 SELECT count(*), coalesce(sum(min(max(fileCount, 0), ?1)), 0),
                     coalesce(sum(min(max(byteCount, 0), ?1)), 0) FROM channel
-                """, [RelaySchema.countMax])
+                """, [RelayBounds.sumMax])
             let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             let pageByteCount = try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0
             return RelayStorageFigures(
