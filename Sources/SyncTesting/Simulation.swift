@@ -65,7 +65,8 @@ public struct Simulation: Sendable {
     /// - returns: What happened, and the violation that ended it, if there was one.
     /// - throws: An error of the file system, when the run could not be set up.
     public func run() throws -> SimulationResult {
-        let factory = try StoreFactory(in: folder)
+        var random = SimulationRandom(seed: seed, part: 7)
+        let factory = try StoreFactory(in: folder, spills: random.oneIn(4))
         defer { factory.remove() }
         let run: any SimulationCourse =
             if features.contains(.hostileDevice) {

@@ -79,7 +79,7 @@ extension SimulationRun {
         _ faults: SyncFaults
     ) throws {
         let now = world.clock.now(local.number)
-        let transport = SimulatedTransport(local, remote, faults, inner: remote.transport)
+        let transport = try SimulatedTransport(local, remote, faults, inner: remote.entrance.transport())
         var crashed: Bool?
         do {
             let report = try local.synchronizer.run(direction, transport)
@@ -154,7 +154,7 @@ extension SimulationRun {
     }
 
     private func receive(_ frames: [[UInt8]], _ replica: SimulatedReplica) throws {
-        let peer = try replica.transport.connect(replica.environment)
+        let peer = try replica.entrance.transport().connect(replica.environment)
         defer { peer.close() }
         _ = try peer.receive { sink in try SimulatedTransport.hand(frames, to: sink) }
     }

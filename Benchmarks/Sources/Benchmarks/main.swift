@@ -19,6 +19,7 @@ let program = Program(
         case .typedFetch: try measureTypedFetch(folder, options)
         case .typedInsert: try measureTypedInsert(folder, options)
         case .typedQuery: try measureTypedQuery(folder, options)
+        case .textQuery: try measureTextQuery(folder, options)
         case .poolOpen: try measurePoolOpening(folder, options)
         case .poolRead: try measureReadersBesideWriter(folder, options)
         case .verifiedRead: try measureVerifiedReads(folder, options)

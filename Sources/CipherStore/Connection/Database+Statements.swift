@@ -85,8 +85,16 @@ extension Database {
     ///     - arguments: The values of the statements' parameters, in order.
     /// - throws: A ``DatabaseError``, after the statements before the one that fails were executed.
     public func execute(sql: String, arguments: StatementArguments = StatementArguments()) throws {
+        if try executeRecurring(sql, arguments) { return }
         let statements = try allStatements(sql: sql, arguments: arguments)
-        while let statement = try statements.next() { try statement.execute() }
+        var last: Statement?
+        var count = 0
+        while let statement = try statements.next() {
+            try statement.execute()
+            last = statement
+            count += 1
+        }
+        if count == 1, let last, !isClosed { recurringStatements.note(sql, last) }
     }
 
     func lastError(sql: String? = nil, arguments: StatementArguments? = nil) -> DatabaseError {
@@ -103,6 +111,7 @@ extension Database {
     /// Drops all that keeps statements for later runs.
     func forgetStatements() {
         statementCache.removeAll()
+        recurringStatements.removeAll()
         recordPlans.removeAll()
         attachment?.connectionForgetsStatements()
     }

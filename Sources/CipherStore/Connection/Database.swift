@@ -68,6 +68,7 @@ public final class Database {
     let keyCache: KeyCache
     private(set) var isClosed = false
     var statementCache = StatementCache()
+    var recurringStatements = RecurringStatements()
 
     /// What the connection knows about the tables of record types.
     let recordPlans = RecordPlans()
@@ -262,6 +263,7 @@ public final class Database {
         guard !isClosed else { return }
         SQLiteHandle.releaseMemory(handle)
         statementCache.removeAll()
+        recurringStatements.removeAll()
         attachment?.connectionForgetsStatements()
     }
 

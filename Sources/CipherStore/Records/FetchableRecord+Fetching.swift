@@ -55,7 +55,7 @@ extension FetchableRecord {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try fetchAll(db.makeStatement(sql: sql), arguments: arguments, adapter: adapter)
+        try db.withStatement(sql: sql) { try fetchAll($0, arguments: arguments, adapter: adapter) }
     }
 
     /// Returns the first record of a query, or nil.
@@ -66,7 +66,7 @@ extension FetchableRecord {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> Self? {
-        try fetchOne(db.makeStatement(sql: sql), arguments: arguments, adapter: adapter)
+        try db.withStatement(sql: sql) { try fetchOne($0, arguments: arguments, adapter: adapter) }
     }
 
     // MARK: From a request
@@ -131,7 +131,7 @@ extension FetchableRecord where Self: Hashable {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> Set<Self> {
-        try fetchSet(db.makeStatement(sql: sql), arguments: arguments, adapter: adapter)
+        try db.withStatement(sql: sql) { try fetchSet($0, arguments: arguments, adapter: adapter) }
     }
 
     /// Returns the set of the records of a request.

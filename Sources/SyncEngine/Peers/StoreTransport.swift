@@ -3,8 +3,8 @@ import SyncWire
 
 /// Reaches a replica that is another file on this machine, or on a mounted one.
 public struct StoreTransport: Transport {
-    private let path: String
-    private let configuration: Configuration
+    private let connection: @Sendable () throws -> DatabaseQueue
+    private let closes: Bool
 
     /// Makes a transport to a file.
     ///
@@ -16,9 +16,16 @@ public struct StoreTransport: Transport {
         var configuration = configuration
         configuration.requiresExistingFile = true
         configuration.encryption = .required
-        self.path = path
-        self.configuration = configuration
+        connection = { [configuration] in try DatabaseQueue(path: path, configuration: configuration) }
+        closes = true
         self.name = name ?? path
+    }
+
+    /// Makes a transport to a file that is open, and stays so.
+    package init(open queue: DatabaseQueue, name: String) {
+        connection = { queue }
+        closes = false
+        self.name = name
     }
 
     /// What the remote is called: the path, unless something else was said.
@@ -26,7 +33,6 @@ public struct StoreTransport: Transport {
 
     /// Opens the file.
     public func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
-        return StorePeer(queue, environment, closes: true)
+        StorePeer(try connection(), environment, closes: closes)
     }
 }

@@ -66,11 +66,10 @@ final class Settlement {
         if parking.isInUse {
             let waking = WakingRows(
                 db: db, tables: tables, references: references, policies: try OrphanPolicies(db, environment))
-            let isNewSchema = try mark?.schemaVersion != SettlementMark.schemaVersion(db)
-            if isFull || isNewSchema {
-                try enter(waking.all())
+            if !isFull, let mark, try mark.schemaVersion == SettlementMark.schemaVersion(db) {
+                try enter(waking.rows(changed: changedTables.union(mark.changedTables(db))))
             } else {
-                try enter(waking.rows(changed: changedTables.union(mark?.changedTables(db) ?? [])))
+                try enter(waking.all())
             }
         }
         if canHide { try removeOrphans() }
@@ -192,7 +191,7 @@ extension Database {
     /// it would delete the children of rows that are only hidden.
     func withoutForeignKeys(_ body: () throws -> Void) throws {
         // This has no effect inside of a transaction.
-        let enforced = try Bool.fetchOne(self, sql: "PRAGMA foreign_keys") ?? false
+        let enforced = try Bool.fetchOne(self, sql: "PRAGMA foreign_keys") == true
         try execute(sql: "PRAGMA foreign_keys = OFF")
         defer { if enforced { try? execute(sql: "PRAGMA foreign_keys = ON") } }
         try body()

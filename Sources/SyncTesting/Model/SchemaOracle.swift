@@ -126,11 +126,10 @@ final class SchemaOracle {
         var rows: ModelRows = [:]
         for table in tables {
             let name = table.name.identifierKey
-            let statement = try db.makeStatement(
-                sql: "SELECT * FROM \(table.name.quotedDatabaseIdentifier)")
-            let columns = statement.columnNames.map { $0.identifierKey }
+            let found = try Row.fetchAll(db, sql: "SELECT * FROM \(table.name.quotedDatabaseIdentifier)")
+            let columns = found.first?.columnNames.map { $0.identifierKey } ?? []
             let keyIndex = columns.firstIndex(of: table.key.identifierKey) ?? 0
-            for row in try Row.fetchAll(statement) {
+            for row in found {
                 let values = row.databaseValues.map { ModelValue($0) }
                 var named = Dictionary(zip(columns, values), uniquingKeysWith: { first, _ in first })
                 named[columns[keyIndex]] = nil

@@ -11,6 +11,8 @@ final class SimulatedReplica {
     private(set) var queue: DatabaseQueue
     private(set) var synchronizer: Synchronizer
     var model: ModelReplica
+    /// Where other replicas reach it.
+    let entrance: StoreEntrance
     /// What the tables held when they were last looked at.
     private(set) var rows: ModelRows = [:]
     private(set) var tables: [SchemaOracle.Table] = []
@@ -30,6 +32,7 @@ final class SimulatedReplica {
         self.number = number
         name = "\(number)"
         queue = try world.factory.open(name)
+        entrance = world.factory.entrance(name)
         let clock = world.clock(of: number)
         if number == 0 { try world.app.migrate(queue, 0) }
         synchronizer = try Synchronizer(queue, tables: tables, environment: clock)
@@ -57,6 +60,7 @@ final class SimulatedReplica {
         self.number = number
         name = "\(number)"
         queue = try world.factory.open(name)
+        entrance = world.factory.entrance(name)
         oracle = source.oracle
         model = source.model
         appVersion = source.appVersion
@@ -71,10 +75,6 @@ final class SimulatedReplica {
     }
 
     var environment: SyncEnvironment { world.clock(of: number) }
-
-    var transport: StoreTransport {
-        StoreTransport(path: world.factory.path(name), configuration: world.factory.configuration)
-    }
 
     /// What an edit knows of it.
     var device: SimulatedDevice { SimulatedDevice(number: number, version: appVersion) }
@@ -235,12 +235,15 @@ final class SimulatedReplica {
 
     /// Starts the program again, with other files in the place of its own if some are given.
     private func open(_ files: StoreFiles?) throws {
-        try queue.close()
+        try close()
         try files?.write(path: world.factory.path(name))
         queue = try world.factory.open(name)
         synchronizer = try Synchronizer(queue, environment: environment)
     }
 
     /// Ends the program.
-    func close() throws { try queue.close() }
+    func close() throws {
+        try entrance.close()
+        try queue.close()
+    }
 }

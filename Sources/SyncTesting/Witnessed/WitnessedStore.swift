@@ -27,6 +27,8 @@ final class WitnessedStore {
     private(set) var synchronizer: Synchronizer
     /// The version of the app.
     private(set) var version: Int
+    /// Where other replicas reach it.
+    let entrance: StoreEntrance
     private let factory: StoreFactory
     private let clock: SimulatedClock
 
@@ -35,6 +37,7 @@ final class WitnessedStore {
         (self.factory, self.clock, self.number, self.version) = (factory, clock, number, version)
         name = "\(number)"
         queue = try factory.open(name)
+        entrance = factory.entrance(name)
         if number == 0 {
             try queue.write {
                 try $0.execute(
@@ -49,8 +52,6 @@ final class WitnessedStore {
     }
 
     var path: String { factory.path(name) }
-
-    var transport: StoreTransport { StoreTransport(path: path, configuration: factory.configuration) }
 
     // MARK: Looking
 
@@ -134,7 +135,7 @@ final class WitnessedStore {
 
     /// Starts the program again, with other files in the place of its own if some are given.
     func restart(_ files: StoreFiles? = nil) throws {
-        try queue.close()
+        try close()
         try files?.write(path: path)
         queue = try factory.open(name)
         synchronizer = try Synchronizer(queue, environment: clock.environment(of: number))
@@ -150,7 +151,10 @@ final class WitnessedStore {
         return true
     }
 
-    func close() throws { try queue.close() }
+    func close() throws {
+        try entrance.close()
+        try queue.close()
+    }
 
     /// Breaks the engine's work, for tests of the simulator.
     func sabotage(_ sabotage: Sabotage) throws {

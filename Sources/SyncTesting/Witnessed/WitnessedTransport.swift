@@ -33,7 +33,7 @@ final class WitnessedTransport: Transport, @unchecked Sendable {
     var name: String { remote.name }
 
     func connect(_ environment: SyncEnvironment) throws -> any SyncPeer {
-        WitnessedPeer(self, try remote.transport.connect(environment))
+        WitnessedPeer(self, try remote.entrance.transport().connect(environment))
     }
 }
 

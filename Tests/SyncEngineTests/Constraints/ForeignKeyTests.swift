@@ -61,6 +61,32 @@ import Testing
         #expect(outcome.hidden.isEmpty)
     }
 
+    @Test func aRowThatLosesBothParentsGoesOnceAndComesBackWhenBothAreBack() throws {
+        let schema = """
+            CREATE TABLE m (id BLOB PRIMARY KEY);
+            CREATE TABLE n (id BLOB PRIMARY KEY);
+            CREATE TABLE c (id BLOB PRIMARY KEY, m REFERENCES m, n REFERENCES n, name);
+            """
+        let start = ["INSERT INTO m VALUES (\(k(1)))", "INSERT INTO n VALUES (\(k(2)))"]
+        let edits: [[ConstraintScenario.Edit]] = [
+            [
+                (0, "DELETE FROM m; DELETE FROM n"),
+                (1, "INSERT INTO c VALUES (\(k(3)), \(k(1)), \(k(2)), 'child')"),
+            ]
+        ]
+        let gone = try play(schema, ["m", "n", "c"], start: start, edits)
+        #expect(gone.shown.isEmpty)
+        #expect(gone.hidden.count == 1)
+        let oneIsBack = edits + [[(2, "INSERT INTO m VALUES (\(k(1)))")]]
+        let half = try play(schema, ["m", "n", "c"], start: start, oneIsBack)
+        #expect(half.shown.count == 1)
+        #expect(half.hidden.count == 1)
+        let back = try play(
+            schema, ["m", "n", "c"], start: start, oneIsBack + [[(0, "INSERT INTO n VALUES (\(k(2)))")]])
+        #expect(back.shown.count == 3)
+        #expect(back.hidden.isEmpty)
+    }
+
     @Test func aCircleGoesWithTheRowThatOneOfItNeeds() throws {
         let schema = """
             CREATE TABLE root (id BLOB PRIMARY KEY);

@@ -16,6 +16,8 @@ enum Figure: String, CaseIterable, Sendable {
     case typedInsert = "typed-insert"
     /// One small typed query, built, run and decoded again and again.
     case typedQuery = "typed-query"
+    /// One small query given as text again and again.
+    case textQuery = "text-query"
     /// The opening of a pool.
     case poolOpen = "pool-open"
     /// Reads beside a writer.
@@ -34,7 +36,7 @@ enum Figure: String, CaseIterable, Sendable {
         case .insert, .tracked, .recordInsert, .typedInsert: 50_000
         case .poolOpen: 6
         case .poolRead: 8000
-        case .verifiedRead, .typedQuery: 20_000
+        case .verifiedRead, .typedQuery, .textQuery: 20_000
         case .observations: 10_000
         case .sync: 336_776
         }

@@ -54,7 +54,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> [Self] {
-        try fetchAll(db.makeStatement(sql: sql), arguments: arguments, adapter: adapter)
+        try db.withStatement(sql: sql) { try fetchAll($0, arguments: arguments, adapter: adapter) }
     }
 
     /// Returns the first value of a query, or nil when there is no row or it is NULL.
@@ -65,7 +65,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> Self? {
-        try fetchOne(db.makeStatement(sql: sql), arguments: arguments, adapter: adapter)
+        try db.withStatement(sql: sql) { try fetchOne($0, arguments: arguments, adapter: adapter) }
     }
 
     // MARK: From a request
@@ -123,7 +123,7 @@ extension DatabaseValueConvertible where Self: StatementColumnConvertible & Hash
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> Set<Self> {
-        try fetchSet(db.makeStatement(sql: sql), arguments: arguments, adapter: adapter)
+        try db.withStatement(sql: sql) { try fetchSet($0, arguments: arguments, adapter: adapter) }
     }
 
     /// Returns the set of the values of a request.

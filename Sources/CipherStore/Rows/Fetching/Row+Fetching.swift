@@ -52,7 +52,7 @@ extension Row {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> [Row] {
-        try fetchAll(db.makeStatement(sql: sql), arguments: arguments, adapter: adapter)
+        try db.withStatement(sql: sql) { try fetchAll($0, arguments: arguments, adapter: adapter) }
     }
 
     /// Returns the first row of a query, or nil.
@@ -62,7 +62,7 @@ extension Row {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> Row? {
-        try fetchOne(db.makeStatement(sql: sql), arguments: arguments, adapter: adapter)
+        try db.withStatement(sql: sql) { try fetchOne($0, arguments: arguments, adapter: adapter) }
     }
 
     // MARK: From a request
@@ -120,7 +120,7 @@ extension Row {
         _ db: Database, sql: String, arguments: StatementArguments = StatementArguments(),
         adapter: (any RowAdapter)? = nil
     ) throws -> Set<Row> {
-        try fetchSet(db.makeStatement(sql: sql), arguments: arguments, adapter: adapter)
+        try db.withStatement(sql: sql) { try fetchSet($0, arguments: arguments, adapter: adapter) }
     }
 
     /// Returns the set of the rows of a request.

@@ -139,7 +139,7 @@ struct SyncSession {
         assert(!isPullDue || direction != .push)
         assert(!isPushDue || direction != .pull)
         if !isPullDue && !isPushDue { return repair(compared?.differing ?? []) }
-        guard isPullDue else { return push(since: isPushDue ? remote.vector : nil) }
+        guard isPullDue else { return push(since: remote.vector) }
         state = .pulling(thenPushSince: isPushDue ? remote.vector : nil)
         return .pull(since: local.vector)
     }

@@ -10,6 +10,8 @@ struct StoreFactory: Sendable {
 
     /// Where the files are.
     let folder: String
+    /// Whether connections have so small a cache that pages go to the WAL before their transaction ends.
+    private let spills: Bool
     /// The bytes of an encrypted database without tables. Making one derives a key in full.
     private static let template = Result { try makeTemplate() }
 
@@ -28,7 +30,11 @@ struct StoreFactory: Sendable {
     }
 
     /// Makes a folder in another one.
-    init(in parent: String) throws {
+    ///
+    /// - parameter spills: Whether pages go to the WAL before their transaction ends, which takes more time: pages are
+    ///   read again and again.
+    init(in parent: String, spills: Bool = true) throws {
+        self.spills = spills
         folder = parent + "/simulation-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
@@ -47,13 +53,17 @@ struct StoreFactory: Sendable {
         configuration.prepareDatabase { try $0.usePassphrase(Self.passphrase, settings: Self.settings) }
         configuration.journalMode = .wal
         configuration.encryption = .required
-        // A small cache spills pages into the WAL before the transaction ends.
-        configuration.cacheKibibytes = 48
+        if spills { configuration.cacheKibibytes = 48 }
         return configuration
     }
 
     func open(_ name: String) throws -> DatabaseQueue {
         try DatabaseQueue(path: path(name), configuration: configuration)
+    }
+
+    /// Where others reach a store.
+    func entrance(_ name: String) -> StoreEntrance {
+        StoreEntrance(path: path(name), configuration: configuration)
     }
 
     func secret() throws -> Passphrase { try Passphrase(Self.passphrase) }
@@ -66,51 +76,5 @@ struct StoreFactory: Sendable {
             path: path(name), opening: Secret(secret()), settings: Self.settings, isDeep: true,
             further: further
         ).problems
-    }
-}
-
-/// What the disk holds of a store at one moment.
-struct StoreFiles: Equatable {
-    /// Where the WAL ends, and which WAL it is.
-    struct Mark: Equatable {
-        var header = Data()
-        var byteCount = 0
-    }
-
-    private static let headerByteCount = 32
-    private var database: Data
-    private var log: Data?
-
-    /// Reads the files.
-    init(path: String) throws {
-        database = try Data(contentsOf: URL(fileURLWithPath: path))
-        log = try? Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
-    }
-
-    /// Where the WAL of a file ends now.
-    static func mark(path: String) throws -> Mark {
-        guard let file = FileHandle(forReadingAtPath: path + "-wal") else { return Mark() }
-        defer { try? file.close() }
-        let header = try file.read(upToCount: headerByteCount) ?? Data()
-        return Mark(header: header, byteCount: Int(try file.seekToEnd()))
-    }
-
-    /// Cuts off a part of what was written since a mark, as if the process had died while it wrote.
-    ///
-    /// - parameter fraction: How much of it stays, from 0 to 1.
-    mutating func cut(since mark: Mark, keeping fraction: Double) {
-        guard let log, log.prefix(Self.headerByteCount) == mark.header || mark.byteCount == 0,
-            log.count > mark.byteCount
-        else { return }
-        let kept = mark.byteCount + Int(Double(log.count - mark.byteCount) * fraction)
-        self.log = log.prefix(kept)
-    }
-
-    /// Puts the files where they were, or elsewhere.
-    func write(path: String) throws {
-        try? FileManager.default.removeItem(atPath: path + "-shm")
-        try? FileManager.default.removeItem(atPath: path + "-wal")
-        try database.write(to: URL(fileURLWithPath: path))
-        try log?.write(to: URL(fileURLWithPath: path + "-wal"))
     }
 }

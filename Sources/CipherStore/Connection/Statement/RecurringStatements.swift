@@ -1,0 +1,84 @@
+import CSQLCipher
+
+/// The statements of texts that are run again and again, so that each is prepared once.
+///
+/// To prepare a short query takes longer than to run it. Nobody sees these statements: each is run to its end by the
+/// library, and has no arguments after that.
+struct RecurringStatements {
+    /// The words that statements begin with which are kept. Others act when they are prepared, or are rare, or may
+    /// contain a key.
+    private static let words: Set<String> = [
+        "select", "with", "values", "insert", "replace", "update", "delete", "begin", "commit", "savepoint", "release",
+    ]
+
+    private static let slotCount = 256
+
+    private var cache = StatementCache(capacity: 128)
+
+    /// The hashes of texts that ran lately and are not kept. A text is kept when it comes the second time, so that
+    /// those with values in them, which come once, drive out nobody, and stay in no memory.
+    private var hashes = [Int](repeating: 0, count: slotCount)
+
+    /// The statement of a text, unless it is not kept, or is running.
+    subscript(sql: String) -> Statement? {
+        guard let statement = cache[sql], !statement.isInUse else { return nil }
+        return statement
+    }
+
+    /// Takes note of a text that has run, and keeps its statement from the second time on.
+    ///
+    /// - parameter statement: The only statement of the text.
+    mutating func note(_ sql: String, _ statement: Statement) {
+        let hash = sql.hashValue
+        let slot = hash & (Self.slotCount - 1)
+        guard hashes[slot] == hash else {
+            hashes[slot] = hash
+            return
+        }
+        guard cache[sql] == nil, !statement.isInUse, let word = SQLText.firstWord(sql), Self.words.contains(word)
+        else { return }
+        statement.emptyParameters()
+        cache[sql] = statement
+    }
+
+    mutating func removeAll() { cache.removeAll() }
+}
+
+extension Database {
+    /// Runs a block with the statement of a text, which is prepared unless the text recurs.
+    ///
+    /// - parameter body: Runs the statement to its end, and keeps it nowhere.
+    @usableFromInline func withStatement<T>(sql: String, _ body: (Statement) throws -> T) throws -> T {
+        if let statement = recurringStatements[sql] {
+            try checkIsOpen(sql)
+            defer { statement.emptyParameters() }
+            return try body(statement)
+        }
+        let statement = try makeStatement(sql: sql)
+        let result = try body(statement)
+        if !isClosed { recurringStatements.note(sql, statement) }
+        return result
+    }
+
+    /// Runs the statement of a text, if the text recurs and the arguments are all of that statement.
+    ///
+    /// - returns: Whether it was run.
+    func executeRecurring(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
+        guard let statement = recurringStatements[sql],
+            statement.positionalParameterCount(in: arguments) == arguments.values.count
+        else { return false }
+        try checkIsOpen(sql)
+        defer { statement.emptyParameters() }
+        try statement.execute(arguments: arguments)
+        return true
+    }
+}
+
+extension Statement {
+    /// Forgets the arguments, and what SQLite has copied of them.
+    fileprivate func emptyParameters() {
+        guard !parameterNames.isEmpty, !isInUse else { return }
+        forgetArguments()
+        sqlite3_clear_bindings(sqliteStatement)
+    }
+}
