@@ -39,6 +39,6 @@ private func timeRows(
             try endRead(db)
         }
     }
-    try check(found == count)
+    guard found == count else { throw BenchmarkError(description: "a row is missing") }
     return elapsed
 }

@@ -72,13 +72,16 @@ final class FolderVectorStory {
         encoder.outputFormatting = .sortedKeys
         let data = try encoder.encode(head)
         guard let keys, let replica = head.replica else { return (data, "") }
-        return (data, HeadSignature.text(try HeadSignature.sign(data, store: store, replica: replica, by: keys)))
+        return (
+            data, HeadSignature.text(try HeadSignature.sign(data, store: store, replica: replica, by: keys))
+        )
     }
 
     private func seal(_ data: Data, _ kind: SealedFileKind, _ transport: MailboxTransport) throws -> String {
         let path = folder.path("file")
         let writer = try SealedFileWriter(
-            path: path, kind: kind, lock: transport.lock(store), now: Date(timeIntervalSince1970: 1_700_000_000))
+            path: path, kind: kind, lock: transport.lock(store),
+            now: Date(timeIntervalSince1970: 1_700_000_000))
         try data.withUnsafeBytes { try writer.write($0) }
         try writer.finish()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -88,7 +91,7 @@ final class FolderVectorStory {
     private func vector(
         _ name: String, _ outcome: String, _ head: FolderHead? = nil, by device: String? = "phone",
         claiming claimed: String? = nil, state: String? = "a line",
-        _ change: (Data, String) -> Data = { content, signature in
+        changed change: (Data, String) -> Data = { content, signature in
             signature.isEmpty ? content : content + Data(("\n" + signature).utf8)
         }
     ) throws -> FolderVectors.Head {
@@ -101,7 +104,8 @@ final class FolderVectorStory {
             file: try seal(change(content, signature), FolderHead.kind, state == nil ? plain : sealed),
             outcome: outcome, generation: isReadable ? head.generation : nil,
             vector: isReadable ? head.vector : nil, bundles: isReadable ? head.bundles.map(\.name) : nil,
-            device: isReadable ? try (claimed ?? device).map { try members.keys($0).card.id.description } : nil)
+            device: isReadable
+                ? try (claimed ?? device).map { try members.keys($0).card.id.description } : nil)
     }
 
     private func heads() throws -> [FolderVectors.Head] {
@@ -122,7 +126,7 @@ final class FolderVectorStory {
             try vector("in the name of another device", "signatureWrong", by: "ada", claiming: "phone"),
             try vector(
                 "changed after it was signed", "signatureWrong",
-                replacing("\"byteCount\":4711", "\"byteCount\":4712")),
+                changed: replacing("\"byteCount\":4711", "\"byteCount\":4712")),
             try vector("of a replica that nobody writes", "replicaUnknown", other),
             try vector("by a removed member", "removed", state: "a removal"),
             try vector("with a signature in upper case", "invalid") { content, signature in
@@ -131,8 +135,10 @@ final class FolderVectorStory {
             try vector("with a signature that is cut off", "invalid") { content, signature in
                 content + Data(("\n" + signature.dropLast(2)).utf8)
             },
-            try vector("of another format", "newerFormat", replacing("\"format\":2", "\"format\":3")),
-            try vector("of no replica", "invalid", replacing("\"replicaID\":\"0", "\"replicaID\":\"Z")),
+            try vector(
+                "of another format", "newerFormat", changed: replacing("\"format\":2", "\"format\":3")),
+            try vector(
+                "of no replica", "invalid", changed: replacing("\"replicaID\":\"0", "\"replicaID\":\"Z")),
         ]
     }
 
@@ -141,7 +147,8 @@ final class FolderVectorStory {
     private func statementFiles() throws -> [FolderVectors.StatementFile] {
         let names = try #require(members.states.first { $0.name == "a line" }).statements
         let found = try members.statement("found").bytes
-        let newer = FolderVectors.bytes(try #require(members.refused.first { $0.why == "another version" }).bytes)
+        let newer = FolderVectors.bytes(
+            try #require(members.refused.first { $0.why == "another version" }).bytes)
         let all = try names.flatMap { framed(try members.statement($0).bytes) }
         func file(
             _ name: String, _ content: [UInt8], _ statements: [String]?, leftOut: Int? = 0
@@ -152,8 +159,9 @@ final class FolderVectorStory {
         }
         return [
             try file("all of a state", all, names),
-            try file("none", [], []),
-            try file("one of a newer program between", framed(found) + framed(newer) + framed(found), ["found", "found"], leftOut: 1),
+            try file(
+                "one of a newer program between", framed(found) + framed(newer) + framed(found),
+                ["found", "found"], leftOut: 1),
             try file("an empty one", framed(found) + framed([]), ["found"], leftOut: 1),
             try file("cut off", Array(all.dropLast()), nil, leftOut: nil),
             try file("cut off in a length", all + [1, 0], nil, leftOut: nil),

@@ -42,7 +42,8 @@ import Testing
         #expect(FolderVectors.text(epoch.fileSalt) == vectors.epochSalt)
         let key = try #require(record.keyring[epoch])
         #expect(
-            FolderVectors.text(key.subkey(for: "files").withUnsafeBytes { Array($0) }) == vectors.epochPassphrase)
+            FolderVectors.text(key.subkey(for: "files").withUnsafeBytes { Array($0) })
+                == vectors.epochPassphrase)
         let secret = ArchiveSecret(try Passphrase(vectors.epochPassphrase))
         for head in vectors.heads where head.state != nil {
             let path = stores.path("head")
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test func statementsAreRead() throws {
-        #expect(vectors.statementFiles.count == 7)
+        #expect(vectors.statementFiles.count == 6)
         let names = Dictionary(
             try members.statements.map { (try members.statement($0.name).id, $0.name) },
             uniquingKeysWith: { first, _ in first })

@@ -8,7 +8,8 @@ struct RecurringStatements {
     /// The words that statements begin with which are kept. Others act when they are prepared, or are rare, or may
     /// contain a key.
     private static let words: Set<String> = [
-        "select", "with", "values", "insert", "replace", "update", "delete", "begin", "commit", "savepoint", "release",
+        "select", "with", "values", "insert", "replace", "update", "delete", "begin", "commit", "savepoint",
+        "release",
     ]
 
     private static let slotCount = 256
@@ -35,7 +36,8 @@ struct RecurringStatements {
             hashes[slot] = hash
             return
         }
-        guard cache[sql] == nil, !statement.isInUse, let word = SQLText.firstWord(sql), Self.words.contains(word)
+        guard cache[sql] == nil, !statement.isInUse, let word = SQLText.firstWord(sql),
+            Self.words.contains(word)
         else { return }
         statement.emptyParameters()
         cache[sql] = statement
