@@ -20,6 +20,14 @@ func measureTextQuery(_ folder: StoreFolder, _ options: Options) throws -> [Comp
             Contestant(name: "Row.fetchOne(db, sql:)") {
                 try timeRows(queue, keys, count) { try Row.fetchOne($0, sql: sql, arguments: [$1]) }
             },
+            Contestant(name: "T.fetchOne(db, key:)") {
+                try timeRows(queue, keys, count) { try KeyedRow.fetchOne($0, key: $1)?.row }
+            },
+            Contestant(name: "T.filter(…).fetchOne") {
+                try timeRows(queue, keys, count) {
+                    try KeyedRow.filter(Column("id") == $1).fetchOne($0)?.row
+                }
+            },
             Contestant(name: "Row.fetchOne(statement)") {
                 try timeRows(queue, keys, count) {
                     try Row.fetchOne($0.makeStatement(sql: sql), arguments: [$1])
@@ -27,6 +35,14 @@ func measureTextQuery(_ folder: StoreFolder, _ options: Options) throws -> [Comp
             },
         ])
     return timings.dropFirst().map { Comparison(.textQuery, rowCount: count, $0, against: timings[0]) }
+}
+
+/// A row of the table as a record.
+private struct KeyedRow: FetchableRecord, TableRecord {
+    static let databaseTableName = "reading"
+    let row: Row
+
+    init(row: Row) { self.row = row.copy() }
 }
 
 private func timeRows(

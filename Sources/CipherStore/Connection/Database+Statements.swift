@@ -94,7 +94,7 @@ extension Database {
             last = statement
             count += 1
         }
-        if count == 1, let last, !isClosed { recurringStatements.note(sql, last) }
+        if count == 1, let last { noteRun(sql, last) }
     }
 
     func lastError(sql: String? = nil, arguments: StatementArguments? = nil) -> DatabaseError {
@@ -113,6 +113,7 @@ extension Database {
         statementCache.removeAll()
         recurringStatements.removeAll()
         recordPlans.removeAll()
+        keyQueries.removeAll()
         attachment?.connectionForgetsStatements()
     }
 

@@ -90,7 +90,8 @@ extension FetchableRecord {
     public static func fetchAll(
         _ db: Database, _ request: some FetchRequest
     ) throws -> [Self] {
-        let request = try request.makePreparedRequest(db, forSingleResult: false)
+        var request = try request.makePreparedRequest(db, forSingleResult: false)
+        defer { request.returnStatement(to: db) }
         guard let rows = try request.completedRows(db) else {
             return try fetchAll(request.statement, adapter: request.adapter)
         }
@@ -104,7 +105,8 @@ extension FetchableRecord {
     public static func fetchOne(
         _ db: Database, _ request: some FetchRequest
     ) throws -> Self? {
-        let request = try request.makePreparedRequest(db, forSingleResult: true)
+        var request = try request.makePreparedRequest(db, forSingleResult: true)
+        defer { request.returnStatement(to: db) }
         guard let rows = try request.completedRows(db, limit: 1) else {
             return try fetchOne(request.statement, adapter: request.adapter)
         }
@@ -141,7 +143,8 @@ extension FetchableRecord where Self: Hashable {
     public static func fetchSet(
         _ db: Database, _ request: some FetchRequest
     ) throws -> Set<Self> {
-        let request = try request.makePreparedRequest(db, forSingleResult: false)
+        var request = try request.makePreparedRequest(db, forSingleResult: false)
+        defer { request.returnStatement(to: db) }
         guard let rows = try request.completedRows(db) else {
             return try fetchSet(request.statement, adapter: request.adapter)
         }

@@ -49,8 +49,7 @@ extension FetchableRecord where Self: TableRecord {
     ///
     /// - throws: A ``DatabaseError``, or what decoding throws.
     public static func fetchOne(_ db: Database, key: some DatabaseValueConvertible) throws -> Self? {
-        if key.databaseValue.isNull { return nil }
-        return try filter(key: key).fetchOne(db)
+        key.databaseValue.isNull ? nil : try fetchRecord(db, key: key)
     }
 
     /// Returns the record with a primary key.
@@ -171,8 +170,7 @@ extension FetchableRecord where Self: TableRecord & Identifiable, ID: DatabaseVa
     ///
     /// - throws: A ``DatabaseError``, or what decoding throws.
     public static func fetchOne(_ db: Database, id: ID) throws -> Self? {
-        if id.databaseValue.isNull { return nil }
-        return try filter(id: id).fetchOne(db)
+        id.databaseValue.isNull ? nil : try fetchRecord(db, key: id)
     }
 
     /// Returns the record with an id.

@@ -203,4 +203,25 @@ import Testing
         #expect(error?.resultCode == .SQLITE_READONLY)
         try queue.close()
     }
+
+    @Test func whileSQLIsNotTrustedNothingIsKeptOrUsed() throws {
+        let queue = try makeQueue()
+        try queue.inDatabase { db in
+            for _ in 0..<3 { try db.execute(sql: Self.insertion, arguments: [nil, 1]) }
+            let query = "SELECT count(*) FROM player"
+            try db.restrictedToUntrustedSQL {
+                let error = #expect(throws: DatabaseError.self) {
+                    try db.execute(sql: Self.insertion, arguments: [nil, 1])
+                }
+                #expect(error?.resultCode == .SQLITE_AUTH)
+                for _ in 0..<3 {
+                    let count = try Int.fetchOne(db, sql: query)
+                    #expect(count == 3)
+                }
+            }
+            #expect(db.recurringStatements[query] == nil)
+            try db.execute(sql: Self.insertion, arguments: [nil, 1])
+            #expect(try Int.fetchOne(db, sql: query) == 4)
+        }
+    }
 }

@@ -12,7 +12,7 @@ extension Relation {
         let hidden = relation.selectKeys(of: plans, try selectedColumns(db))
         let writer = SQLWriter(db)
         try relation.writeSelect(to: writer)
-        let statement = try db.makeStatement(sql: writer.sql)
+        let statement = try db.makeRequestStatement(sql: writer.sql)
         try statement.setArguments(writer.arguments)
         let shape = try relation.rowShape(db, of: statement, hiding: hidden.count)
         if !plans.isEmpty || db.recordedRegion != nil {

@@ -3,7 +3,7 @@ import CSQLCipher
 /// The statements of texts that are run again and again, so that each is prepared once.
 ///
 /// To prepare a short query takes longer than to run it. Nobody sees these statements: each is run to its end by the
-/// library, and has no arguments after that.
+/// library, and has no arguments after that. That of a request is kept only when nobody else has it.
 struct RecurringStatements {
     /// The words that statements begin with which are kept. Others act when they are prepared, or are rare, or may
     /// contain a key.
@@ -22,7 +22,14 @@ struct RecurringStatements {
 
     /// The statement of a text, unless it is not kept, or is running.
     subscript(sql: String) -> Statement? {
-        guard let statement = cache[sql], !statement.isInUse else { return nil }
+        guard let statement = cache[sql], !statement.isLent, !statement.isInUse else { return nil }
+        return statement
+    }
+
+    /// Hands out the statement of a text, and keeps it no longer.
+    mutating func take(_ sql: String) -> Statement? {
+        guard let statement = self[sql] else { return nil }
+        cache[sql] = nil
         return statement
     }
 
@@ -47,18 +54,31 @@ struct RecurringStatements {
 }
 
 extension Database {
+    /// The statement of a text that recurs. While SQL is not trusted, SQLite is asked about each text anew: what the
+    /// library may run then, others may not.
+    private func recurringStatement(_ sql: String) throws -> Statement? {
+        guard authorizer.restriction == nil, let statement = recurringStatements[sql] else { return nil }
+        try checkIsOpen(sql)
+        return statement
+    }
+
+    /// Notes that the only statement of a text has run.
+    func noteRun(_ sql: String, _ statement: Statement) {
+        if authorizer.restriction == nil, !isClosed { recurringStatements.note(sql, statement) }
+    }
+
     /// Runs a block with the statement of a text, which is prepared unless the text recurs.
     ///
     /// - parameter body: Runs the statement to its end, and keeps it nowhere.
     @usableFromInline func withStatement<T>(sql: String, _ body: (Statement) throws -> T) throws -> T {
-        if let statement = recurringStatements[sql] {
-            try checkIsOpen(sql)
-            defer { statement.emptyParameters() }
+        if let statement = try recurringStatement(sql) {
+            statement.isLent = true
+            defer { statement.isReturned() }
             return try body(statement)
         }
         let statement = try makeStatement(sql: sql)
         let result = try body(statement)
-        if !isClosed { recurringStatements.note(sql, statement) }
+        noteRun(sql, statement)
         return result
     }
 
@@ -66,17 +86,44 @@ extension Database {
     ///
     /// - returns: Whether it was run.
     func executeRecurring(_ sql: String, _ arguments: StatementArguments) throws -> Bool {
-        guard let statement = recurringStatements[sql],
+        guard let statement = try recurringStatement(sql),
             statement.positionalParameterCount(in: arguments) == arguments.values.count
         else { return false }
-        try checkIsOpen(sql)
-        defer { statement.emptyParameters() }
+        statement.isLent = true
+        defer { statement.isReturned() }
         try statement.execute(arguments: arguments)
         return true
     }
 }
 
+extension Database {
+    /// Prepares the statement of a request, unless its text recurs.
+    func makeRequestStatement(sql: String) throws -> Statement {
+        if authorizer.restriction == nil, let statement = recurringStatements.take(sql) {
+            try checkIsOpen(sql)
+            return statement
+        }
+        let statement = try makeStatement(sql: sql)
+        statement.isOfRequest = true
+        return statement
+    }
+}
+
+extension PreparedRequest {
+    /// Keeps the statement for the next request with its text, unless somebody else has it, too.
+    @usableFromInline mutating func returnStatement(to db: Database) {
+        guard statement.isOfRequest, isKnownUniquelyReferenced(&statement) else { return }
+        statement.requestRegion = nil
+        db.noteRun(statement.sql, statement)
+    }
+}
+
 extension Statement {
+    fileprivate func isReturned() {
+        isLent = false
+        emptyParameters()
+    }
+
     /// Forgets the arguments, and what SQLite has copied of them.
     fileprivate func emptyParameters() {
         guard !parameterNames.isEmpty, !isInUse else { return }

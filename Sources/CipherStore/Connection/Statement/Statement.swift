@@ -49,6 +49,12 @@ public final class Statement {
     /// Tells the region of the request that made the statement, of what the statement reads.
     var requestRegion: ((StatementReads) throws -> DatabaseRegion)?
 
+    /// Whether it is run by the library, and others have to wait: see ``RecurringStatements``.
+    var isLent = false
+
+    /// Whether the library has made it for a request.
+    var isOfRequest = false
+
     /// What it reads, once somebody has asked.
     private var knownReads: StatementReads?
 

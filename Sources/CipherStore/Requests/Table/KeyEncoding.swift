@@ -16,6 +16,17 @@ struct KeyEncoding {
         self.record = record
     }
 
+    /// The encoding of a record type's keys; nil when it is the one of all values.
+    init?<Record>(ofRecord type: Record.Type) {
+        guard let record = type as? any EncodableRecord.Type else { return nil }
+        self.record = record
+    }
+
+    /// Whether record types choose how they store such keys.
+    static func isCustomizable<Key>(_ type: Key.Type) -> Bool {
+        customizableTypes.contains(ObjectIdentifier(type))
+    }
+
     private static let customizableTypes: Set<ObjectIdentifier> = [
         ObjectIdentifier(Data.self), ObjectIdentifier(Data?.self),
         ObjectIdentifier(Date.self), ObjectIdentifier(Date?.self),

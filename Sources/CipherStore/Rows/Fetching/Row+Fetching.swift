@@ -84,7 +84,8 @@ extension Row {
     public static func fetchAll(
         _ db: Database, _ request: some FetchRequest
     ) throws -> [Row] {
-        let request = try request.makePreparedRequest(db, forSingleResult: false)
+        var request = try request.makePreparedRequest(db, forSingleResult: false)
+        defer { request.returnStatement(to: db) }
         return try request.completedRows(db)
             ?? fetchAll(request.statement, adapter: request.adapter)
     }
@@ -95,7 +96,8 @@ extension Row {
     public static func fetchOne(
         _ db: Database, _ request: some FetchRequest
     ) throws -> Row? {
-        let request = try request.makePreparedRequest(db, forSingleResult: true)
+        var request = try request.makePreparedRequest(db, forSingleResult: true)
+        defer { request.returnStatement(to: db) }
         guard let rows = try request.completedRows(db, limit: 1) else {
             return try fetchOne(request.statement, adapter: request.adapter)
         }

@@ -88,7 +88,8 @@ extension DatabaseValueConvertible {
     public static func fetchAll(
         _ db: Database, _ request: some FetchRequest
     ) throws -> [Self] {
-        let request = try request.makePreparedRequest(db, forSingleResult: false)
+        var request = try request.makePreparedRequest(db, forSingleResult: false)
+        defer { request.returnStatement(to: db) }
         return try fetchAll(request.statement, adapter: request.adapter)
     }
 
@@ -99,7 +100,8 @@ extension DatabaseValueConvertible {
     public static func fetchOne(
         _ db: Database, _ request: some FetchRequest
     ) throws -> Self? {
-        let request = try request.makePreparedRequest(db, forSingleResult: true)
+        var request = try request.makePreparedRequest(db, forSingleResult: true)
+        defer { request.returnStatement(to: db) }
         return try fetchOne(request.statement, adapter: request.adapter)
     }
 }
@@ -133,7 +135,8 @@ extension DatabaseValueConvertible where Self: Hashable {
     public static func fetchSet(
         _ db: Database, _ request: some FetchRequest
     ) throws -> Set<Self> {
-        let request = try request.makePreparedRequest(db, forSingleResult: false)
+        var request = try request.makePreparedRequest(db, forSingleResult: false)
+        defer { request.returnStatement(to: db) }
         return try fetchSet(request.statement, adapter: request.adapter)
     }
 }
