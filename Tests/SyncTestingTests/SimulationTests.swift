@@ -4,7 +4,7 @@ import Testing
 @testable import SyncTesting
 
 @Suite struct SimulationTests {
-    @Test(arguments: Campaign.seeds(6, nightly: 200))
+    @Test(arguments: Campaign.seeds(20, nightly: 200))
     func stableFeaturesHoldWhateverHappens(seed: UInt64) throws {
         let result = try Simulation(seed: seed, stepCount: 16).run()
         #expect(result.violation == nil, "\(result)")
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// Some tables only are exchanged over some links, and others from some moment on.
-    @Test(arguments: Campaign.seeds(4, nightly: 100)) func scopesHoldWhateverIsChosen(seed: UInt64) throws {
+    @Test(arguments: Campaign.seeds(10, nightly: 100)) func scopesHoldWhateverIsChosen(seed: UInt64) throws {
         let features = SimulationFeature.stable.subtracting(SimulationFeature.apartFromScopes)
         let result = try Simulation(seed: 1000 + seed, features: features, stepCount: 40).run()
         #expect(result.violation == nil, "\(result)")

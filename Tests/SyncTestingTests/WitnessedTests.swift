@@ -5,9 +5,15 @@ import Testing
 
 /// Scopes beside all other faults, held to what users see.
 @Suite struct WitnessedTests {
-    @Test(arguments: Campaign.seeds(6, nightly: 2000))
+    @Test(arguments: Campaign.seeds(20, nightly: 2000))
     func whatUsersWroteIsThereWhateverHappens(seed: UInt64) throws {
         let result = try Simulation(seed: seed, features: [.witnessed], stepCount: 40).run()
+        #expect(result.violation == nil, "\(result)")
+    }
+
+    /// In it a store takes over what three retired replicas wrote, one after another in one session.
+    @Test func severalRetiredReplicasAreTakenOverInOneSession() throws {
+        let result = try Simulation(seed: 1121, features: [.witnessed], stepCount: 40).run()
         #expect(result.violation == nil, "\(result)")
     }
 

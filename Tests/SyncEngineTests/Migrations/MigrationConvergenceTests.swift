@@ -184,7 +184,7 @@ import Testing
         ).run(direction)
     }
 
-    @Test(arguments: Campaign.seeds(4, nightly: 240))
+    @Test(arguments: Campaign.seeds(16, nightly: 240))
     func replicasThatMigrateConvergeAndLoseNothing(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         let stores = try TestStores(seed: seed)

@@ -129,4 +129,42 @@ import Testing
             return
         }
     }
+
+    /// What forked is seen before what nobody else can bring any more.
+    @Test func afterTwoNewIdentitiesItStillTakesOverWhatRetiredReplicasWroteEachOnce() {
+        let c = Identifier128(high: 3, low: 0)
+        var partial = ReplicaFacts.Partial(names: ["note"], since: VersionVector([c: 5]))
+        partial.isDue = true
+        var facts = ReplicaFacts()
+        facts.partials = [partial]
+        facts.retirements = [.init(replica: c, milliseconds: 1, reason: .unseen)]
+        let lacking = Greeting(
+            store: store, replica: a, vector: VersionVector([c: 5]), ownSequence: 0, facts: facts)
+        let (restored, remote) = (greeting(a, [:]), greeting(b, [b: 1, c: 3]))
+        var session = SyncSession(.both)
+        for _ in 0..<2 {
+            _ = session.handle(.greeted(local: restored, remote: greeting(b, [a: 4])))
+            #expect(session.handle(.renewed(.local)) == .greet)
+        }
+        let takesOver = SyncSession.Action.renew(.local, [Fork(replica: c, common: 3)])
+        #expect(session.handle(.greeted(local: lacking, remote: remote)) == takesOver)
+        #expect(session.handle(.stayed(.local)) == .greet)
+        #expect(session.handle(.greeted(local: lacking, remote: remote)) == takesOver)
+        #expect(session.handle(.renewed(.local)) == .greet)
+        // What was taken over goes on under an identity that is a former one now, too.
+        let d = Identifier128(high: 4, low: 0)
+        partial.since = VersionVector([c: 3, d: 2])
+        facts.partials = [partial]
+        facts.retirements.append(.init(replica: d, milliseconds: 1, reason: .renewed))
+        let more = Greeting(
+            store: store, replica: a, vector: VersionVector([c: 3, d: 2]), ownSequence: 0, facts: facts)
+        #expect(
+            session.handle(.greeted(local: more, remote: remote))
+                == .renew(.local, [Fork(replica: d, common: 0)]))
+        #expect(session.handle(.renewed(.local)) == .greet)
+        guard case .refuse = session.handle(.greeted(local: lacking, remote: remote)) else {
+            Issue.record("the session goes on")
+            return
+        }
+    }
 }

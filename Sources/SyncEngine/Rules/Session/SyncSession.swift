@@ -61,6 +61,8 @@ struct SyncSession {
     private let tables: [[String]]?
     private var state = State.greeting
     private var renewedSides: [Side] = []
+    /// The retired replicas whose changes this side is taking over, and those whose changes it has taken over.
+    private var (takingOver, takenOver) = (Set<ReplicaID>(), Set<ReplicaID>())
     /// How often what a side said of itself was out of date.
     private var outdatedCount = 0
     private static let outdatedCountMax = 100
@@ -87,10 +89,13 @@ struct SyncSession {
         case (.greeting, .greeted(let local, let remote, let forks)):
             return meet(local, remote, forks)
         case (.renewing, .renewed(let side)):
-            renewedSides.append(side)
+            if takingOver.isEmpty { renewedSides.append(side) }
+            takenOver.formUnion(takingOver)
+            takingOver = []
             state = .greeting
             return .greet
         case (.renewing, .stayed):
+            takingOver = []
             outdatedCount += 1
             guard outdatedCount <= Self.outdatedCountMax else {
                 return refuse(.changedMeanwhile, "another process keeps synchronizing these replicas")
@@ -127,7 +132,7 @@ struct SyncSession {
             if !forks.isEmpty { return renew(side, forks) }
         }
         let rows = RowExchange(local, remote, within: tables)
-        if !rows.orphans.isEmpty { return renew(.local, rows.orphans) }
+        if !rows.orphans.isEmpty { return takeOver(rows.orphans) }
         self.rows = rows
         let isPullDue =
             direction != .push && (!local.covers(remote, within: tables) || rows.isPullDue)
@@ -183,9 +188,24 @@ struct SyncSession {
     /// A side gets a new identity. That can be due more than once, because one side may not
     /// see a fork before the other is renewed.
     private mutating func renew(_ side: Side, _ forks: [Fork]) -> Action {
-        guard renewedSides.filter({ $0 == side }).count < 2 else {
-            return refuse(.damagedMetadata, "a replica that was given a new identity is known already")
-        }
+        guard renewedSides.filter({ $0 == side }).count < 2 else { return refuseIdentity() }
+        return giveUp(side, forks)
+    }
+
+    /// This side takes over what retired replicas wrote, under a new identity.
+    ///
+    /// That is seen after all other reasons for a new one, and some of it only after the rest: the identity that is
+    /// given up is one more replica that is retired. Each of them is taken over once.
+    private mutating func takeOver(_ orphans: [Fork]) -> Action {
+        takingOver = Set(orphans.map(\.replica)).subtracting(takenOver)
+        return takingOver.isEmpty ? refuseIdentity() : giveUp(.local, orphans)
+    }
+
+    private mutating func refuseIdentity() -> Action {
+        refuse(.damagedMetadata, "a replica that was given a new identity is known already")
+    }
+
+    private mutating func giveUp(_ side: Side, _ forks: [Fork]) -> Action {
         assert(state == .greeting, "an identity is given up because of a greeting")
         assert(!forks.isEmpty, "nothing has to move")
         state = .renewing
