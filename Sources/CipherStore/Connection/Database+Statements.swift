@@ -113,7 +113,6 @@ extension Database {
         statementCache.removeAll()
         recurringStatements.removeAll()
         recordPlans.removeAll()
-        keyQueries.removeAll()
         attachment?.connectionForgetsStatements()
     }
 

@@ -73,9 +73,6 @@ public final class Database {
     /// What the connection knows about the tables of record types.
     let recordPlans = RecordPlans()
 
-    /// The queries for one record by its key.
-    let keyQueries = KeyQueries()
-
     /// What the connection knows of its schemas.
     let schema: ConnectionSchema
 

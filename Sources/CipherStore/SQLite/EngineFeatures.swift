@@ -52,6 +52,9 @@ public struct EngineFeatures: Sendable {
     /// Whether the authorizer is asked about tables of which no column is read.
     public let authorizesTablesWithoutColumns: Bool
 
+    /// Whether a statement tells how often SQLite has prepared it again.
+    let countsPreparations: Bool
+
     /// Whether a commit can be lost after a crash, with what follows it in the WAL: when pages were written to the WAL
     /// before the transaction ended, and a part of it was rolled back. SQLite 3.11 to 3.50.1 leave frames there
     /// without a checksum (<https://sqlite.org/forum/forumpost/b490f726db>).
@@ -90,6 +93,7 @@ public struct EngineFeatures: Sendable {
         supportsRenameColumn = sqliteVersionNumber >= 3_026_000
         supportsDropColumn = sqliteVersionNumber >= 3_035_000
         authorizesTablesWithoutColumns = sqliteVersionNumber >= 3_019_000
+        countsPreparations = sqliteVersionNumber >= 3_020_000
         supportsJSON = scratch.map { Self.prepares($0, "SELECT json('1')") } ?? false
         supportsFTS5 = sqlite3_compileoption_used("ENABLE_FTS5") != 0
         if let scratch, major == 3 {

@@ -34,9 +34,10 @@ public final class Statement {
     /// What running it can do to the schema.
     let schemaEffect: SchemaEffect
 
-    /// Where SQLite kept the first name when the names were read, which tells
-    /// when it has prepared the statement again.
+    /// Where SQLite kept the first name when the names were read, and how often it had prepared the statement
+    /// again, where it counts that.
     private var firstName: UnsafePointer<CChar>?
+    private var preparationCount: CInt = 0
 
     /// Whether somebody watches what runs on the connection. The statement has
     /// its own reference, so that each step costs no more than a load.
@@ -182,8 +183,14 @@ public final class Statement {
         names.position(of: name)
     }
 
+    private static func preparationCount(_ handle: SQLiteStatement) -> CInt {
+        // SQLITE_STMTSTATUS_REPREPARE, which older headers lack, and of which older libraries know nothing.
+        EngineFeatures.current.countsPreparations ? sqlite3_stmt_status(handle, 5, 0) : 0
+    }
+
     private func readNames() -> ColumnNames {
         firstName = sqlite3_column_name(sqliteStatement, 0)
+        preparationCount = Self.preparationCount(sqliteStatement)
         return ColumnNames(
             (0..<sqlite3_column_count(sqliteStatement)).map { index in
                 sqlite3_column_name(sqliteStatement, index).map { String(cString: $0) } ?? ""
@@ -194,11 +201,17 @@ public final class Statement {
     ///
     /// SQLite prepares a statement again at its first step after a change of
     /// the schema, by this connection or another, and `SELECT *` may give other
-    /// columns then. The new names are allocated before the old ones are freed,
-    /// so that their address differs.
+    /// columns then. An engine that does not count that allocates the new names before
+    /// it frees the old ones, so that their address differs; after the second time it may
+    /// be the first one again.
     @usableFromInline func noticeNewColumns() {
         // Names that nobody has read are read when they are asked for.
-        guard let firstName, firstName != sqlite3_column_name(sqliteStatement, 0) else { return }
+        guard let firstName else { return }
+        guard
+            firstName != sqlite3_column_name(sqliteStatement, 0)
+                || preparationCount != Self.preparationCount(sqliteStatement)
+                || names.names.count != Int(sqlite3_column_count(sqliteStatement))
+        else { return }
         names = readNames()
         knownReads = nil
     }

@@ -48,7 +48,7 @@ extension FetchableRecord where Self: TableRecord {
             return try filter(key: key).fetchOne(db)
         }
         db.noticeSchemaChange()
-        let query = try db.keyQueries.query(db, for: self)
+        let query = try db.recordPlans.keyQueries.query(db, for: self)
         guard let sql = query.sql else { return try filter(key: key).fetchOne(db) }
         let value = try query.value(of: key)
         return try db.withStatement(sql: sql) { try fetchOne($0, arguments: [value]) }

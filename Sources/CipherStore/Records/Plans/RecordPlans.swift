@@ -3,6 +3,9 @@ final class RecordPlans {
     private var plans: [ObjectIdentifier: RecordPlan] = [:]
     @exclusivity(unchecked) private var last: (type: ObjectIdentifier, plan: RecordPlan)?
 
+    /// The queries for one record by its key.
+    let keyQueries = KeyQueries()
+
     /// Whether upserts and `RETURNING` are done by other statements. They are
     /// where the engine lacks one of the two.
     var emulatesReturning = !EngineFeatures.current.supportsReturning
@@ -26,6 +29,7 @@ final class RecordPlans {
     func removeAll() {
         plans.removeAll()
         last = nil
+        keyQueries.removeAll()
     }
 }
 
