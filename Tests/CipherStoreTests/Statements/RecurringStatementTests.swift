@@ -43,6 +43,9 @@ import Testing
             for number in 0..<1000 {
                 for _ in 0..<2 { _ = try Int.fetchOne(db, sql: "SELECT \(number)") }
             }
+            let long = "SELECT '" + String(repeating: "x", count: 5000) + "'"
+            for _ in 0..<3 { _ = try String.fetchOne(db, sql: long) }
+            #expect(db.recurringStatements[long] == nil)
             let kept = (0..<1000).count { db.recurringStatements["SELECT \($0)"] != nil }
             #expect(kept > 0)
             #expect(kept <= 128)

@@ -14,6 +14,9 @@ struct RecurringStatements {
 
     private static let slotCount = 256
 
+    /// Longer texts take longer to run than to prepare, and too much memory.
+    private static let byteCountMax = 4096
+
     private var cache = StatementCache(capacity: 128)
 
     /// The hashes of texts that ran lately and are not kept. A text is kept when it comes the second time, so that
@@ -37,6 +40,7 @@ struct RecurringStatements {
     ///
     /// - parameter statement: The only statement of the text.
     mutating func note(_ sql: String, _ statement: Statement) {
+        guard sql.utf8.count <= Self.byteCountMax else { return }
         let hash = sql.hashValue
         let slot = hash & (Self.slotCount - 1)
         guard hashes[slot] == hash else {
