@@ -115,18 +115,6 @@ extension Database {
     }
 }
 
-extension DatabaseError {
-    /// Whether the disk is full, which SQLite says in three ways.
-    public var saysDiskIsFull: Bool {
-        switch extendedResultCode {
-        case .SQLITE_FULL, .SQLITE_IOERR_SHMSIZE: true
-        // SQLCipher's export reports each failure as this code, with the text of the other one.
-        case .SQLITE_ERROR: message == ResultCode.SQLITE_FULL.errorString
-        default: false
-        }
-    }
-}
-
 extension StoreError {
     /// Turns the errors of SQLite that a user can act upon into store errors.
     static func explaining(_ error: any Error, path: String) -> any Error {

@@ -52,3 +52,12 @@ extension PreparedRequest {
 
 @available(*, unavailable)
 extension PreparedRequest: Sendable {}
+
+extension PreparedRequest {
+    /// Keeps the statement for the next request with its text, unless somebody else has it, too.
+    @usableFromInline mutating func returnStatement(to db: Database) {
+        guard statement.isOfRequest, isKnownUniquelyReferenced(&statement) else { return }
+        statement.requestRegion = nil
+        db.noteRun(statement.sql, statement)
+    }
+}

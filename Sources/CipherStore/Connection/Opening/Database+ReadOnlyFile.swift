@@ -38,13 +38,3 @@ extension Database {
                 path: path))
     }
 }
-
-extension DatabaseError {
-    /// Whether SQLite could not make the files beside a database that it needs to read it.
-    var saysNoFileCanBeMade: Bool {
-        switch extendedResultCode {
-        case .SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_SHMMAP, .SQLITE_IOERR_WRITE: true
-        default: saysDiskIsFull || resultCode == .SQLITE_CANTOPEN
-        }
-    }
-}

@@ -113,15 +113,6 @@ extension Database {
     }
 }
 
-extension PreparedRequest {
-    /// Keeps the statement for the next request with its text, unless somebody else has it, too.
-    @usableFromInline mutating func returnStatement(to db: Database) {
-        guard statement.isOfRequest, isKnownUniquelyReferenced(&statement) else { return }
-        statement.requestRegion = nil
-        db.noteRun(statement.sql, statement)
-    }
-}
-
 extension Statement {
     fileprivate func isReturned() {
         isLent = false
