@@ -112,9 +112,14 @@ import Testing
         try refusal(.digestWrong)
         // Whoever knows what was in it writes it again.
         try club.sync(carl)
-        #expect(try club.head(carl).unreadable == ["\(try club.id(ben))/\(file.name)"])
+        for number in [51, 52] as [UInt8] {
+            #expect(try club.head(carl).unreadable == ["\(try club.id(ben))/\(file.name)"])
+            // It stays as long as the bundle does.
+            try carl.insert(number, "of carl")
+            try club.sync(carl)
+        }
         try club.settle(ben, carl)
-        #expect(try carl.titles() == ["of anna", "forged"])
+        #expect(try carl.titles() == ["of anna", "forged", "of carl", "of carl"])
     }
 
     @Test func aBundleInThePlaceOfAnotherOfTheSameSize() throws {

@@ -34,6 +34,8 @@ struct FolderContents {
     private(set) var heads: [ReplicaID: FolderHead] = [:]
     /// The bundles of this database, in the order of their numbers.
     private(set) var bundles: [Bundle] = []
+    /// Those that a replica complained about, and that are broken here too. They are not among the bundles.
+    private(set) var unreadable: [Bundle] = []
     /// The snapshots, with the number of changes that they know.
     private var found: [(file: MailboxPath, digest: String?, weight: Int64)] = []
     /// The snapshots, the one that knows most first.
@@ -207,7 +209,7 @@ struct FolderContents {
         let complaints = Set(heads.values.flatMap(\.unreadable))
         guard !complaints.isEmpty else { return }
         let (folder, members) = (folder, members)
-        try bundles.removeAll { bundle in
+        unreadable = try bundles.filter { bundle in
             guard complaints.contains(bundle.identity) else { return false }
             do {
                 if let members,
@@ -225,6 +227,7 @@ struct FolderContents {
                 return true
             }
         }
+        bundles.removeAll { bundle in unreadable.contains { $0.identity == bundle.identity } }
     }
 
     /// What a replica that knows nothing can learn from the folder.

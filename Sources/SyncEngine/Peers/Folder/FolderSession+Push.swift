@@ -32,9 +32,9 @@ extension FolderSession {
         head.vector = FolderHead.encode(greeting.vector)
         head.points = greeting.facts.chains[greeting.replica] ?? []
         // A complaint lasts until the bundle is gone or could be read.
-        let present = Set(contents.bundles.map(\.identity))
+        let present = contents.bundles + contents.unreadable
         head.unreadable = unreadable.union(
-            head.unreadable.filter { present.contains($0) && !isCovered($0, contents, greeting.vector) }
+            head.unreadable.filter { !isCovered($0, present, greeting.vector) }
         ).sorted()
         let usable = contents.bundles.filter {
             !unreadable.contains($0.identity) && !forked.contains($0.identity)
@@ -76,9 +76,11 @@ extension FolderSession {
         environment.milliseconds().subtractingReportingOverflow(head.writtenMilliseconds).partialValue
     }
 
-    /// Whether a replica does without a bundle, because it got its changes another way.
-    private func isCovered(_ identity: String, _ contents: FolderContents, _ vector: VersionVector) -> Bool {
-        contents.bundles.first { $0.identity == identity }.map { vector.covers($0.target) } ?? true
+    /// Whether a replica does without a bundle, because it is gone, or because it got its changes another way.
+    private func isCovered(
+        _ identity: String, _ bundles: [FolderContents.Bundle], _ vector: VersionVector
+    ) -> Bool {
+        bundles.first { $0.identity == identity }.map { vector.covers($0.target) } ?? true
     }
 
     /// Whether the bundles that build on others outgrew the one of everything.
