@@ -259,6 +259,34 @@ import Testing
         #expect(try a.state(["note"]) == b.state(["note"]))
     }
 
+    @Test(arguments: [true, false])
+    func aPeerThatRenamedTheColumnSaysThatWhatWasParkedIsOneWithIt(isHere: Bool) throws {
+        let (a, b) = try pair()
+        let c = try stores.clone(b, as: "c.db")
+        try rename(a)
+        try a.execute("UPDATE note SET heading = 'of a' WHERE body = 'first'")
+        try a.queue.write { try $0.execute(sql: "DELETE FROM _sync_alias") }
+        if !isHere { try b.migrate("drop") { db in try db.alter(table: "note") { $0.drop(column: "title") } } }
+        try a.sync(b)
+        let columns = "SELECT group_concat(name, ' ') FROM (SELECT name FROM _sync_column WHERE tbl = 1 ORDER BY name)"
+        #expect(try b.value(columns) == "body heading stars title")
+        try rename(c)
+        try c.execute("UPDATE note SET heading = 'of c' WHERE body = 'second'")
+        try c.sync(b)
+        // What c says of its names goes to b with its changes, and there the two are one from then on.
+        #expect(try b.value(columns, as: String.self)?.split(separator: " ").count == 3)
+        if isHere {
+            #expect(try b.value("SELECT group_concat(title) FROM note") == "of a,of c")
+            #expect(try b.synchronizer.status().parkedCount == 0)
+        } else {
+            try b.migrate("heading") { db in try db.alter(table: "note") { $0.add(column: "heading", .text) } }
+            #expect(try b.value("SELECT group_concat(heading) FROM note") == "of a,of c")
+        }
+        try c.sync(b)
+        #expect(try c.value("SELECT group_concat(heading) FROM note") == "of a,of c")
+        #expect(try b.queue.read { try MetadataCheck.problems(of: $0, isDeep: true).isEmpty })
+    }
+
     @Test func aNameThatIsUsedAgainIsTheNewColumns() throws {
         let (a, b) = try pair()
         let reuse: @Sendable (Database) throws -> Void = { db in
