@@ -194,8 +194,6 @@ enum SQLiteHandle {
     /// SQLITE_DBCONFIG_DEFENSIVE of newer headers: SQL can't damage the file.
     static let defensiveFlag: CInt = 1010
 
-    static let enableTriggersFlag = CInt(SQLITE_DBCONFIG_ENABLE_TRIGGER)
-
     static func setFlag(_ handle: SQLiteConnection, _ option: CInt, _ value: Bool) {
         // Older libraries answer that they do not know the flag, which is all
         // that can be done there.

@@ -92,6 +92,9 @@ final class ConnectionSchema {
     /// What is known.
     var cache = SchemaCache()
 
+    /// How often what was known was forgotten.
+    var generation = 0
+
     /// Whether a statement changed the schema in the open transaction.
     var hasChangedInTransaction = false
 
@@ -124,6 +127,7 @@ extension Database {
     /// and when an access to the database starts and another connection changed
     /// it. Call it after you changed it by the C API.
     public func clearSchemaCache() {
+        schema.generation += 1
         if !schema.cache.isEmpty { schema.cache = SchemaCache() }
         clearStatementCache()
     }

@@ -51,6 +51,14 @@
         return false
     }
 
+    /// Moves to the first row of a run to the end.
+    func start() throws -> Bool {
+        let result = statement.firstStep(on: database)
+        if result == true { return true }
+        try end(failed: result == nil)
+        return false
+    }
+
     /// Ends the run after a step that gave no row.
     @usableFromInline func end(failed: Bool) throws {
         if failed { throw statement.failDirectRun(arguments) }
@@ -112,6 +120,6 @@ extension Database {
                 arguments: StatementArguments(bindings.map { try $0.databaseValue() }))
         }
         let run = try DirectRun(self, fragment, entry)
-        while try run.step() {}
+        if try run.start() { while try run.step() {} }
     }
 }

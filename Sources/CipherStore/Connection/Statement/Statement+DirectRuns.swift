@@ -22,6 +22,7 @@ extension Statement {
     package func beginDirectRun(on database: Database) throws {
         if watch.isOn { try checkMayStep() }
         try database.checkMayRun(sql)
+        journalFree?.willRun(self, database)
         rewind()
         guard !parameterNames.isEmpty else { return }
         if !boundArguments.isEmpty { boundArguments = StatementArguments() }

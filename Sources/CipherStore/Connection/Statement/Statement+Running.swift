@@ -2,7 +2,9 @@ import CSQLCipher
 
 extension Statement {
     /// Whether somebody is reading the rows of the statement.
-    var isInUse: Bool { currentRun != nil || sqlite3_stmt_busy(sqliteStatement) != 0 }
+    var isInUse: Bool {
+        currentRun != nil || sqlite3_stmt_busy(sqliteStatement) != 0 || journalFree?.isRunning == true
+    }
 
     /// Makes the statement ready to run again; its arguments stay.
     ///
@@ -62,9 +64,10 @@ extension Statement {
 
     /// Whether SQLite is in the middle of the statement, which has called an SQL function.
     var isCalling: Bool {
+        guard watch.functionDepth > 0 else { return false }
         // Between two steps, a statement has a row.
-        watch.functionDepth > 0 && sqlite3_stmt_busy(sqliteStatement) != 0
-            && sqlite3_data_count(sqliteStatement) == 0
+        return sqlite3_stmt_busy(sqliteStatement) != 0 && sqlite3_data_count(sqliteStatement) == 0
+            || journalFree?.isRunning == true
     }
 
     /// Throws when the connection is gone, or the statement is in the middle of a step.
@@ -132,6 +135,7 @@ extension Statement {
     /// - returns: The error of the observer that made it fail, or the
     ///   statement's own.
     func didFail(_ error: DatabaseError) -> any Error {
+        if journalFree?.hasFailedLate == true { database.rollbackAfterPartialChange() }
         database.didFailStatement()
         database.broker.fail()
         return database.statementDidEnd() ?? error
@@ -153,19 +157,28 @@ extension Statement {
         if watch.isOn { try checkMayStep() }
         // Asked for once, because it is not free to see that it still lives.
         let database = database
+        journalFree?.willRun(self, database)
         try prepareToRun(arguments, on: database)
         if watch.isOn { try willStep() }
         try runToEnd(on: database)
         if arguments != nil { clearBindings() }
     }
 
+    /// Moves to the first row of a statement that ``JournalFreeStatement`` may run for: see ``RawStep/next(_:)``.
+    @inline(__always)
+    package func firstStep(on database: Database) -> Bool? {
+        guard let journalFree else { return RawStep.next(sqliteStatement) }
+        return journalFree.step(self, database)
+    }
+
     /// Steps to the end, and rewinds.
     @inline(__always)
     func runToEnd(on database: Database) throws {
         isRewound = false
-        while true {
-            guard let hasRow = RawStep.next(sqliteStatement) else { throw stepError() }
-            if !hasRow { break }
+        guard var hasRow = firstStep(on: database) else { throw stepError() }
+        while hasRow {
+            guard let hasNextRow = RawStep.next(sqliteStatement) else { throw stepError() }
+            hasRow = hasNextRow
         }
         try didRun(on: database)
         sqlite3_reset(sqliteStatement)

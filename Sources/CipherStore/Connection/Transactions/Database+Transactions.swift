@@ -80,6 +80,15 @@ extension Database {
         if isInsideTransaction { try executeProtected("ROLLBACK TRANSACTION") }
     }
 
+    /// Rolls the transaction back because a statement has failed and left a change.
+    func rollbackAfterPartialChange() {
+        do {
+            try rollback()
+        } catch {
+            Self.log(error)
+        }
+    }
+
     /// Commits the transaction.
     ///
     /// - throws: A ``DatabaseError``; the transaction is still open then.

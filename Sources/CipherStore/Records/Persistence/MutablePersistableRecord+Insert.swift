@@ -128,39 +128,10 @@ extension MutablePersistableRecord {
         var container = try plan.encode(self)
         let conflict = conflictResolution ?? type.persistenceConflictPolicy.conflictResolutionForInsert
         let insertion = try plan.insertion(db, of: &container, conflict)
-        do {
-            try insertion.statement.execute(container.storage)
-        } catch {
-            if insertion.isOrFail { try plan.removeFailedInsertion(db, of: container) }
-            throw error
-        }
+        try insertion.statement.execute(container.storage)
         plan.giveBack(container)
         return InsertionSuccess(
             rowID: db.lastInsertedRowID, rowIDColumn: plan.rowIDColumn,
             persistenceContainer: container)
-    }
-}
-
-extension RecordPlan {
-    /// Deletes the row that an `INSERT OR FAIL` left when one of its triggers failed.
-    ///
-    /// The triggers are off meanwhile, because they did not see the row come.
-    func removeFailedInsertion(_ db: Database, of container: PersistenceContainer) throws {
-        guard db.changesCount > 0, db.isInsideTransaction else { return }
-        let condition = primaryKey.tableHasRowID ? "rowid=?" : keyCondition
-        let key = primaryKey.tableHasRowID ? [db.lastInsertedRowID.databaseValue] : key(of: container)
-        try db.withoutTriggers {
-            try db.makeStatement(sql: "DELETE FROM \(tableName.quotedDatabaseIdentifier) WHERE \(condition)")
-                .execute(arguments: StatementArguments(key))
-        }
-    }
-}
-
-extension Database {
-    /// Runs a function with the triggers off.
-    func withoutTriggers<T>(_ body: () throws -> T) rethrows -> T {
-        SQLiteHandle.setFlag(handle, SQLiteHandle.enableTriggersFlag, false)
-        defer { SQLiteHandle.setFlag(handle, SQLiteHandle.enableTriggersFlag, true) }
-        return try body()
     }
 }

@@ -13,11 +13,12 @@ extension Statement {
         if watch.isOn { try checkMayStep() }
         let database = database
         try database.checkMayRun(sql)
+        journalFree?.willRun(self, database)
         rewind()
         if watch.isOn { try willStep() }
         let code = bindRewinding { values.bind(to: sqliteStatement) }
         isRewound = false
-        guard values.count == parameterNames.count, code == SQLITE_OK, RawStep.next(sqliteStatement) != nil
+        guard values.count == parameterNames.count, code == SQLITE_OK, firstStep(on: database) != nil
         else { throw failure(code, values) }
         try didRun(on: database)
         sqlite3_reset(sqliteStatement)

@@ -25,8 +25,6 @@ final class RecordPlan {
     let generatedKeyColumn: String?
     /// How the record type stores UUIDs.
     let uuidStrategy: (String) -> DatabaseUUIDEncodingStrategy
-    /// Whether plain inserts can be `INSERT OR FAIL`.
-    let prefersOrFail: Bool
 
     /// The insertion of the last record.
     @exclusivity(unchecked) var lastInsert: InsertPlan?
@@ -46,7 +44,6 @@ final class RecordPlan {
                 !key.isRowID && key.columns.count == 1 && $0.name == key.columns[0] && $0.isUUID
             }?.name
         uuidStrategy = { type.databaseUUIDEncodingStrategy(for: $0) }
-        prefersOrFail = try db.hasOnlyCaptureTriggers(tableName)
     }
 
     // MARK: Encoding

@@ -34,24 +34,6 @@ final class RecordPlans {
 }
 
 extension Database {
-    /// Whether a table has triggers, and all of them are those that capture changes.
-    ///
-    /// It is asked of the engines where a trigger makes each statement write a
-    /// journal of its own, which `OR FAIL` spares.
-    func hasOnlyCaptureTriggers(_ table: String) throws -> Bool {
-        guard !EngineFeatures.current.supportsFormat4 else { return false }
-        let names = try String.fetchAll(
-            self,
-            sql: """
-                SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
-                UNION ALL
-                SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
-                """, arguments: [table])
-        return !names.isEmpty && names.allSatisfy(SyncNames.contains)
-    }
-}
-
-extension Database {
     /// Whether upserts and `RETURNING` are done by other statements, which
     /// tests force to compare the two.
     package var emulatesReturning: Bool {

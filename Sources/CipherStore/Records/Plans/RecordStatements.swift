@@ -5,13 +5,11 @@ extension RecordPlan {
     func insertion(
         _ db: Database, of container: inout PersistenceContainer, _ conflict: Database.ConflictResolution
     ) throws -> InsertPlan {
-        // OR FAIL would keep the row in an autocommitted statement that fails.
-        let isOrFail = prefersOrFail && conflict == .abort && db.isInsideTransaction
         let plan: InsertPlan
-        if let lastInsert, lastInsert.fits(container, conflict, isOrFail: isOrFail) {
+        if let lastInsert, lastInsert.fits(container, conflict) {
             plan = lastInsert
         } else {
-            plan = try insertPlan(db, container, conflict, isOrFail: isOrFail)
+            plan = try insertPlan(db, container, conflict)
             lastInsert = plan
         }
         switch plan.newKey {
@@ -32,11 +30,10 @@ extension RecordPlan {
     }
 
     private func insertPlan(
-        _ db: Database, _ container: PersistenceContainer, _ conflict: Database.ConflictResolution,
-        isOrFail: Bool
+        _ db: Database, _ container: PersistenceContainer, _ conflict: Database.ConflictResolution
     ) throws -> InsertPlan {
         let columns = container.columns
-        for plan in inserts where plan.conflict == conflict && plan.isOrFail == isOrFail {
+        for plan in inserts where plan.conflict == conflict {
             guard plan.columns == columns && !plan.statement.isInUse else { continue }
             plan.layout = container.storage.completedLayout ?? plan.layout
             return plan
@@ -51,9 +48,9 @@ extension RecordPlan {
         }
         var written = columns.map(declaredName(of:))
         if case .append(let column) = newKey { written.append(column) }
-        let sql = insertSQL(written, isOrFail ? .fail : conflict)
+        let sql = insertSQL(written, conflict)
         let plan = InsertPlan(
-            columns: columns, conflict: conflict, isOrFail: isOrFail, newKey: newKey, writtenColumns: written,
+            columns: columns, conflict: conflict, newKey: newKey, writtenColumns: written,
             statement: try db.makeStatement(sql: sql))
         // Records whose columns depend on their values must not fill the memory.
         if inserts.count >= 16 { inserts.removeLast() }
@@ -157,20 +154,17 @@ final class InsertPlan {
     /// By which records are known that set these columns.
     @exclusivity(unchecked) var layout: ColumnLayout?
     let conflict: Database.ConflictResolution
-    /// Whether it is `INSERT OR FAIL`, for speed.
-    let isOrFail: Bool
     let newKey: NewKey
     /// The declared names of the columns, that of a new key included.
     let writtenColumns: [String]
     let statement: Statement
 
     init(
-        columns: [String], conflict: Database.ConflictResolution, isOrFail: Bool, newKey: NewKey,
+        columns: [String], conflict: Database.ConflictResolution, newKey: NewKey,
         writtenColumns: [String], statement: Statement
     ) {
         self.columns = columns
         self.conflict = conflict
-        self.isOrFail = isOrFail
         self.newKey = newKey
         self.writtenColumns = writtenColumns
         self.statement = statement
@@ -180,11 +174,9 @@ final class InsertPlan {
     ///
     /// The statement is running when one of its SQL functions inserts.
     @inline(__always)
-    func fits(
-        _ container: PersistenceContainer, _ conflict: Database.ConflictResolution, isOrFail: Bool
-    ) -> Bool {
+    func fits(_ container: PersistenceContainer, _ conflict: Database.ConflictResolution) -> Bool {
         guard let layout, container.storage.completedLayout === layout else { return false }
-        return self.conflict == conflict && self.isOrFail == isOrFail && !statement.isInUse
+        return self.conflict == conflict && !statement.isInUse
     }
 }
 

@@ -11,8 +11,9 @@ struct CapturedSchema {
     let key: String
     /// The columns whose updates are logged, by number.
     let columns: [Int: String]
-    /// Whether the triggers keep what is deleted, which those of older programs don't.
-    let keepsLastRows: Bool
+    /// Whether the triggers are as this program makes them. Those of older programs do not keep what is deleted, or
+    /// have SQLite keep a statement journal for each deletion.
+    let hasCurrentPrograms: Bool
 
     /// Reads the triggers of a table.
     ///
@@ -71,6 +72,6 @@ struct CapturedSchema {
         table = programs.table
         self.key = key
         self.columns = columns
-        keepsLastRows = columns.isEmpty || deletion.contains("_sync_last")
+        hasCurrentPrograms = deletion.contains(columns.isEmpty ? ChangeLog.triggerVerb : "\(ChangeLog.triggerVerb) _sync_last")
     }
 }

@@ -1,0 +1,153 @@
+import CSQLCipher
+
+/// A statement that means the same as another one, and for which SQLite keeps no statement journal.
+///
+/// A statement with a trigger can fail in its middle. Within a transaction, SQLite keeps the pages as they were before
+/// such a statement, and SQLCipher 3 encrypts each of them for that: an `INSERT` of a row takes eight times as long as
+/// without (docs/benchmarks.md). Where the only triggers of a table are those that track it for synchronization, and
+/// the statement changes one row at most, `OR FAIL` does without the journal (see ``SingleRowChange``).
+///
+/// If such a trigger fails all the same, because somebody has changed what it writes to, the transaction is rolled back.
+///
+/// Related SQLite documentation: <https://www.sqlite.org/tempfiles.html#statement_journal_files>
+final class JournalFreeStatement {
+    private enum State {
+        /// It has not run in a transaction yet. Statements that run once are not worth another one.
+        case new
+        case hasRun
+        /// What was decided for the schema of a generation; nil for not to be used.
+        case decided(handle: SQLiteStatement?, generation: Int)
+    }
+
+    private var state = State.new
+
+    /// Whether its last run has changed something, and failed.
+    private(set) var hasFailedLate = false
+
+    /// Whether there may be one, by the first letter of a statement.
+    static func canBe(of sql: String) -> Bool {
+        guard EngineFeatures.current.encryptsStatementJournals, let letter = sql.utf8.first else { return false }
+        return letter == UInt8(ascii: "I") || letter == UInt8(ascii: "i") || letter == UInt8(ascii: "U")
+            || letter == UInt8(ascii: "u")
+    }
+
+    deinit {
+        if case .decided(let handle, _) = state { sqlite3_finalize(handle) }
+    }
+
+    /// Whether it runs when the statement is to run within a transaction.
+    var isUsed: Bool {
+        if case .decided(.some, _) = state { return true }
+        return false
+    }
+
+    /// Whether SQLite is in the middle of it.
+    var isRunning: Bool {
+        guard case .decided(let handle?, _) = state else { return false }
+        return sqlite3_stmt_busy(handle) != 0
+    }
+
+    /// Decides how the next run will be. To be called before the statement has begun.
+    func willRun(_ statement: Statement, _ database: Database) {
+        guard sqlite3_get_autocommit(database.handle) == 0 else { return }
+        switch state {
+        case .new:
+            state = .hasRun
+            return
+        case .hasRun: break
+        case .decided(let handle, let generation):
+            database.noticeSchemaChange()
+            // An SQL function that it has called may not take it away.
+            guard generation != database.schema.generation, !isRunning else { return }
+            sqlite3_finalize(handle)
+            state = .hasRun
+        }
+        guard database.authorizer.restriction == nil else { return }
+        let handle = Self.prepare(statement, database)
+        state = .decided(handle: handle, generation: database.schema.generation)
+    }
+
+    /// Runs the statement or the other one, to the first row or the end.
+    ///
+    /// - returns: As ``RawStep/next(_:)`` does.
+    func step(_ statement: Statement, _ database: Database) -> Bool? {
+        hasFailedLate = false
+        let original = statement.sqliteStatement
+        guard case .decided(let handle?, _) = state, sqlite3_get_autocommit(database.handle) == 0, !isRunning,
+            sqlite3_stmt_busy(original) == 0, sqlite3_transfer_bindings(original, handle) == SQLITE_OK
+        else { return RawStep.next(original) }
+        let result = RawStep.next(handle)
+        if result == nil { hasFailedLate = sqlite3_changes(database.handle) > 0 }
+        // The error stays on the connection.
+        sqlite3_reset(handle)
+        sqlite3_transfer_bindings(handle, original)
+        return result
+    }
+
+    /// Prepares the statement, or tells by nil that the other one has to run.
+    private static func prepare(_ statement: Statement, _ database: Database) -> SQLiteStatement? {
+        guard let change = SingleRowChange(sql: statement.sql),
+            (try? database.allowsOrFail(change)) == true
+        else { return nil }
+        var handle: SQLiteStatement?
+        let code = database.authorizer.keepingEffects {
+            sqlite3_prepare_v2(database.handle, change.sql, -1, &handle, nil)
+        }
+        guard code == SQLITE_OK else { return nil }
+        return handle
+    }
+}
+
+extension Database {
+    /// Whether a change is the same with `OR FAIL`, and does without a statement journal then.
+    fileprivate func allowsOrFail(_ change: SingleRowChange) throws -> Bool {
+        guard try tableExists("_sync_state", in: "main"), try hasOnlyCaptureTriggers(change.table) else { return false }
+        let key = try primaryKey(change.table, in: "main")
+        if let columns = change.conditionColumns {
+            guard key.columns.count == 1, columns.contains(where: key.columns[0].isSameIdentifier(as:)),
+                !change.assignedNames.contains(where: key.columns[0].isSameIdentifier(as:)),
+                try !isReferred(to: change.table, besides: key.columns[0])
+            else { return false }
+        }
+        let texts = try String.fetchAll(
+            self,
+            sql: """
+                SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?1 COLLATE NOCASE
+                UNION ALL SELECT 'CONFLICT' FROM sqlite_temp_master WHERE name = ?1 COLLATE NOCASE
+                """, arguments: [change.table])
+        // What a table says for its conflicts goes before OR ABORT, and not before OR FAIL. A key that is compared in
+        // another way than its index may be that of several rows.
+        return !texts.isEmpty
+            && !texts.contains { text in
+                SQLTokens(text).tokens.contains { $0.isKeyword("conflict") || $0.isKeyword("collate") }
+            }
+    }
+
+    /// Whether a foreign key refers to another column than the primary key. To change that one may change other rows.
+    private func isReferred(to table: String, besides key: String) throws -> Bool {
+        let names = try String.fetchAll(
+            self,
+            sql: """
+                SELECT name FROM main.sqlite_master
+                WHERE type = 'table' AND sql LIKE '%references%'
+                """)
+        return try names.contains { name in
+            try foreignKeys(on: name, in: "main").contains { foreignKey in
+                foreignKey.destinationTable.isSameIdentifier(as: table)
+                    && !foreignKey.destinationColumns.allSatisfy { $0.isSameIdentifier(as: key) }
+            }
+        }
+    }
+
+    /// Whether a table has triggers, and all of them are those that capture changes.
+    private func hasOnlyCaptureTriggers(_ table: String) throws -> Bool {
+        let names = try String.fetchAll(
+            self,
+            sql: """
+                SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                UNION ALL
+                SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                """, arguments: [table])
+        return !names.isEmpty && names.allSatisfy(SyncNames.contains)
+    }
+}
