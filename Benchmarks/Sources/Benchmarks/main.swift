@@ -13,7 +13,7 @@ let program = Program(
         switch figure {
         case .fetch: try measureFetch(folder, options)
         case .insert: try measureInsert(folder, options)
-        case .tracked: try measureTrackedInsert(folder, options)
+        case .tracked: try measureTracked(folder, options)
         case .recordFetch: try measureRecordFetch(folder, options)
         case .recordInsert: try measureRecordInsert(folder, options)
         case .typedFetch: try measureTypedFetch(folder, options)

@@ -92,6 +92,9 @@ final class ConnectionSchema {
     /// What is known.
     var cache = SchemaCache()
 
+    /// What is known of tables about changes of one row, by folded name.
+    var singleRowTables: [String: SingleRowTable] = [:]
+
     /// How often what was known was forgotten.
     var generation = 0
 
@@ -128,6 +131,7 @@ extension Database {
     /// it. Call it after you changed it by the C API.
     public func clearSchemaCache() {
         schema.generation += 1
+        if !schema.singleRowTables.isEmpty { schema.singleRowTables = [:] }
         if !schema.cache.isEmpty { schema.cache = SchemaCache() }
         clearStatementCache()
     }

@@ -160,16 +160,19 @@ struct RecordPersistenceTests {
         }
         try queue.write { db in
             try Tracked(id: UUID(), title: "good").insert(db)
-            #expect(throws: DatabaseError.self) { try Tracked(id: UUID(), title: "bad").insert(db) }
+            try Tracked(id: UUID(), title: "better").insert(db)
             // A conflict of the row itself must not take the row that was there.
             #expect(throws: DatabaseError.self) { try Tracked(id: UUID(), title: "good").insert(db) }
-            let titles = try String.fetchAll(db, sql: "SELECT title FROM tracked")
-            #expect(titles == ["good"])
-            let log = try String.fetchAll(db, sql: "SELECT title FROM log")
-            #expect(log == ["good"])
-            try Tracked(id: UUID(), title: "better").insert(db)
+            let titles = try String.fetchAll(db, sql: "SELECT title FROM tracked ORDER BY title")
+            #expect(titles == ["better", "good"])
+        }
+        #expect(throws: DatabaseError.self) {
+            try queue.write { db in
+                for title in ["one", "two", "bad"] { try Tracked(id: UUID(), title: title).insert(db) }
+            }
         }
         let log = try queue.read { try String.fetchAll($0, sql: "SELECT title FROM log") }
         #expect(log == ["good", "better"])
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM tracked") } == 2)
     }
 }

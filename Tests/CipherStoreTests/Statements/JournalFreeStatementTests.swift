@@ -115,7 +115,6 @@ import Testing
     @Test(arguments: [
         "CREATE TRIGGER mine AFTER INSERT ON note BEGIN SELECT 1; END",
         "CREATE TEMP TRIGGER mine AFTER INSERT ON note BEGIN SELECT 1; END",
-        "DROP TRIGGER _sync_i_1; DROP TRIGGER _sync_u0_1",
     ])
     func otherTriggersThatComeAreNoticed(change: String) throws {
         let queue = try makeQueue()
@@ -151,6 +150,21 @@ import Testing
             #expect(try !isUsed(db, "UPDATE note SET title = ? WHERE title = ?", [["x", "1"], ["y", "1"]]))
             try db.execute(sql: "CREATE TEMP TABLE note AS SELECT * FROM main.note")
             #expect(try !isUsed(db, Self.update, [["a", 1, nil, "0"], ["b", 2, "list", "1"]]))
+        }
+    }
+
+    @Test func anUpdateByTheKeyDoesWithoutAJournalWhereThereAreNoTriggers() throws {
+        let queue = try makeQueue("CREATE TABLE plain (id INTEGER PRIMARY KEY, size INTEGER NOT NULL UNIQUE);")
+        try queue.write { db in
+            #expect(try !isUsed(db, "INSERT INTO plain VALUES (?, ?)", [[1, 1], [2, 2], [3, 3]]))
+            let update = try db.makeStatement(sql: "UPDATE plain SET size = :size WHERE id = :id AND size <> 7")
+            for size in 10..<13 { try update.execute(arguments: ["size": size, "id": 2]) }
+            #expect((update.journalFree?.isUsed == true) == isExpected())
+            #expect(throws: DatabaseError.self) { try update.execute(arguments: ["size": 3, "id": 2]) }
+            #expect(try Int.fetchAll(db, sql: "SELECT size FROM plain ORDER BY id") == [1, 12, 3])
+            try db.execute(sql: "CREATE TRIGGER mine AFTER UPDATE ON plain BEGIN SELECT 1; END")
+            try update.execute(arguments: ["size": 4, "id": 2])
+            #expect(update.journalFree?.isUsed != true)
         }
     }
 

@@ -2,10 +2,11 @@ import CSQLCipher
 
 /// A statement that means the same as another one, and for which SQLite keeps no statement journal.
 ///
-/// A statement with a trigger can fail in its middle. Within a transaction, SQLite keeps the pages as they were before
-/// such a statement, and SQLCipher 3 encrypts each of them for that: an `INSERT` of a row takes eight times as long as
-/// without (docs/benchmarks.md). Where the only triggers of a table are those that track it for synchronization, and
-/// the statement changes one row at most, `OR FAIL` does without the journal (see ``SingleRowChange``).
+/// A statement that may change several rows, or has a trigger, can fail in its middle. Within a transaction, SQLite keeps
+/// the pages as they were before such a statement, and SQLCipher 3 encrypts each of them for that: an `UPDATE` of a row by
+/// its key takes five times as long as without, and an `INSERT` into a tracked table fifteen times (docs/benchmarks.md).
+/// Where the statement changes one row at most, and the table has no triggers but those that track it for
+/// synchronization, `OR FAIL` does without the journal (see ``SingleRowChange``).
 ///
 /// If such a trigger fails all the same, because somebody has changed what it writes to, the transaction is rolled back.
 ///
@@ -98,56 +99,63 @@ final class JournalFreeStatement {
     }
 }
 
+/// What is known of a table about changes of one row.
+struct SingleRowTable {
+    /// Whether `OR FAIL` means the same for an `INSERT` of one row, and is faster.
+    var allowsInsert = false
+    /// The column by which one row is found for whose update the same holds; nil when there is none.
+    var key: String?
+}
+
 extension Database {
     /// Whether a change is the same with `OR FAIL`, and does without a statement journal then.
     fileprivate func allowsOrFail(_ change: SingleRowChange) throws -> Bool {
-        guard try tableExists("_sync_state", in: "main"), try hasOnlyCaptureTriggers(change.table) else { return false }
-        let key = try primaryKey(change.table, in: "main")
-        if let columns = change.conditionColumns {
-            guard key.columns.count == 1, columns.contains(where: key.columns[0].isSameIdentifier(as:)),
-                !change.assignedNames.contains(where: key.columns[0].isSameIdentifier(as:)),
-                try !isReferred(to: change.table, besides: key.columns[0])
-            else { return false }
-        }
+        let name = change.table.foldedIdentifier
+        let table = try schema.singleRowTables[name] ?? singleRowTable(change.table)
+        schema.singleRowTables[name] = table
+        guard let columns = change.conditionColumns else { return table.allowsInsert }
+        guard let key = table.key else { return false }
+        return columns.contains(where: key.isSameIdentifier(as:))
+            && !change.assignedNames.contains(where: key.isSameIdentifier(as:))
+    }
+
+    private func singleRowTable(_ name: String) throws -> SingleRowTable {
+        var table = SingleRowTable()
+        let triggers = try String.fetchAll(
+            self,
+            sql: """
+                SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                UNION ALL
+                SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
+                """, arguments: [name])
         let texts = try String.fetchAll(
             self,
             sql: """
                 SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?1 COLLATE NOCASE
                 UNION ALL SELECT 'CONFLICT' FROM sqlite_temp_master WHERE name = ?1 COLLATE NOCASE
-                """, arguments: [change.table])
+                """, arguments: [name])
         // What a table says for its conflicts goes before OR ABORT, and not before OR FAIL. A key that is compared in
         // another way than its index may be that of several rows.
-        return !texts.isEmpty
-            && !texts.contains { text in
-                SQLTokens(text).tokens.contains { $0.isKeyword("conflict") || $0.isKeyword("collate") }
-            }
+        let words = texts.flatMap { SQLTokens($0).tokens }
+        let isPlain = !words.isEmpty && !words.contains { ["conflict", "collate", "virtual"].contains(where: $0.isKeyword) }
+        // The key is asked for first: who knows nothing of the schema does not notice its changes.
+        let key = try primaryKey(name, in: "main")
+        guard isPlain, triggers.allSatisfy(SyncNames.contains) else { return table }
+        // Without a trigger SQLite keeps no statement journal for it.
+        table.allowsInsert = !triggers.isEmpty
+        if key.columns.count == 1, try !isReferred(to: name, besides: key.columns[0]) { table.key = key.columns[0] }
+        return table
     }
 
     /// Whether a foreign key refers to another column than the primary key. To change that one may change other rows.
     private func isReferred(to table: String, besides key: String) throws -> Bool {
         let names = try String.fetchAll(
-            self,
-            sql: """
-                SELECT name FROM main.sqlite_master
-                WHERE type = 'table' AND sql LIKE '%references%'
-                """)
+            self, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' AND sql LIKE '%references%'")
         return try names.contains { name in
             try foreignKeys(on: name, in: "main").contains { foreignKey in
                 foreignKey.destinationTable.isSameIdentifier(as: table)
                     && !foreignKey.destinationColumns.allSatisfy { $0.isSameIdentifier(as: key) }
             }
         }
-    }
-
-    /// Whether a table has triggers, and all of them are those that capture changes.
-    private func hasOnlyCaptureTriggers(_ table: String) throws -> Bool {
-        let names = try String.fetchAll(
-            self,
-            sql: """
-                SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
-                UNION ALL
-                SELECT name FROM sqlite_temp_master WHERE type = 'trigger' AND tbl_name = ?1 COLLATE NOCASE
-                """, arguments: [table])
-        return !names.isEmpty && names.allSatisfy(SyncNames.contains)
     }
 }
