@@ -14,7 +14,8 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.usePassphrase(Passphrase("of a test")) }
-        let queue = try DatabaseQueue(path: folder.appendingPathComponent("a.db").path, configuration: configuration)
+        let queue = try DatabaseQueue(
+            path: folder.appendingPathComponent("a.db").path, configuration: configuration)
         try queue.write { db in
             try db.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, size INTEGER)")
         }
@@ -52,7 +53,9 @@ import Testing
                 do {
                     var reader = BundleReader()
                     for frame in frames {
-                        try frame.withUnsafeBytes { try reader.consume($0, onHeader: { _ in }, onRow: { _ in }) }
+                        try frame.withUnsafeBytes {
+                            try reader.consume($0, onHeader: { _ in }, onRow: { _ in })
+                        }
                     }
                     let isComplete = reader.isComplete
                     #expect(isComplete)
@@ -63,7 +66,8 @@ import Testing
             }
             #expect(counts.read > 2_000 && counts.refused > 0)
             // It says very much of everything at times.
-            #expect(largest.replicas > 1_000 && largest.tables > 1_000 && largest.columns > 1_000, "\(largest)")
+            #expect(
+                largest.replicas > 1_000 && largest.tables > 1_000 && largest.columns > 1_000, "\(largest)")
             #expect(largest.parts > 1_000 && largest.known >= 2_000, "\(largest)")
         }
     }

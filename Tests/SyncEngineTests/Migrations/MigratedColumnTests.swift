@@ -266,9 +266,12 @@ import Testing
         try rename(a)
         try a.execute("UPDATE note SET heading = 'of a' WHERE body = 'first'")
         try a.queue.write { try $0.execute(sql: "DELETE FROM _sync_alias") }
-        if !isHere { try b.migrate("drop") { db in try db.alter(table: "note") { $0.drop(column: "title") } } }
+        if !isHere {
+            try b.migrate("drop") { db in try db.alter(table: "note") { $0.drop(column: "title") } }
+        }
         try a.sync(b)
-        let columns = "SELECT group_concat(name, ' ') FROM (SELECT name FROM _sync_column WHERE tbl = 1 ORDER BY name)"
+        let columns =
+            "SELECT group_concat(name, ' ') FROM (SELECT name FROM _sync_column WHERE tbl = 1 ORDER BY name)"
         #expect(try b.value(columns) == "body heading stars title")
         try rename(c)
         try c.execute("UPDATE note SET heading = 'of c' WHERE body = 'second'")
@@ -279,7 +282,8 @@ import Testing
             #expect(try b.value("SELECT group_concat(title) FROM note") == "of a,of c")
             #expect(try b.synchronizer.status().parkedCount == 0)
         } else {
-            try b.migrate("heading") { db in try db.alter(table: "note") { $0.add(column: "heading", .text) } }
+            try b.migrate("heading") { db in try db.alter(table: "note") { $0.add(column: "heading", .text) }
+            }
             #expect(try b.value("SELECT group_concat(heading) FROM note") == "of a,of c")
         }
         try c.sync(b)

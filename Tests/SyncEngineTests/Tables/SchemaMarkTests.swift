@@ -55,40 +55,6 @@ import Testing
         #expect(try a.queue.read { try SchemaInspection(db: $0).isUpToDate() })
     }
 
-    /// Before 27 November 2026 the triggers had no `OR ROLLBACK`, and the mark no form of the triggers.
-    @Test func triggersOfAnOlderProgramAreMadeAnew() throws {
-        let a = try stores.create()
-        try a.execute("INSERT INTO note (id, title) VALUES (?, 'one')", [key(1)])
-        _ = try refresh(a)
-        let programs = "SELECT group_concat(sql) FROM sqlite_master WHERE type = 'trigger' AND name GLOB '_sync_[iudk]*'"
-        let present = try a.value(programs, as: String.self)
-        try a.queue.write { db in
-            try db.withoutReportingSchemaChanges {
-                for row in try Row.fetchAll(
-                    db, sql: "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND name GLOB '_sync_[iudk]*'")
-                {
-                    let (name, sql) = (try row.decode(String.self, atIndex: 0), try row.decode(String.self, atIndex: 1))
-                    try db.execute(sql: "DROP TRIGGER \(name)")
-                    try db.execute(sql: sql.replacing(" OR ROLLBACK", with: ""))
-                }
-                try SchemaMark(db: db).note()
-                let mark = try #require(try SyncSetting.text(db, "schema.seen"))
-                try SyncSetting.set(db, "schema.seen", String(mark.dropFirst(2)))
-            }
-        }
-        #expect(try a.value(programs, as: String.self) != present)
-        // They are as good as those of now.
-        let problems = { try a.queue.read { try MetadataCheck.problems(of: $0, isDeep: true).map(\.message) } }
-        #expect(try problems() == [])
-        try a.execute("DELETE FROM note")
-        let before = try a.logCount()
-        #expect(before == 2)
-        _ = try refresh(a)
-        #expect(try a.value(programs, as: String.self) == present)
-        #expect(try problems() == [])
-        #expect(try a.logCount() == before)
-    }
-
     /// SQLite gives the number of a change that was rolled back to the next one.
     @Test func whatWasRolledBackIsNotTakenForWhatCameAfterIt() throws {
         let a = try stores.create()

@@ -8,6 +8,9 @@ final class StatementTracer {
     private var observer: ((Database.TraceEvent) -> Void)?
     private var showsArguments = false
 
+    /// Whether somebody sees the statements that run.
+    var isTracing: Bool { observer != nil }
+
     /// How many blocks that must not be traced are running.
     var muteCount = 0
 

@@ -8,7 +8,9 @@ import CSQLCipher
 /// Where the statement changes one row at most, and the table has no triggers but those that track it for
 /// synchronization, `OR FAIL` does without the journal (see ``SingleRowChange``).
 ///
-/// If such a trigger fails all the same, because somebody has changed what it writes to, the transaction is rolled back.
+/// If something fails all the same after the row was written, because the file is damaged or somebody has changed what the
+/// triggers write to, the transaction is rolled back: there is nothing by which the row alone could be undone. SQLite does
+/// so itself when the disk is full.
 ///
 /// Related SQLite documentation: <https://www.sqlite.org/tempfiles.html#statement_journal_files>
 final class JournalFreeStatement {
@@ -22,12 +24,14 @@ final class JournalFreeStatement {
 
     private var state = State.new
 
-    /// Whether its last run has changed something, and failed.
-    private(set) var hasFailedLate = false
+    /// Whether the run that has just failed may have left something.
+    private var hasFailedLate = false
 
     /// Whether there may be one, by the first letter of a statement.
     static func canBe(of sql: String) -> Bool {
-        guard EngineFeatures.current.encryptsStatementJournals, let letter = sql.utf8.first else { return false }
+        guard EngineFeatures.current.encryptsStatementJournals, let letter = sql.utf8.first else {
+            return false
+        }
         return letter == UInt8(ascii: "I") || letter == UInt8(ascii: "i") || letter == UInt8(ascii: "U")
             || letter == UInt8(ascii: "u")
     }
@@ -55,7 +59,7 @@ final class JournalFreeStatement {
         case .new:
             state = .hasRun
             return
-        case .hasRun: break
+        case .hasRun: database.noticeSchemaChange()
         case .decided(let handle, let generation):
             database.noticeSchemaChange()
             // An SQL function that it has called may not take it away.
@@ -64,7 +68,7 @@ final class JournalFreeStatement {
             state = .hasRun
         }
         guard database.authorizer.restriction == nil else { return }
-        let handle = Self.prepare(statement, database)
+        let handle = database.withoutTracing { Self.prepare(statement, database) }
         state = .decided(handle: handle, generation: database.schema.generation)
     }
 
@@ -72,17 +76,36 @@ final class JournalFreeStatement {
     ///
     /// - returns: As ``RawStep/next(_:)`` does.
     func step(_ statement: Statement, _ database: Database) -> Bool? {
-        hasFailedLate = false
         let original = statement.sqliteStatement
+        // Who traces sees the statement of the app. What is not trusted was allowed for that one.
         guard case .decided(let handle?, _) = state, sqlite3_get_autocommit(database.handle) == 0, !isRunning,
-            sqlite3_stmt_busy(original) == 0, sqlite3_transfer_bindings(original, handle) == SQLITE_OK
+            database.authorizer.restriction == nil, !database.tracer.isTracing,
+            sqlite3_stmt_busy(original) == 0,
+            sqlite3_transfer_bindings(original, handle) == SQLITE_OK
         else { return RawStep.next(original) }
         let result = RawStep.next(handle)
-        if result == nil { hasFailedLate = sqlite3_changes(database.handle) > 0 }
         // The error stays on the connection.
-        sqlite3_reset(handle)
+        let code = sqlite3_reset(handle)
+        hasFailedLate = result == nil && Self.isLate(code, database.handle)
         sqlite3_transfer_bindings(handle, original)
         return result
+    }
+
+    /// Whether a failure may have come after the row was written.
+    private static func isLate(_ code: CInt, _ connection: SQLiteConnection) -> Bool {
+        switch code & 0xFF {
+        // The row's own constraints come first. The number is of this run, which has got that far.
+        case SQLITE_CONSTRAINT: sqlite3_changes(connection) > 0
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_TOOBIG: true
+        // A busy database or a function that throws: nothing was written yet.
+        default: false
+        }
+    }
+
+    /// Whether the run that has failed may have left something. It is told once.
+    func takeLateFailure() -> Bool {
+        defer { hasFailedLate = false }
+        return hasFailedLate
     }
 
     /// Prepares the statement, or tells by nil that the other one has to run.
@@ -92,7 +115,13 @@ final class JournalFreeStatement {
         else { return nil }
         var handle: SQLiteStatement?
         let code = database.authorizer.keepingEffects {
-            sqlite3_prepare_v2(database.handle, change.sql, -1, &handle, nil)
+            database.authorizer.forgetEffects()
+            let code = sqlite3_prepare_v2(database.handle, change.sql, -1, &handle, nil)
+            // SQLite does not say again at the first step what the statement changes.
+            if database.broker.isActive {
+                statement.routes = database.authorizer.takeEffects().map(StatementRoutes.init)
+            }
+            return code
         }
         guard code == SQLITE_OK else { return nil }
         return handle
@@ -134,17 +163,38 @@ extension Database {
                 SELECT sql FROM main.sqlite_master WHERE type = 'table' AND name = ?1 COLLATE NOCASE
                 UNION ALL SELECT 'CONFLICT' FROM sqlite_temp_master WHERE name = ?1 COLLATE NOCASE
                 """, arguments: [name])
+        // An expression can fail while the entries of the row are written.
+        let hasPlainIndexes = try indexes(on: name).allSatisfy { sql in
+            let tokens = SQLTokens(sql).tokens
+            return tokens.count { $0.isSymbol("(") } == 1 && !tokens.contains { $0.isKeyword("where") }
+        }
         // What a table says for its conflicts goes before OR ABORT, and not before OR FAIL. A key that is compared in
         // another way than its index may be that of several rows.
         let words = texts.flatMap { SQLTokens($0).tokens }
-        let isPlain = !words.isEmpty && !words.contains { ["conflict", "collate", "virtual"].contains(where: $0.isKeyword) }
+        let isPlain =
+            !words.isEmpty
+            && !words.contains { ["conflict", "collate", "virtual"].contains(where: $0.isKeyword) }
         // The key is asked for first: who knows nothing of the schema does not notice its changes.
         let key = try primaryKey(name, in: "main")
-        guard isPlain, triggers.allSatisfy(SyncNames.contains) else { return table }
+        guard isPlain, hasPlainIndexes, triggers.allSatisfy(SyncNames.contains),
+            try triggers.isEmpty || indexes(on: "_sync_log").isEmpty
+        else { return table }
         // Without a trigger SQLite keeps no statement journal for it.
         table.allowsInsert = !triggers.isEmpty
-        if key.columns.count == 1, try !isReferred(to: name, besides: key.columns[0]) { table.key = key.columns[0] }
+        // A column may be called rowid.
+        if key.columnInfos?.count == 1, try !isReferred(to: name, besides: key.columns[0]) {
+            table.key = key.columns[0]
+        }
         return table
+    }
+
+    /// The statements that made the indexes on a table.
+    private func indexes(on table: String) throws -> [String] {
+        try String.fetchAll(
+            self,
+            sql: """
+                SELECT sql FROM main.sqlite_master WHERE type = 'index' AND tbl_name = ? COLLATE NOCASE AND sql NOT NULL
+                """, arguments: [table])
     }
 
     /// Whether a foreign key refers to another column than the primary key. To change that one may change other rows.

@@ -22,7 +22,7 @@ struct SingleRowChange {
     init?(sql: String) {
         var text = SQLTokens(sql)
         let tokens = text.tokens
-        guard let verb = tokens.first else { return nil }
+        guard let verb = tokens.first, Self.isReadable(tokens) else { return nil }
         let isInsert = verb.isKeyword("insert")
         guard isInsert || verb.isKeyword("update") else { return nil }
         var rest = tokens[1...]
@@ -33,7 +33,9 @@ struct SingleRowChange {
             conditionColumns = nil
             assignedNames = []
         } else {
-            guard rest.first?.isKeyword("set") == true, let condition = Self.condition(rest) else { return nil }
+            guard rest.first?.isKeyword("set") == true, let condition = Self.condition(rest) else {
+                return nil
+            }
             conditionColumns = Self.givenColumns(condition)
             assignedNames = rest[..<condition.startIndex].filter { $0.kind != .other }.map(\.text)
         }
@@ -58,7 +60,9 @@ struct SingleRowChange {
     private static func isOneRow(_ tokens: ArraySlice<SQLToken>) -> Bool {
         var rest = tokens
         if rest.first?.isSymbol("(") == true { rest = rest[endOfParentheses(rest)...] }
-        guard rest.popFirst()?.isKeyword("values") == true, rest.first?.isSymbol("(") == true else { return false }
+        guard rest.popFirst()?.isKeyword("values") == true, rest.first?.isSymbol("(") == true else {
+            return false
+        }
         return endOfParentheses(rest) == rest.endIndex
     }
 
@@ -89,7 +93,9 @@ struct SingleRowChange {
             if condition[index].isSymbol(")") { depth -= 1 }
             let isAnd = depth == 0 && condition[index].isKeyword("and") && !isParameter(index, condition)
             guard isAnd || index == condition.endIndex - 1 else { continue }
-            if let column = givenColumn(condition[part..<(isAnd ? index : condition.endIndex)]) { columns.append(column) }
+            if let column = givenColumn(condition[part..<(isAnd ? index : condition.endIndex)]) {
+                columns.append(column)
+            }
             part = index + 1
         }
         return columns
@@ -109,10 +115,13 @@ struct SingleRowChange {
         if value.first?.isSymbol("=") == true { value.removeFirst() }
         guard isValue(withoutParentheses(value)) else { return nil }
         var column = withoutParentheses(part[..<equals])
-        while column.count > 2, column[column.startIndex + 1].isSymbol("."), column[column.startIndex].kind != .other {
+        while column.count > 2, column[column.startIndex + 1].isSymbol("."),
+            column[column.startIndex].kind != .other
+        {
             column.removeFirst(2)
         }
-        guard let name = column.first, column.count == 1, name.kind == .word || name.kind == .quotedName else {
+        guard let name = column.first, column.count == 1, name.kind == .word || name.kind == .quotedName
+        else {
             return nil
         }
         return name.text
@@ -121,13 +130,43 @@ struct SingleRowChange {
     /// Whether tokens are a parameter, a text or a whole number.
     private static func isValue(_ tokens: ArraySlice<SQLToken>) -> Bool {
         guard let first = tokens.first, first.kind == .other || first.kind == .string else { return false }
-        let isNumber = first.text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
-        if tokens.count == 1 { return first.kind == .string || first.isSymbol("?") || isNumber }
-        return tokens.count == 2 && tokens.startIndex + 1 < tokens.endIndex && "?:@$#".contains(first.text)
+        if tokens.count == 1 { return first.kind == .string || first.isSymbol("?") || isNumber(first) }
+        guard tokens.count == 2, first.kind == .other, let second = tokens.last,
+            first.range.upperBound == second.range.lowerBound
+        else { return false }
+        return first.isSymbol("?") ? isNumber(second) : isParameter(tokens.startIndex + 1, tokens)
+    }
+
+    private static func isNumber(_ token: SQLToken) -> Bool {
+        token.kind == .other && token.text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+    }
+
+    /// Whether SQLite sees the same tokens, and each parenthesis has another one.
+    ///
+    /// It ends a number where a letter follows, as in `1or`, and a parameter may be `$a::b(…)`.
+    private static func isReadable(_ tokens: [SQLToken]) -> Bool {
+        var depth = 0
+        for index in tokens.indices {
+            let token = tokens[index]
+            if token.isSymbol("(") { depth += 1 }
+            if token.isSymbol(")") { depth -= 1 }
+            guard depth >= 0, token.kind != .word || !token.text.contains("$"), !token.isSymbol("$") else {
+                return false
+            }
+            if token.kind == .other, token.text.utf8.count > 1, !isNumber(token) { return false }
+            guard token.kind == .word, isParameter(index, tokens[...]), index + 1 < tokens.count else {
+                continue
+            }
+            let next = tokens[index + 1]
+            if next.isSymbol(":") || next.isSymbol("(") { return false }
+        }
+        return depth == 0
     }
 
     private static func withoutParentheses(_ tokens: ArraySlice<SQLToken>) -> ArraySlice<SQLToken> {
-        guard tokens.first?.isSymbol("(") == true, endOfParentheses(tokens) == tokens.endIndex else { return tokens }
+        guard tokens.first?.isSymbol("(") == true, endOfParentheses(tokens) == tokens.endIndex else {
+            return tokens
+        }
         return withoutParentheses(tokens.dropFirst().dropLast())
     }
 
@@ -145,6 +184,7 @@ struct SingleRowChange {
     /// Whether a word is the name of a parameter, such as `:where`.
     private static func isParameter(_ index: Int, _ tokens: ArraySlice<SQLToken>) -> Bool {
         guard index > tokens.startIndex, tokens[index - 1].kind == .other else { return false }
-        return ":@$#".contains(tokens[index - 1].text) && tokens[index - 1].range.upperBound == tokens[index].range.lowerBound
+        return [":", "@", "#"].contains(where: tokens[index - 1].isSymbol)
+            && tokens[index - 1].range.upperBound == tokens[index].range.lowerBound
     }
 }

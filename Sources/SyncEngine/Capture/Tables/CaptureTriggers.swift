@@ -3,7 +3,8 @@ import CipherStore
 /// The SQL of the triggers that append to `_sync_log`.
 ///
 /// The programs are plain SQL without functions of ours, so that every program
-/// that writes to the file is tracked. Values are compared as bytes and by
+/// that writes to the file is tracked. They use no conflict clause, because the
+/// outer statement's would override it. Values are compared as bytes and by
 /// type: `IS NOT` misses 'a' → 'A' on a NOCASE column, and 1 → 1.0.
 struct CaptureTriggers {
     let table: SyncedTable

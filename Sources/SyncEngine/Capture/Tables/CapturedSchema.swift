@@ -11,9 +11,8 @@ struct CapturedSchema {
     let key: String
     /// The columns whose updates are logged, by number.
     let columns: [Int: String]
-    /// Whether the triggers are as this program makes them. Those of older programs do not keep what is deleted, or
-    /// have SQLite keep a statement journal for each deletion.
-    let hasCurrentPrograms: Bool
+    /// Whether the triggers keep what is deleted, which those of older programs don't.
+    let keepsLastRows: Bool
 
     /// Reads the triggers of a table.
     ///
@@ -72,6 +71,6 @@ struct CapturedSchema {
         table = programs.table
         self.key = key
         self.columns = columns
-        hasCurrentPrograms = deletion.contains(columns.isEmpty ? ChangeLog.triggerVerb : "\(ChangeLog.triggerVerb) _sync_last")
+        keepsLastRows = columns.isEmpty || deletion.contains("_sync_last")
     }
 }

@@ -8,9 +8,6 @@ import CipherStore
 struct SchemaMark {
     private static let setting = "schema.seen"
 
-    /// How the triggers are made. Programs that made them in another way have noted another mark, or none with this.
-    private static let triggerForm = "2"
-
     let db: Database
 
     /// SQLite counts the changes of a schema (https://www.sqlite.org/fileformat2.html#schema_cookie). A copy that another
@@ -20,7 +17,7 @@ struct SchemaMark {
         let objects = try Row.fetchOne(
             db.cachedStatement(sql: "SELECT count(*), max(rowid), total(rootpage) FROM main.sqlite_master"))
         let values = [cookie, objects].flatMap { $0?.databaseValues ?? [] }
-        return ([Self.triggerForm] + values.map(\.description)).joined(separator: " ")
+        return values.map(\.description).joined(separator: " ")
     }
 
     /// Whether neither the schema nor what the metadata say of tables and columns has changed since it was noted.

@@ -101,7 +101,7 @@ extension TableTracking {
             table.presentColumns.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
         let names = Set(definition.columns)
         guard known != captured.columns || Set(known.values) != names || table.key != definition.key else {
-            if !captured.hasCurrentPrograms { try createTriggers(table) }
+            if !captured.keepsLastRows { try createTriggers(table) }
             return false
         }
         // The entries so far are of the columns as they were.

@@ -18,12 +18,6 @@ struct ChangeLog {
         static func isKnown(_ operation: Int) -> Bool { (insert...rewrite).contains(operation & 15) }
     }
 
-    /// How triggers append. That never fails but for a full disk or a file that somebody has tampered with, and the
-    /// transaction ends then. Without `OR ROLLBACK` SQLite prepares to undo the statement alone, by a statement journal,
-    /// which takes ten times as long as the deletion of a row with SQLCipher 3. A conflict clause of the statement that
-    /// runs the trigger overrides it.
-    static let triggerVerb = "INSERT OR ROLLBACK INTO"
-
     /// How many columns one log entry's mask covers.
     static let columnsPerGroup = 60
 
@@ -54,7 +48,7 @@ struct ChangeLog {
         assert(Operation.isKnown(operation))
         assert(!key.isEmpty && !mask.isEmpty && !milliseconds.isEmpty)
         return """
-            \(triggerVerb) _sync_log (tbl, op, pk, mask, ms)
+            INSERT INTO _sync_log (tbl, op, pk, mask, ms)
             SELECT \(table), \(operation), \(key), \(mask), \(milliseconds)\(condition.map { " WHERE \($0)" } ?? "");
             """
     }

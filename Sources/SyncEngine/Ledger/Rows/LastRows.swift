@@ -58,7 +58,7 @@ final class LastRows {
         _ table: Int64, key: String, part: Int, at milliseconds: String, size: String, values: String
     ) -> String {
         """
-        \(ChangeLog.triggerVerb) _sync_last (r, life, part, at, size, vals)
+        INSERT INTO _sync_last (r, life, part, at, size, vals)
         SELECT r.r, r.cl, \(part), \(milliseconds), \(size), \(values)
         FROM _sync_row AS r WHERE last_insert_rowid() - (SELECT folded FROM _sync_state) <= \(logCountMax)
         AND r.tbl = \(table) AND r.pk = +\(key) AND r.cl & 1

@@ -35,7 +35,7 @@ struct FolderContents {
     /// The bundles of this database, in the order of their numbers.
     private(set) var bundles: [Bundle] = []
     /// Those that a replica complained about, and that are broken here too. They are not among the bundles.
-    private(set) var unreadable: [Bundle] = []
+    private(set) var unreadable: [(bundle: Bundle, error: (any Error)?)] = []
     /// The snapshots, with the number of changes that they know.
     private var found: [(file: MailboxPath, digest: String?, weight: Int64)] = []
     /// The snapshots, the one that knows most first.
@@ -209,25 +209,24 @@ struct FolderContents {
         let complaints = Set(heads.values.flatMap(\.unreadable))
         guard !complaints.isEmpty else { return }
         let (folder, members) = (folder, members)
-        unreadable = try bundles.filter { bundle in
-            guard complaints.contains(bundle.identity) else { return false }
+        for bundle in bundles where complaints.contains(bundle.identity) {
             do {
                 if let members,
                     try !members.isShared(SealedFileReader.salt(of: folder.place.open(bundle.file)))
                 {
-                    return true
+                    unreadable.append((bundle, nil))
+                    continue
                 }
                 let (reader, source) = try folder.open(bundle.file, digest: bundle.digest)
                 _ = try BundleFile.inspect(reader, path: bundle.path)
                 try source.check()
-                return false
             } catch let error as MailboxError {
                 throw error
             } catch {
-                return true
+                unreadable.append((bundle, error))
             }
         }
-        bundles.removeAll { bundle in unreadable.contains { $0.identity == bundle.identity } }
+        bundles.removeAll { bundle in unreadable.contains { $0.bundle.identity == bundle.identity } }
     }
 
     /// What a replica that knows nothing can learn from the folder.

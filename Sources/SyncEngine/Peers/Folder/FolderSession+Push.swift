@@ -32,7 +32,7 @@ extension FolderSession {
         head.vector = FolderHead.encode(greeting.vector)
         head.points = greeting.facts.chains[greeting.replica] ?? []
         // A complaint lasts until the bundle is gone or could be read.
-        let present = contents.bundles + contents.unreadable
+        let present = contents.bundles + contents.unreadable.map(\.bundle)
         head.unreadable = unreadable.union(
             head.unreadable.filter { !isCovered($0, present, greeting.vector) }
         ).sorted()

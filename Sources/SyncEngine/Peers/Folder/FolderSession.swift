@@ -92,13 +92,9 @@ struct FolderSession {
                 applied.add(try apply(bundle))
                 bytes = bytes.addingSaturated(Int64(max(0, bundle.byteCount)))
                 known.join(bundle.target)
-            } catch let error where Self.concernsFile(error) {
+            } catch let error where Self.concernsFile(error) || error is DigestedSource.Mismatch {
                 unreadable.insert(bundle.identity)
-                report.remarks.append(
-                    "\(bundle.path): \((error as? StoreError)?.message ?? "\(error)")")
-            } catch is DigestedSource.Mismatch {
-                unreadable.insert(bundle.identity)
-                if let members { report.refused.append(members.refusal(bundle.replica, .digestWrong)) }
+                tell(error, of: bundle, in: &report)
             } catch let error as SyncError where error.code == .forkedReplica {
                 forked.insert(bundle.identity)
                 // A file that got another identity has told all that it has under that.
@@ -107,6 +103,10 @@ struct FolderSession {
                 }
                 report.remarks.append("\(bundle.path): \(error.message)")
             }
+        }
+        // Those that were found broken before, and are still missed.
+        for (bundle, error) in contents.unreadable where !known.covers(bundle.target) {
+            if let error { tell(error, of: bundle, in: &report) }
         }
         greeting = try peer.greet()
         var heads = contents.heads
@@ -124,6 +124,14 @@ struct FolderSession {
             report.remarks.append(
                 "replica \(replica.shortDescription) has changes whose files are not here yet; synchronize again later"
             )
+        }
+    }
+
+    private func tell(_ error: any Error, of bundle: FolderContents.Bundle, in report: inout FolderReport) {
+        if error is DigestedSource.Mismatch, let members {
+            report.refused.append(members.refusal(bundle.replica, .digestWrong))
+        } else {
+            report.remarks.append("\(bundle.path): \((error as? StoreError)?.message ?? "\(error)")")
         }
     }
 

@@ -234,8 +234,7 @@ private struct MetadataCheckRun {
                 problems.append(
                     StoreProblem(
                         .metadata, "trigger \(name) of table \(table.name) is missing", table: table.name))
-            // Those of an older program, until the next synchronization.
-            case expected, expected.replacing(ChangeLog.triggerVerb, with: "INSERT INTO"): break
+            case expected: break
             default:
                 problems.append(
                     StoreProblem(
