@@ -1,18 +1,13 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#endif
-
 /// The most memory that the process has had since it was asked to look anew. Where the system can't do that, it is the most
 /// that it has had at any time.
 struct PeakMemory {
     init() { reset() }
 
-    /// Looks anew, with what the allocator holds back given to the system.
+    /// Looks anew.
     func reset() {
-        #if canImport(Glibc)
-            malloc_trim(0)
+        #if os(Linux)
             // The peak becomes what there is: proc(5), "/proc/pid/clear_refs".
             try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         #endif
