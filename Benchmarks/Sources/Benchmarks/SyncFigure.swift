@@ -27,7 +27,7 @@ private func measurePush(_ folder: StoreFolder, _ options: Options, _ rowCount: 
     let seconds = elapsed.seconds(options)
     return SyncResult(
         "push of new rows", count: rowCount, seconds: seconds, value: Double(rowCount) / seconds, "rows/s",
-        atLeast: 100_000, peakMegabytes: peakMegabytes())
+        atLeast: 100_000, peakMegabytes: PeakMemory.megabytes())
 }
 
 /// Folds the inserts of all rows, then an update of one column of each; both with the bytes that
@@ -45,13 +45,13 @@ private func measureFolds(
         let seconds = elapsed.seconds(options)
         return SyncResult(
             name, count: rowCount, seconds: seconds, value: Double(rowCount) / seconds, "entries/s",
-            atLeast: 300_000, peakMegabytes: peakMegabytes())
+            atLeast: 300_000, peakMegabytes: PeakMemory.megabytes())
     }
     func size(_ name: String, _ sizeBefore: Int, atMost bar: Double) throws -> SyncResult {
         let bytes = try compactedSize(queue) - sizeBefore
         return SyncResult(
             name, count: rowCount, seconds: 0, value: Double(bytes) / Double(rowCount), "bytes each",
-            atMost: bar, peakMegabytes: peakMegabytes())
+            atMost: bar, peakMegabytes: PeakMemory.megabytes())
     }
     try queue.write { try Trip.insert(rowCount, into: $0) }
     let inserts = try fold("fold of inserts")
@@ -119,7 +119,7 @@ private func measureSmallPull(
     let seconds = times.sorted()[times.count / 2]
     return SyncResult(
         "pull of \(changeCount) edits of \(rowCount)", count: changeCount, seconds: seconds,
-        value: seconds * 1000, "ms", atMost: 20, peakMegabytes: peakMegabytes())
+        value: seconds * 1000, "ms", atMost: 20, peakMegabytes: PeakMemory.megabytes())
 }
 
 private func makeStore(_ folder: StoreFolder, _ name: String) throws -> (DatabaseQueue, Synchronizer) {
@@ -137,16 +137,4 @@ private var storeConfiguration: Configuration {
     // As syncctl has it.
     configuration.cacheKibibytes = 32 * 1024
     return configuration
-}
-
-/// The most memory that the process has had at any time.
-private func peakMegabytes() -> Double {
-    // RUSAGE_SELF is 0 everywhere, but of another type in each C library.
-    var usage = rusage()
-    getrusage(0, &usage)
-    #if os(Linux)
-        return Double(usage.ru_maxrss) / 1024
-    #else
-        return Double(usage.ru_maxrss) / 1_048_576
-    #endif
 }

@@ -1,3 +1,4 @@
+import BenchmarkRows
 import CipherStore
 import Foundation
 import SyncEngine
@@ -12,7 +13,7 @@ struct GrowthRun {
 
     func measure() throws -> GrowthColumn {
         let stores = try makeStores()
-        let memory = PeakMemory()
+        PeakMemory.reset()
         let rowCount = try stores.queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item0") ?? 0 }
         // What the stores took to make is not what is measured: folds, checkpoints, first schemas.
         _ = try stores.synchronizer.run(.both, stores.transport)
@@ -28,8 +29,8 @@ struct GrowthRun {
             },
         ]
         figures += edits
-        let ofSynchronizing = memory.megabytes()
-        memory.reset()
+        let ofSynchronizing = PeakMemory.megabytes()
+        PeakMemory.reset()
         figures += [
             try milliseconds("status") { _ = try stores.synchronizer.status() },
             try milliseconds("last 100 changes") { _ = try stores.synchronizer.history(limit: 100) },
@@ -48,7 +49,7 @@ struct GrowthRun {
             },
             GrowthFigure(name: "file", unit: "MB", value: Double(stores.byteCount()) / 1_048_576),
             GrowthFigure(name: "memory of synchronizing", unit: "MB", value: ofSynchronizing),
-            GrowthFigure(name: "memory of the rest", unit: "MB", value: memory.megabytes()),
+            GrowthFigure(name: "memory of the rest", unit: "MB", value: PeakMemory.megabytes()),
         ]
         return GrowthColumn(size: size, figures: figures)
     }
