@@ -38,6 +38,26 @@ import Testing
         #expect(try a.titles() == [isKnown ? "made elsewhere" : "edited", "a year later"])
     }
 
+    @Test func aSenderThatWroteNothingIsNamedInTheJournalOfWhatItsForgottenDeletionTook() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "first life")
+        let away = try stores.clone(a, as: "away.db")
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("DELETE FROM note")
+        for _ in 0..<2 { try b.meet(a) }
+        #expect(try b.synchronizer.compact().forgottenDeletionCount == 1)
+        try away.execute("UPDATE note SET title = 'edited'")
+        let bundle = stores.path("everything.bundle")
+        try b.synchronizer.writeBundle(to: bundle, since: .nothing, .plaintext)
+        _ = try away.synchronizer.applyBundle(at: bundle, .plaintext)
+        #expect(try away.titles().isEmpty)
+        let conflicts = try away.synchronizer.conflicts()
+        let sender = try b.synchronizer.status().replica
+        #expect(conflicts.map(\.winner.replica) == [sender])
+        #expect(try away.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
+    }
+
     /// An edit that the sender knows outlives nothing; one beside it that nobody knows goes to the journal with its row.
     @Test func anUnknownEditOfAnEarlierLifeIsInTheJournal() throws {
         let stores = try TestStores()

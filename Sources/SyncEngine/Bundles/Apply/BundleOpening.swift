@@ -36,8 +36,11 @@ struct BundleOpening {
         var records = BundleRecords(adoptionBound: environment.adoptionBound)
         try records.begin(header, metadata, db)
         assert(records.replicas.count == header.replicas.count)
+        // Rows whose deletion was forgotten lose in the name of the sender, which may have written nothing yet.
+        let sender = try ReplicaRegister(db: db).number(of: header.sender, at: environment.milliseconds())
         stores.versions.replicas = Dictionary(
-            (metadata.replicas.map { ($0.sid, $0.id) } + records.replicas.map { ($0.number, $0.id) }),
+            metadata.replicas.map { ($0.sid, $0.id) } + [(sender, header.sender)]
+                + records.replicas.filter { $0.number > 0 }.map { ($0.number, $0.id) },
             uniquingKeysWith: { first, _ in first })
         let names = try match(header, metadata)
         assert(names.tables.count <= header.tables.count)
