@@ -227,7 +227,10 @@
                 let before = try descriptors()
                 let told = Told(queue)
                 try told.expect(0)
-                let other = try DatabaseQueue(path: path, configuration: .keyed("secret"))
+                var patient = Configuration.keyed("secret")
+                // The observation reads now and then.
+                patient.busyMode = .timeout(10)
+                let other = try DatabaseQueue(path: path, configuration: patient)
                 try other.write { try $0.execute(sql: Self.insert) }
                 try other.close()
                 try told.expect(1)
