@@ -172,7 +172,7 @@ final class StorePeer: SyncPeer {
                         return .commit
                     }
                 }
-            } catch let error as SyncError where !error.forks.isEmpty {
+            } catch let error as SyncError where error.code == .retiredReplica && !error.forks.isEmpty {
                 try db.inTransaction(.immediate) {
                     try RetirementForks.note(db, error.forks)
                     return .commit

@@ -25,16 +25,40 @@ struct BundleAdmission {
         guard header.sender == own || !forks.contains(where: { $0.replica == header.sender }) else {
             // If it waited for that, and the other file for its bundle, neither would ever give way.
             guard !forks.contains(where: { $0.replica == own }) else { throw RenewalRequired() }
-            throw SyncError(
-                .forkedReplica,
+            throw Self.refusal(
+                forks,
                 """
                 the sender's file, or one that it has its identity from, had been copied or restored; it gets a new \
                 identity when it applies a bundle of this store, or meets it
                 """)
         }
+        try refuseOutdated(forks, own)
         assert(!forks.isEmpty, "the identity would go, and what was written under it stay")
         try ReplicaIdentity.renew(store, forks)
         return own
+    }
+
+    /// Refuses what a sender said under an identity that it gave up since: it says all of it under the new one. The old bundles
+    /// may stay in a mailbox for good, and two of them that differ would have all others renew their identities by turns.
+    private func refuseOutdated(_ forks: [Fork], _ own: ReplicaID) throws {
+        guard !forks.contains(where: { $0.replica == own }) else { return }
+        let isOutdated = try ReplicaRegister(db: db).retirements().contains {
+            $0.replica == header.sender && $0.reason == .renewed
+        }
+        guard !isOutdated else {
+            throw Self.refusal(
+                forks,
+                """
+                the sender's file, or one that it has changes of, had been copied or restored; it has a new identity, and \
+                says all of this again under that
+                """)
+        }
+    }
+
+    private static func refusal(_ forks: [Fork], _ message: String) -> SyncError {
+        var error = SyncError(.forkedReplica, message)
+        error.forks = forks
+        return error
     }
 
     /// The forks for which a new identity is needed; nil when none is.
@@ -62,8 +86,8 @@ struct BundleAdmission {
         let own = try StoreMetadata.require(db).replicaID()
         let due = try forks()?.filter { header.sender == own || $0.replica != header.sender } ?? []
         if !due.isEmpty { try ReplicaIdentity.renew(store, due) }
-        return SyncError(
-            .forkedReplica,
+        return Self.refusal(
+            due,
             """
             this file or one of its replicas had been copied or restored, and has a new identity now; the bundle \
             was made for the old one: have another one made

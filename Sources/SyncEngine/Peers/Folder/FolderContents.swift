@@ -25,6 +25,15 @@ struct FolderContents {
         var isWhole: Bool { base.sequences.isEmpty }
         /// What a head calls it.
         var identity: String { "\(replica)/\(name)" }
+
+        /// Checks that the file is the one that is listed.
+        ///
+        /// - throws: ``SyncError`` of code `invalidBundle`.
+        func require(sender: ReplicaID, base: VersionVector, target: VersionVector) throws {
+            guard sender == replica, base == self.base, target == self.target else {
+                throw SyncError(.invalidBundle, "the bundle is not the one that its replica lists")
+            }
+        }
     }
 
     let folder: MailboxTransport
@@ -218,8 +227,9 @@ struct FolderContents {
                     continue
                 }
                 let (reader, source) = try folder.open(bundle.file, digest: bundle.digest)
-                _ = try BundleFile.inspect(reader, path: bundle.path)
+                let found = try BundleFile.inspect(reader, path: bundle.path)
                 try source.check()
+                try bundle.require(sender: found.sender, base: found.base, target: found.target)
             } catch let error as MailboxError {
                 throw error
             } catch {
@@ -240,6 +250,14 @@ struct FolderContents {
             known.join(rest.remove(at: index).target)
         }
         return known
+    }
+
+    /// The bundles that somebody can't take in, but for those of a replica: it would tell its changes again for each of them.
+    func untaken(byOthersThan replica: ReplicaID) -> Set<String> {
+        let named = heads.filter { $0.key != replica }.reduce(into: Set<String>()) {
+            $0.formUnion($1.value.untaken)
+        }
+        return Set(bundles.filter { $0.replica != replica }.map(\.identity)).intersection(named)
     }
 
     /// How much of a replica's changes is known in the folder.

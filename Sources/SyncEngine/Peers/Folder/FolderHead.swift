@@ -47,6 +47,9 @@ struct FolderHead: Codable, Equatable {
     var snapshot: File?
     /// Bundles of others that are complete by their size and could not be read, as paths in the folder.
     var unreadable: [String] = []
+    /// Bundles of others that it can't take in, because two files made changes under one number. Heads of programs from
+    /// before have none.
+    private var forked: [String]?
     /// Points of the replica's chain, newest first: they show two files that go on under its identity. Heads of programs
     /// from before have none.
     private var chain: [Point]?
@@ -67,7 +70,8 @@ struct FolderHead: Codable, Equatable {
     private(set) var writtenMilliseconds: Int64 = 0
 
     private enum CodingKeys: String, CodingKey {
-        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable, chain, device
+        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable, forked, chain,
+            device
     }
 
     init(_ greeting: Greeting, vector: VersionVector? = nil) {
@@ -86,6 +90,13 @@ struct FolderHead: Codable, Equatable {
     mutating func prepare(for device: DeviceID?) {
         self.device = device?.description
         format = device == nil ? Self.version : Self.signedVersion
+    }
+
+    /// The bundles of others that it can't take in, because two files made changes under one number, as paths in the folder.
+    /// Who has their changes tells them again.
+    var untaken: Set<String> {
+        get { Set(forked ?? []) }
+        set { forked = newValue.isEmpty ? nil : newValue.sorted() }
     }
 
     /// Notes what its file says.

@@ -36,6 +36,8 @@ extension FolderSession {
         head.unreadable = unreadable.union(
             head.unreadable.filter { !isCovered($0, present, greeting.vector) }
         ).sorted()
+        let lacks = { (file: String) in !isCovered(file, contents.bundles, greeting.vector) }
+        head.untaken = head.untaken.union(forked).filter(lacks)
         let usable = contents.bundles.filter {
             !unreadable.contains($0.identity) && !forked.contains($0.identity)
         }
@@ -43,7 +45,9 @@ extension FolderSession {
             !usable.contains { $0.replica == greeting.replica && $0.name == file.name }
         }
         // What cannot be taken in before its file gives way is told by nobody else either.
-        let reachable = contents.reachable(without: unreadable.union(forked))
+        let untaken = contents.untaken(byOthersThan: greeting.replica)
+        let reachable = contents.reachable(
+            without: unreadable.union(forked).union(disputed).union(untaken))
         if let role = members?.role, role < .writer {
             try keepToItself(&head, reachable, greeting, &report)
         } else if isCompactionDue(usable, reachable, greeting) {
@@ -132,11 +136,12 @@ extension FolderSession {
             try file.end()
             rowCount = summary.rowCount
         }
+        // Readers hold the bundle to what the head says of it. It builds on nothing where deletions were forgotten since.
         let target = reader.header?.target ?? greeting.vector
         head.bundles.append(
             FolderHead.File(
-                name: name, base: FolderHead.encode(base), target: FolderHead.encode(target),
-                byteCount: byteCount, sha256: digest?.text))
+                name: name, base: FolderHead.encode(reader.header?.base ?? base),
+                target: FolderHead.encode(target), byteCount: byteCount, sha256: digest?.text))
         head.vector = FolderHead.encode(target)
         report.pushed = SyncReport.Transfer(
             rowCount: rowCount, byteCount: Int64(byteCount), applied: ApplySummary())

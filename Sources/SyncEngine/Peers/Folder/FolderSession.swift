@@ -12,8 +12,11 @@ struct FolderSession {
 
     /// Bundles that can't be read although they are complete by their size.
     var unreadable: Set<String> = []
-    /// Bundles of files that have to give way before anybody takes what they wrote.
+    /// Bundles of files that have to give way before anybody takes what they wrote, and of this file before it did.
     var forked: Set<String> = []
+    /// Bundles that say something of changes which two files made under one number: what is written here can't build on
+    /// them.
+    var disputed: Set<String> = []
     /// The members of the database; nil when it has none.
     var members: FolderMembers?
     /// Their statements in the mailbox.
@@ -97,6 +100,7 @@ struct FolderSession {
                 tell(error, of: bundle, in: &report)
             } catch let error as SyncError where error.code == .forkedReplica {
                 forked.insert(bundle.identity)
+                dispute(error.forks, contents, greeting)
                 // A file that got another identity has told all that it has under that.
                 guard !greeting.facts.retirements.contains(where: { $0.replica == bundle.replica }) else {
                     continue
@@ -111,7 +115,8 @@ struct FolderSession {
         greeting = try peer.greet()
         var heads = contents.heads
         if greeting.replica != report.local {
-            if try abandon(report.local, contents) { heads[report.local] = nil }
+            abandon(report.local, contents)
+            heads[report.local] = nil
             report.renewedReplica = report.local
             report.local = greeting.replica
         }
@@ -151,10 +156,7 @@ struct FolderSession {
             }
         }
         let header = try BundleFile.header(of: folder.open(bundle.file))
-        guard header.sender == bundle.replica, header.base == bundle.base, header.target == bundle.target
-        else {
-            throw SyncError(.invalidBundle, "the bundle is not the one that its replica lists")
-        }
+        try bundle.require(sender: header.sender, base: header.base, target: header.target)
         return try peer.receive { sink in
             let (file, source) = try folder.open(bundle.file, digest: bundle.digest)
             try BundleFile.forEachFrame(of: file, path: bundle.path, progress: report) { frame in

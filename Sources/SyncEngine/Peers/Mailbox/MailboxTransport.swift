@@ -26,7 +26,7 @@ public struct MailboxTransport: Sendable {
     }
 
     /// Where the files are.
-    public internal(set) var mailbox: any Mailbox
+    public package(set) var mailbox: any Mailbox
     /// When bundles are replaced.
     public var compaction = Compaction()
     /// How long, in seconds, others may wait to hear that this replica has read their changes, when it has nothing else
