@@ -175,7 +175,8 @@ let package = Package(
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "CipherStore", "SyncBucket", "SyncctlCommands", "SyncEngine", "SyncHTTP", "SyncMembers", "SyncRelay",
+                "CipherStore", "SyncBucket", "SyncctlCommands", "SyncEngine", "SyncHTTP", "SyncMembers",
+                "SyncRelay",
                 "SyncRelayPostgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -188,12 +189,12 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "SyncTesting", dependencies: ["CipherStore", "SyncEngine", "SyncWire"],
+            name: "SyncTesting", dependencies: ["CipherStore", "SyncEngine", "SyncMembers", "SyncWire"],
             swiftSettings: settings),
         .executableTarget(
             name: "syncsim",
             dependencies: [
-                "SyncTesting",
+                "CipherStore", "SyncTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -271,7 +272,8 @@ let package = Package(
         .testTarget(
             name: "SyncBucketTests",
             dependencies: [
-                "CipherStore", "SyncBucket", "SyncEngine", "SyncMembers", "SyncTesting", "SyncWire", "TestSupport",
+                "CipherStore", "SyncBucket", "SyncEngine", "SyncMembers", "SyncTesting", "SyncWire",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -28,6 +28,8 @@ public struct Simulation: Sendable {
     public var steps: [Int]?
     /// The folder for the files. They are removed at the end.
     public var folder: String
+    /// Makes the mailbox of a run in which replicas meet in one; nil for one in memory.
+    var meeting: (@Sendable (_ seed: UInt64) throws -> any MeetingMailbox)?
     /// Breaks the engine on purpose, to see whether that is found out.
     var sabotage: Sabotage?
 
@@ -71,8 +73,10 @@ public struct Simulation: Sendable {
         let run: any SimulationCourse =
             if features.contains(.hostileDevice) {
                 HostileRun(self, factory)
+            } else if features.contains(.mailbox) {
+                try WitnessedRun(self, factory, meetsInMailbox: true)
             } else if features.contains(.witnessed) {
-                WitnessedRun(self, factory)
+                try WitnessedRun(self, factory)
             } else {
                 SimulationRun(self, factory)
             }
@@ -162,4 +166,6 @@ enum Sabotage {
     /// All points of the chains of replicas have one hash, so that files which wrote the same number
     /// of changes under one identity look the same.
     case forgesChains
+    /// Whoever meets others in a mailbox gets what they have, whether it may read it or not.
+    case tellsRemoved
 }

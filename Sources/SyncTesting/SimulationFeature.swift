@@ -39,15 +39,27 @@ public enum SimulationFeature: String, CaseIterable, Sendable {
     /// Some tables or rows are exchanged, while all the rest of this goes wrong. No model knows what comes of that, so a run
     /// with it is held to what users see.
     case witnessed
+    /// Replicas meet in a mailbox, while all the rest of this goes wrong, but for scopes. A run with it is held to what
+    /// users see, as one with ``witnessed``.
+    case mailbox
+    /// A database that is carried through a mailbox has members, who are invited and removed, and whose roles change.
+    case members
+    /// A mailbox is put back to an older state, or changes and loses files for good.
+    case lyingPlaces = "lying-places"
 
     /// What came later, and is chosen apart, so that a seed chooses of the others what it always did.
-    static let late: Set<SimulationFeature> = [.counters, .rowScopes, .hostileDevice, .witnessed]
+    static let late: Set<SimulationFeature> = [
+        .counters, .rowScopes, .hostileDevice, .witnessed, .mailbox, .members, .lyingPlaces,
+    ]
 
     /// What a run leaves out that has scopes, of tables or rows.
     static let apartFromScopes: Set<SimulationFeature> = [
         .crashes, .copies, .restores, .compaction, .migrations,
     ]
 
-    /// What CI runs, and what runs can have together: all but ``hostileDevice`` and ``witnessed``.
-    public static let stable = Set(allCases).subtracting([.hostileDevice, .witnessed])
+    /// What CI runs, and what runs can have together: all but ``hostileDevice``, ``witnessed``, and ``mailbox`` with what
+    /// belongs to it.
+    public static let stable = Set(allCases).subtracting([
+        .hostileDevice, .witnessed, .mailbox, .members, .lyingPlaces,
+    ])
 }

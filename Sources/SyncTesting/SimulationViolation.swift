@@ -20,6 +20,8 @@ public struct SimulationViolation: Error, Equatable, CustomStringConvertible, Se
         case atomicity
         /// A vector or a clock moved in another way than it must.
         case progress
+        /// Whoever was removed reads nothing that was written by those who knew it.
+        case secrecy
         /// Something failed, without a fault that explains it.
         case failure
     }

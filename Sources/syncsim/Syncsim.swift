@@ -1,4 +1,5 @@
 import ArgumentParser
+import CipherStore
 import Foundation
 import SyncTesting
 
@@ -17,6 +18,7 @@ struct Syncsim: ParsableCommand {
               syncsim --seed 1 --count 1000
               syncsim --seed 1 --count 100 --feature network --feature uniques
               syncsim --seed 1 --count 100 --feature hostile-device --steps 12
+              syncsim --seed 1 --count 100 --feature mailbox --steps 40
 
             EXIT CODES:
               0  no violation    1  a violation, or no run was possible    64  usage
@@ -38,7 +40,8 @@ struct Syncsim: ParsableCommand {
         name: .customLong("feature"),
         help: """
             Something that may happen, or 'all'. Repeatable; all when not given. A run with hostile-device has no \
-            other faults, and one with witnessed has scopes and faults without a model; they are in no 'all'.
+            other faults; one with witnessed has scopes and faults without a model; in one with mailbox, replicas meet \
+            in a mailbox, which lies, and members come and go. They are in no 'all'.
             """)
     var features: [String] = []
 
@@ -91,6 +94,8 @@ struct Syncsim: ParsableCommand {
     }
 
     func run() throws {
+        // Keys of epochs are asked for at each synchronization.
+        DerivedKeyMemo.enable()
         var simulation = Simulation(seed: seed, features: try allowed(), stepCount: steps, folder: folder)
         simulation.steps = try onlySteps()
         let reporter = Reporter(simulation, isJSON: json, showsTrace: trace)

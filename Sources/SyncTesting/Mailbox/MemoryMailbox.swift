@@ -38,7 +38,10 @@ public struct MemoryMailbox: Mailbox {
     public func seen(from machine: Int) -> MemoryMailbox { MemoryMailbox(place, machine) }
 
     /// From now on all see what is there, and nothing fails. What was damaged stays so.
-    public func endFaults() { place.endFaults() }
+    public func endFaults() { place.setFaults([]) }
+
+    /// From now on other faults occur.
+    func setFaults(_ faults: Set<MailboxFault>) { place.setFaults(faults) }
 
     /// The files that are there, whoever sees them yet.
     public var paths: [MailboxPath] { place.paths() }
@@ -51,6 +54,15 @@ public struct MemoryMailbox: Mailbox {
     /// - parameter content: The bytes; nil to remove the file.
     /// - parameter path: The file.
     public func setContent(_ content: Data?, of path: MailboxPath) { place.put(content, path) }
+
+    /// How many calls there were, which says what is there.
+    var moment: Int { place.moment }
+
+    /// Puts the place back to what it was, for all to see.
+    func goBack(to moment: Int) { place.goBack(to: moment) }
+
+    /// What a file held before it was replaced.
+    func formerContents(of path: MailboxPath) -> [Data] { place.formerContents(of: path) }
 
     /// A name without a seed or a machine: settings of stores depend on it.
     public var name: String { "memory:mailbox" }

@@ -51,7 +51,7 @@ final class MemoryPlace: Sendable {
         state = Mutex(State(random: SimulationRandom(seed: seed), faults: faults))
     }
 
-    func endFaults() { state.withLock { $0.faults = [] } }
+    func setFaults(_ faults: Set<MailboxFault>) { state.withLock { $0.faults = faults } }
 
     func paths() -> [MailboxPath] {
         state.withLock { state in
@@ -67,6 +67,21 @@ final class MemoryPlace: Sendable {
                 Version(content: content, madeAt: state.now, writer: 0, lateness: [0])
             ]
         }
+    }
+
+    var moment: Int { state.withLock { $0.now } }
+
+    func goBack(to moment: Int) {
+        state.withLock { state in
+            for (path, versions) in state.files {
+                let former = versions.filter { $0.madeAt <= moment }
+                state.files[path] = former.isEmpty ? nil : former
+            }
+        }
+    }
+
+    func formerContents(of path: MailboxPath) -> [Data] {
+        state.withLock { ($0.files[path] ?? []).dropLast().compactMap(\.content) }
     }
 
     /// Counts a call, which may be lost.

@@ -3,8 +3,9 @@ import SyncEngine
 /// What must hold at the end of a run.
 extension WitnessedRun {
     /// All users see the same rows.
-    func requireEqual() throws {
-        let rows = try stores[0].rows()
+    func requireEqual(_ stores: [WitnessedStore]) throws {
+        guard let first = stores.first else { return }
+        let rows = try first.rows()
         for store in stores.dropFirst() {
             let found = try store.rows()
             guard try !store.holdsSomeRows() else {
@@ -16,7 +17,7 @@ extension WitnessedRun {
                 where expected[key] != shown[key] {
                     throw SimulationViolation(
                         .convergence,
-                        "\(table) \(key) is \(Self.text(expected[key])) in store 0, and \(Self.text(shown[key])) in store \(store.name)"
+                        "\(table) \(key) is \(Self.text(expected[key])) in store \(first.name), and \(Self.text(shown[key])) in store \(store.name)"
                     )
                 }
             }
@@ -30,11 +31,11 @@ extension WitnessedRun {
 
     /// Each value is visible, was replaced by somebody who saw it, or is in a journal.
     ///
-    /// - parameter abandoned: The journals of files that are gone.
-    func requireNothingLost(_ abandoned: Set<String>) throws {
-        var journal = abandoned
+    /// - parameter stores: Those who show the same rows.
+    func requireNothingLost(_ stores: [WitnessedStore]) throws {
+        var journal = abandonedJournal
         for store in stores { journal.formUnion(try store.journal()) }
-        let visible = WitnessedStore.values(of: try stores[0].rows())
+        let visible = try stores.first.map { WitnessedStore.values(of: try $0.rows()) } ?? []
         guard let (cell, value) = history.lostValue(visible: visible, journal: journal) else { return }
         throw SimulationViolation(.lostValue, "\(cell) was \(value), and it is gone without a trace")
     }

@@ -3,20 +3,25 @@ import Foundation
 import SyncEngine
 
 /// The course of one ``Simulation`` with ``SimulationFeature/witnessed``: replicas that hold some tables, or some rows, while
-/// processes die, files are copied and put back, deletions are forgotten, and apps migrate.
+/// processes die, files are copied and put back, deletions are forgotten, and apps migrate. With
+/// ``SimulationFeature/mailbox``, they meet in a mailbox instead.
 ///
 /// No model predicts what the tables hold in such a run. It is held to what users see: their rows and journals.
 final class WitnessedRun: SimulationCourse {
     let simulation: Simulation
     private let factory: StoreFactory
-    private let clock: SimulatedClock
+    let clock: SimulatedClock
+    /// Where stores meet; nil when they meet each other.
+    let place: MeetingPlace?
+    /// The members of the database; nil when it has none.
+    var members: WitnessedMembers?
     private let features: Set<SimulationFeature>
     private(set) var trace: [String] = []
     private(set) var stepsTaken: [Int] = []
-    private(set) var stores: [WitnessedStore] = []
+    var stores: [WitnessedStore] = []
     var history = WitnessedHistory()
     /// The journals of files that are gone.
-    private var abandonedJournal: Set<String> = []
+    var abandonedJournal: Set<String> = []
     private var backups: [Int: WitnessedStore.Backup] = [:]
     private var fileCount = 0
 
@@ -26,11 +31,16 @@ final class WitnessedRun: SimulationCourse {
         .scopes, .rowScopes,
     ]
 
-    init(_ simulation: Simulation, _ factory: StoreFactory) {
+    /// What can happen in one with a mailbox, which holds all tables and rows.
+    private static let possibleInMailbox = possible.subtracting([.scopes, .rowScopes])
+        .union([.members, .lyingPlaces])
+
+    init(_ simulation: Simulation, _ factory: StoreFactory, meetsInMailbox: Bool = false) throws {
         (self.simulation, self.factory) = (simulation, factory)
         var random = SimulationRandom(seed: simulation.seed, part: 0)
-        let asked = simulation.features.intersection(Self.possible)
-        let allowed = asked.isEmpty ? Self.possible : asked
+        let possible = meetsInMailbox ? Self.possibleInMailbox : Self.possible
+        let asked = simulation.features.intersection(possible)
+        let allowed = asked.isEmpty ? possible : asked
         // Rare faults meet others than frequent ones do: a run has few kinds of them, or many.
         let isRare = random.oneIn(2)
         var features = Set(
@@ -43,6 +53,19 @@ final class WitnessedRun: SimulationCourse {
         self.features = features
         clock = SimulatedClock(seed: simulation.seed)
         if random.oneIn(4) { clock.places.blind() }
+        place = meetsInMailbox ? try Self.makePlace(simulation, features) : nil
+    }
+
+    private static func makePlace(
+        _ simulation: Simulation, _ features: Set<SimulationFeature>
+    ) throws -> MeetingPlace {
+        var faults: Set<MailboxFault> = []
+        if features.contains(.network) { faults = Set(MailboxFault.allCases).subtracting([.damage]) }
+        if features.contains(.lyingPlaces) { faults.insert(.damage) }
+        var random = SimulationRandom(seed: simulation.seed, part: 5)
+        return try MeetingPlace(
+            simulation.meeting?(simulation.seed) ?? MemoryMailbox(seed: simulation.seed, faults: []),
+            faults: faults, acknowledgementSeconds: random.oneIn(3) ? 3_600 : 0)
     }
 
     func note(_ text: String) { trace.append(text) }
@@ -63,7 +86,7 @@ final class WitnessedRun: SimulationCourse {
             if trace.count > line { trace[line] = "\(step): " + trace[line] }
         }
         note("end: all replicas choose everything, and meet")
-        try end()
+        if place == nil { try end() } else { try endInMailbox() }
         for store in stores { try store.close() }
     }
 
@@ -72,11 +95,14 @@ final class WitnessedRun: SimulationCourse {
         try factory.create("0")
         stores.append(try WitnessedStore(factory, clock, number: newNumber()))
         for _ in 0..<4 { try edit(stores[0], &random) }
+        if happens(.members) { try foundMembership() }
         for _ in 1...(1 + random.number(below: 3)) { stores.append(try stores[0].clone(number: newNumber())) }
         for store in stores { try see(store) }
+        if members != nil { try inviteAll(&random) }
+        place?.beginFaults()
     }
 
-    private func newNumber() -> Int {
+    func newNumber() -> Int {
         fileCount += 1
         return fileCount - 1
     }
@@ -86,6 +112,7 @@ final class WitnessedRun: SimulationCourse {
         clock.advance(Int64(random.element(of: pauses) ?? 0))
         guard let store = random.element(of: stores) else { return }
         let kind = random.number(below: 100)
+        if place != nil, try takeInMailbox(store, kind, &random) { return }
         switch kind {
         case 0..<38: try edit(store, &random)
         case 38..<70: try synchronize(store, &random)
@@ -113,8 +140,13 @@ final class WitnessedRun: SimulationCourse {
         let foreign = isForeign ? try factory.open(store.name) : nil
         defer { try? foreign?.close() }
         let edit = try write(store, foreign ?? store.queue, isUndone: random.oneIn(12), &random)
-        if let edit { history.commit(edit.draft) }
+        if let edit { try commit(edit.draft, by: store) }
         try see(store)
+    }
+
+    private func commit(_ draft: WitnessedHistory.Draft, by store: WitnessedStore) throws {
+        history.commit(draft)
+        try keepFromRemoved(Set(draft.written.keys), by: store)
     }
 
     /// Makes a transaction of some edits.
@@ -149,13 +181,15 @@ final class WitnessedRun: SimulationCourse {
         guard found == before || found == after else {
             throw SimulationViolation(.atomicity, "store \(store.name) holds a part of a transaction")
         }
-        if found == after { history.commit(edit.draft) } else { note("    nothing of it is there") }
+        if found == after { try commit(edit.draft, by: store) } else { note("    nothing of it is there") }
         try see(store)
     }
 
     /// Takes note of what a store shows and has in its journal.
     func see(_ store: WitnessedStore) throws {
-        history.see(try WitnessedStore.values(of: store.rows()).union(store.journal()), in: store.number)
+        let values = try WitnessedStore.values(of: store.rows()).union(store.journal())
+        try requireKept(values, from: store)
+        history.see(values, in: store.number)
     }
 
     // MARK: Files and apps
@@ -183,18 +217,25 @@ final class WitnessedRun: SimulationCourse {
         try see(copy)
         if stays { return stores.append(copy) }
         if random.oneIn(2) { try edit(copy, &random) }
-        if let other = random.element(of: stores) { try exchange(copy, other, .both, nil) }
+        if place != nil {
+            try meet(copy, .both)
+        } else if let other = random.element(of: stores) {
+            try exchange(copy, other, .both, nil)
+        }
         abandonedJournal.formUnion(try copy.journal())
         history.abandon(copy.number)
         try copy.close()
     }
 
-    private func clone(_ store: WitnessedStore) throws {
-        guard stores.count < 6 else { return }
+    /// - returns: The clone; nil when there are many stores already.
+    @discardableResult
+    func clone(_ store: WitnessedStore) throws -> WitnessedStore? {
+        guard stores.count < 6 else { return nil }
         let clone = try store.clone(number: newNumber())
         note("store \(clone.name) is cloned from store \(store.name)")
         stores.append(clone)
         try see(clone)
+        return clone
     }
 
     private func compact(_ store: WitnessedStore, _ random: inout SimulationRandom) throws {
@@ -234,8 +275,8 @@ final class WitnessedRun: SimulationCourse {
             try retireWhoIsGone()
             try comeToRest()
         }
-        try requireEqual()
-        try requireNothingLost(abandonedJournal)
+        try requireEqual(stores)
+        try requireNothingLost(stores)
         try requireSound()
     }
 }

@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import SyncEngine
+import SyncMembers
 
 /// A file with the program that has it open, looked at as its user looks at it.
 final class WitnessedStore {
@@ -13,6 +14,7 @@ final class WitnessedStore {
         let place: StorePlace?
         let values: Set<String>
         let version: Int
+        let member: MemberID?
     }
 
     static let tables = ["note", "tag"]
@@ -27,6 +29,12 @@ final class WitnessedStore {
     private(set) var synchronizer: Synchronizer
     /// The version of the app.
     private(set) var version: Int
+    /// The member whose device it is, as far as it was told.
+    var member: MemberID?
+    /// The process that has it open, as a mailbox sees it.
+    let life: ProcessLife
+    /// How often its program was started again.
+    private(set) var startCount = 0
     /// Where other replicas reach it.
     let entrance: StoreEntrance
     private let factory: StoreFactory
@@ -38,6 +46,7 @@ final class WitnessedStore {
         name = "\(number)"
         queue = try factory.open(name)
         entrance = factory.entrance(name)
+        life = ProcessLife(path: factory.path(name))
         if number == 0 {
             try queue.write {
                 try $0.execute(
@@ -115,13 +124,15 @@ final class WitnessedStore {
         let target = factory.path("\(number)")
         try StoreFiles(path: path).write(path: target)
         clock.places.put(isSeen ? nil : clock.places.place(of: path), at: target)
-        return try WitnessedStore(factory, clock, number: number, version: version)
+        let copy = try WitnessedStore(factory, clock, number: number, version: version)
+        copy.member = member
+        return copy
     }
 
     func backUp() throws -> Backup {
         Backup(
             files: try StoreFiles(path: path), place: clock.places.place(of: path),
-            values: try Self.values(of: rows()).union(journal()), version: version)
+            values: try Self.values(of: rows()).union(journal()), version: version, member: member)
     }
 
     /// Puts its file back to what it was.
@@ -129,12 +140,13 @@ final class WitnessedStore {
     /// - parameter isSeen: Whether it can see that.
     func restore(_ backup: Backup, isSeen: Bool) throws {
         clock.places.put(isSeen ? nil : backup.place, at: path)
-        version = backup.version
+        (version, member) = (backup.version, backup.member)
         try restart(backup.files)
     }
 
     /// Starts the program again, with other files in the place of its own if some are given.
     func restart(_ files: StoreFiles? = nil) throws {
+        startCount += 1
         try close()
         try files?.write(path: path)
         queue = try factory.open(name)
