@@ -17,9 +17,9 @@ import Testing
     }
 
     @discardableResult
-    private func sync(_ replica: TestReplica) throws -> FolderReport {
+    private func sync(_ replica: TestReplica, _ direction: SyncDirection = .both) throws -> FolderReport {
         stores.clock.advance(milliseconds: 10)
-        return try replica.synchronizer.run(.both, folder)
+        return try replica.synchronizer.run(direction, folder)
     }
 
     /// A file and a copy of it, which write the same number of changes at the same times, and another replica.
@@ -76,5 +76,63 @@ import Testing
         #expect(try a.titles() == ["one", "of a", "of the copy", "more of the copy", "of the other"])
         try expectEqual([a, copy, other])
         for replica in [other, a, copy] { #expect(try sync(replica).remarks.isEmpty) }
+    }
+
+    // MARK: Files that are gone
+
+    /// A file puts what it wrote into the folder, and is gone. A copy of it has written under the same numbers, which another
+    /// replica knows, and is gone, too. What all of them wrote comes to everybody, who then have nothing to say.
+    @Test(arguments: [0, 1, 2], [0, 1, 2])
+    func twoFilesThatAreGoneLeaveNobodyWithoutTheirChanges(here: Int, there: Int) throws {
+        let original = try stores.create()
+        try original.insert(1, "one")
+        let (knowing, fresh) = (
+            try stores.clone(original, as: "knowing.db"), try stores.clone(original, as: "fresh.db")
+        )
+        try original.meet(knowing)
+        try original.queue.close()
+        try stores.copy("a.db", to: "copy.db")
+        let (a, copy) = (try stores.open("a.db"), try stores.open("copy.db", copyOf: "a.db"))
+        let now = a.environment.milliseconds()
+        for (replica, first, count) in [(a, UInt8(10), 1 + here), (copy, 20, 1 + there)] {
+            for number in 0..<count {
+                try replica.insert(first + UInt8(number), "row \(Int(first) + number)")
+            }
+            try replica.queue.write { try $0.execute(sql: "UPDATE _sync_log SET ms = \(now) WHERE op <> 0") }
+        }
+        try sync(a)
+        try copy.meet(knowing)
+        var reports: [FolderReport] = []
+        for _ in 0..<5 { reports = try [knowing, fresh].map { try sync($0) } }
+        #expect(try knowing.dump() == fresh.dump())
+        let titles = try fresh.titles()
+        // What only the folder has, and builds on numbers that mean something else to all, comes when it can be read.
+        #expect(titles.contains("row 20") && (titles.contains("row 10") || here > 0))
+        for report in reports {
+            #expect(report.pulled == nil && report.pushed == nil && report.renewedReplica == nil)
+        }
+    }
+
+    @Test func aReplicaThatWasRetiredTooEarlyKeepsNobodyFromTheFolder() throws {
+        let first = try stores.create()
+        let (away, other) = (try stores.clone(first, as: "away.db"), try stores.clone(first, as: "other.db"))
+        for replica in [first, away, other] { try sync(replica) }
+        for replica in [first, away, other] { try sync(replica) }
+        try first.synchronizer.retire(away.synchronizer.status().replica)
+        try first.insert(1, "of first")
+        try first.meet(other)
+        try away.insert(2, "of away")
+        try sync(away, .push)
+        try other.insert(3, "of other")
+        for replica in [first, other, first] {
+            #expect(try sync(replica).remarks.contains { $0.contains("was retired here") })
+        }
+        #expect(try first.titles() == ["of first", "of other"])
+        let error = #expect(throws: SyncError.self) { try sync(away) }
+        #expect(error?.code == .retiredReplica)
+        try away.synchronizer.renewIdentity()
+        for _ in 0..<2 { for replica in [away, first, other] { try sync(replica) } }
+        #expect(try first.titles().sorted() == ["of away", "of first", "of other"])
+        #expect(try first.dump() == other.dump() && first.dump() == away.dump())
     }
 }

@@ -137,12 +137,14 @@ struct BundleAdmission {
             $0.replica == header.sender && $0.reason != .renewed
         }
         guard !isLate else {
-            throw SyncError(
+            var error = SyncError(
                 .retiredReplica,
                 """
                 the sender, replica \(header.sender.shortDescription), was retired here; it gets a new identity when \
                 it applies a bundle of this store, or meets it
                 """)
+            error.isOfSender = true
+            throw error
         }
     }
 

@@ -252,12 +252,24 @@ struct FolderContents {
         return known
     }
 
-    /// The bundles that somebody can't take in, but for those of a replica: it would tell its changes again for each of them.
-    func untaken(byOthersThan replica: ReplicaID) -> Set<String> {
-        let named = heads.filter { $0.key != replica }.reduce(into: Set<String>()) {
-            $0.formUnion($1.value.untaken)
+    /// The bundles that somebody can't take in. A bundle of everything of the replica itself is told once, whatever others
+    /// say of it.
+    ///
+    /// - parameter greeting: Says which replica asks, and which ones were retired: these don't read any more.
+    func untaken(_ greeting: Greeting) -> Set<String> {
+        let retired = Set(greeting.facts.retirements.map(\.replica))
+        var untaken: Set<String> = []
+        for (replica, head) in heads where replica != greeting.replica && !retired.contains(replica) {
+            let named = head.untaken
+            guard !named.isEmpty else { continue }
+            let vector = FolderHead.decode(head.vector)
+            untaken.formUnion(
+                bundles.filter { bundle in
+                    named.contains(bundle.identity) && !vector.covers(bundle.target)
+                        && (bundle.replica != greeting.replica || !bundle.isWhole)
+                }.map(\.identity))
         }
-        return Set(bundles.filter { $0.replica != replica }.map(\.identity)).intersection(named)
+        return untaken
     }
 
     /// How much of a replica's changes is known in the folder.

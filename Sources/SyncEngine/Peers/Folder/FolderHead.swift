@@ -31,6 +31,8 @@ struct FolderHead: Codable, Equatable {
     /// The version of a head that a device has signed.
     static let signedVersion = 2
     static let kind = SealedFileKind(rawValue: 2)
+    /// The most bundles of others that it complains about.
+    static let complaintCountMax = 1000
     /// More than any head takes: one of 64 bundles and 1,000 replicas has 6 MB.
     static let byteCountMax = 16 << 20
 
@@ -50,6 +52,9 @@ struct FolderHead: Codable, Equatable {
     /// Bundles of others that it can't take in, because two files made changes under one number. Heads of programs from
     /// before have none.
     private var forked: [String]?
+    /// The hashes of the chains of others, at what ``vector`` says of them, by their ids. Heads of programs from before have
+    /// none.
+    private var tops: [String: String]?
     /// Points of the replica's chain, newest first: they show two files that go on under its identity. Heads of programs
     /// from before have none.
     private var chain: [Point]?
@@ -70,8 +75,8 @@ struct FolderHead: Codable, Equatable {
     private(set) var writtenMilliseconds: Int64 = 0
 
     private enum CodingKeys: String, CodingKey {
-        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable, forked, chain,
-            device
+        case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable, forked, tops,
+            chain, device
     }
 
     init(_ greeting: Greeting, vector: VersionVector? = nil) {
@@ -96,7 +101,31 @@ struct FolderHead: Codable, Equatable {
     /// Who has their changes tells them again.
     var untaken: Set<String> {
         get { Set(forked ?? []) }
-        set { forked = newValue.isEmpty ? nil : newValue.sorted() }
+        set { forked = newValue.isEmpty ? nil : Array(newValue.sorted().prefix(Self.complaintCountMax)) }
+    }
+
+    /// Says what the replica knows, with what shows whether others mean the same by it.
+    mutating func tell(_ vector: VersionVector, _ chains: [ReplicaID: [ChainPoint]]) {
+        self.vector = Self.encode(vector)
+        let known = chains.filter { $0.key != replica && $0.value.first?.sequence == vector[$0.key] }
+        let hashes = known.compactMap { id, points in
+            points.first.map { (id.description, $0.hash.description) }
+        }
+        tops = hashes.isEmpty ? nil : Dictionary(hashes, uniquingKeysWith: { one, _ in one })
+    }
+
+    /// Takes over what another head says that its replica knows.
+    mutating func know(as other: FolderHead) { (vector, tops) = (other.vector, other.tops) }
+
+    /// The last points of the chains of others that the replica knows: their sequences and hashes.
+    var lastPoints: [(replica: ReplicaID, sequence: Int64, hash: Identifier128)] {
+        let vector = Self.decode(vector)
+        return (tops ?? [:]).compactMap { id, hash in
+            guard let replica = ReplicaID(hexadecimal: id), let hash = Identifier128(hexadecimal: hash),
+                vector[replica] > 0
+            else { return nil }
+            return (replica, vector[replica], hash)
+        }
     }
 
     /// Notes what its file says.

@@ -13,28 +13,72 @@ extension FolderSession {
         return Fork(replica: greeting.replica, common: 0)
     }
 
-    /// Removes what this file wrote under the identity that it just gave up because of a bundle: what it said goes on under
-    /// the new one. The old files would show changes under numbers that it gave up, too, and others would give theirs up
-    /// for them. Its head was found to be of this file when the session began, so no other file that keeps the identity
-    /// has written since.
+    /// Gives up the files that this file wrote under the identity that it just gave up because of a bundle: what they say
+    /// goes on under the new one. They would show changes under numbers that it gave up, too, and others would give theirs up
+    /// for them. They are removed with the next push, if all of them is known here, and nobody has written there since.
     ///
-    /// - parameter former: The identity that it gave up.
-    mutating func abandon(_ former: ReplicaID, _ contents: FolderContents) {
-        let paths = FolderPaths(former)
-        folder.place.remove(paths.file(FolderPaths.headName))
+    /// - parameters:
+    ///     - former: The identity that it gave up.
+    ///     - known: What it knew when the session began.
+    mutating func abandon(_ former: ReplicaID, _ contents: FolderContents, knowing known: VersionVector) {
         let bundles = contents.bundles.filter { $0.replica == former }
-        forked.formUnion(bundles.map(\.identity))
-        folder.place.remove(bundles.map(\.file))
+        // An identity that was a copy's is the original's.
+        guard let head = contents.heads[former], peer.formerReplica == nil,
+            bundles.allSatisfy({ known.covers($0.target) })
+        else { return }
+        abandoned = (former, head.generation, Set(bundles.map(\.identity)))
     }
 
-    /// Notes the bundles of others that say something of changes which two files made under one number. What they mean by it
-    /// need not be what this file knows.
+    /// Removes the files that were given up. What replaces them is written.
+    func removeAbandoned() {
+        guard let abandoned else { return }
+        let file = FolderPaths(abandoned.replica).file(FolderPaths.headName)
+        guard (try? FolderHead.read(file, folder))?.generation == abandoned.generation else { return }
+        removeFiles(of: abandoned.replica)
+    }
+
+    /// Finds replicas under whose identities several files made changes, by the chains that the heads tell: also where
+    /// nothing is new by its number, and so no bundle is read.
+    mutating func compareChains(_ contents: FolderContents, _ greeting: Greeting) throws {
+        let others = contents.heads.filter { $0.key != greeting.replica }
+        for fork in try peer.forks(from: others.mapValues(\.points)) {
+            dispute([fork], by: fork.replica, contents, greeting)
+        }
+        for (replica, head) in others {
+            for told in head.lastPoints where told.replica != replica && told.replica != greeting.replica {
+                suspect(replica, contents, greeting, told)
+            }
+        }
+    }
+
+    /// Finds what to read of a replica that knows as much of another one as this file, and means different changes by it.
+    /// One of the two reads what the other says: the one that has not told it itself, or the one with the smaller hash.
+    private mutating func suspect(
+        _ teller: ReplicaID, _ contents: FolderContents, _ greeting: Greeting,
+        _ told: (replica: ReplicaID, sequence: Int64, hash: Identifier128)
+    ) {
+        guard let own = greeting.facts.chains[told.replica]?.first, own.sequence == told.sequence,
+            greeting.vector[told.replica] == told.sequence, own.hash != told.hash
+        else { return }
+        let telling = contents.bundles.filter { $0.target[told.replica] >= told.sequence }
+        guard own.hash < told.hash || !telling.contains(where: { $0.replica == greeting.replica }) else {
+            return
+        }
+        suspected.formUnion(telling.filter { $0.replica == teller }.map(\.identity))
+    }
+
+    /// Notes the bundles of a forked replica, and of a sender, that say something of changes which two files made under one
+    /// number. What they mean by it is not what this file knows.
     ///
     /// - parameter forks: The replicas, with the last changes that both files have.
-    mutating func dispute(_ forks: [Fork], _ contents: FolderContents, _ greeting: Greeting) {
+    mutating func dispute(
+        _ forks: [Fork], by sender: ReplicaID, _ contents: FolderContents, _ greeting: Greeting
+    ) {
+        let senders = Set(forks.map(\.replica) + [sender]).subtracting([greeting.replica])
         disputed.formUnion(
             contents.bundles.filter { bundle in
-                bundle.replica != greeting.replica && forks.contains { bundle.target[$0.replica] > $0.common }
+                senders.contains(bundle.replica)
+                    && forks.contains { bundle.target[$0.replica] > $0.common }
             }.map(\.identity))
     }
 }

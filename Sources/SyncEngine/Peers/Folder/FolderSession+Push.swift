@@ -29,30 +29,28 @@ extension FolderSession {
         let paths = FolderPaths(greeting.replica)
         var head = contents.heads[greeting.replica] ?? FolderHead(greeting)
         head.prepare(for: members?.record.device?.card.id)
-        head.vector = FolderHead.encode(greeting.vector)
+        head.tell(greeting.vector, greeting.facts.chains)
         head.points = greeting.facts.chains[greeting.replica] ?? []
-        // A complaint lasts until the bundle is gone or could be read.
-        let present = contents.bundles + contents.unreadable.map(\.bundle)
-        head.unreadable = unreadable.union(
-            head.unreadable.filter { !isCovered($0, present, greeting.vector) }
-        ).sorted()
-        let lacks = { (file: String) in !isCovered(file, contents.bundles, greeting.vector) }
-        head.untaken = head.untaken.union(forked).filter(lacks)
-        let usable = contents.bundles.filter {
-            !unreadable.contains($0.identity) && !forked.contains($0.identity)
-        }
+        complain(&head, contents, greeting.vector)
+        let untaken = contents.untaken(greeting)
+        let left = unreadable.union(disputed).union(head.untaken).union(untaken)
+            .union(abandoned?.bundles ?? [])
+        let usable = contents.bundles.filter { !left.contains($0.identity) }
         head.bundles.removeAll { file in
             !usable.contains { $0.replica == greeting.replica && $0.name == file.name }
         }
         // What cannot be taken in before its file gives way is told by nobody else either.
-        let untaken = contents.untaken(byOthersThan: greeting.replica)
-        let reachable = contents.reachable(
-            without: unreadable.union(forked).union(disputed).union(untaken))
+        let reachable = contents.reachable(without: left)
         if let role = members?.role, role < .writer {
             try keepToItself(&head, reachable, greeting, &report)
         } else if isCompactionDue(usable, reachable, greeting) {
             try write(since: VersionVector(), &head, paths, greeting, &report)
             report.isCompacted = true
+        } else if contents.bundles.contains(where: {
+            $0.replica == greeting.replica && untaken.contains($0.identity)
+        }) {
+            // What it builds on may mean something else to whoever can't take it in.
+            try write(since: VersionVector(), &head, paths, greeting, &report)
         } else if !reachable.covers(greeting.vector) {
             try write(since: reachable, &head, paths, greeting, &report)
         }
@@ -60,7 +58,19 @@ extension FolderSession {
         if isDue(head, contents.heads[greeting.replica]) {
             try contents.write(&head, through: folder, environment)
         }
+        removeAbandoned()
         tidy(paths, head)
+    }
+
+    /// Says what of others can't be used here. A complaint lasts until the bundle is gone or could be read.
+    private func complain(_ head: inout FolderHead, _ contents: FolderContents, _ known: VersionVector) {
+        let present = contents.bundles + contents.unreadable.map(\.bundle)
+        let targets = Dictionary(
+            present.map { ($0.identity, $0.target) }, uniquingKeysWith: { one, _ in one })
+        let lacks = { (bundle: String) in targets[bundle].map { !known.covers($0) } ?? false }
+        head.unreadable = Array(
+            unreadable.union(head.unreadable.filter(lacks)).sorted().prefix(FolderHead.complaintCountMax))
+        head.untaken = head.untaken.union(forked).union(late).filter(lacks)
     }
 
     /// Whether a head is written: it says something new, or is so old that others could take its replica for gone.
@@ -70,7 +80,7 @@ extension FolderSession {
         guard var former, head != former else {
             return former == nil || age(of: head) > Self.headMillisecondsMax
         }
-        former.vector = head.vector
+        former.know(as: head)
         // Only what was read here is new. Each other replica would read the head for that.
         guard head == former else { return true }
         return age(of: head) >= min(folder.acknowledgementMilliseconds, Self.headMillisecondsMax)
@@ -78,13 +88,6 @@ extension FolderSession {
 
     private func age(of head: FolderHead) -> Int64 {
         environment.milliseconds().subtractingReportingOverflow(head.writtenMilliseconds).partialValue
-    }
-
-    /// Whether a replica does without a bundle, because it is gone, or because it got its changes another way.
-    private func isCovered(
-        _ identity: String, _ bundles: [FolderContents.Bundle], _ vector: VersionVector
-    ) -> Bool {
-        bundles.first { $0.identity == identity }.map { vector.covers($0.target) } ?? true
     }
 
     /// Whether the bundles that build on others outgrew the one of everything.
@@ -134,6 +137,8 @@ extension FolderSession {
                 try compressor.compress(frame, to: file.write)
             }
             try file.end()
+            // Another process may have given the file another identity meanwhile.
+            guard reader.header?.sender == greeting.replica else { throw SyncError.changedMeanwhile }
             rowCount = summary.rowCount
         }
         // Readers hold the bundle to what the head says of it. It builds on nothing where deletions were forgotten since.

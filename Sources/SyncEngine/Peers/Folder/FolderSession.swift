@@ -12,11 +12,17 @@ struct FolderSession {
 
     /// Bundles that can't be read although they are complete by their size.
     var unreadable: Set<String> = []
-    /// Bundles of files that have to give way before anybody takes what they wrote, and of this file before it did.
+    /// Bundles of files that have to give way before anybody takes what they wrote.
     var forked: Set<String> = []
     /// Bundles that say something of changes which two files made under one number: what is written here can't build on
     /// them.
     var disputed: Set<String> = []
+    /// Bundles that say nothing new by their numbers, and mean other changes by these.
+    var suspected: Set<String> = []
+    /// Bundles of replicas that were retired before anybody saw what is in them.
+    var late: Set<String> = []
+    /// What this file wrote under an identity that it gave up.
+    var abandoned: (replica: ReplicaID, generation: Int64, bundles: Set<String>)?
     /// The members of the database; nil when it has none.
     var members: FolderMembers?
     /// Their statements in the mailbox.
@@ -76,6 +82,7 @@ struct FolderSession {
         // This replica wrote what it did before it was a member's.
         report.refused = contents.refused.filter { $0.replica != report.local }
         report.role = members?.role
+        try compareChains(contents, greeting)
         if direction != .push { try pull(contents, &greeting, &report) }
         if direction != .pull { try pushAtOnce(contents, greeting, &report) }
         remember(contents, greeting, &report)
@@ -87,10 +94,12 @@ struct FolderSession {
     private mutating func pull(
         _ contents: FolderContents, _ greeting: inout Greeting, _ report: inout FolderReport
     ) throws {
-        var known = greeting.vector
+        let former = greeting.vector
+        var known = former
         var applied = ApplySummary()
         var bytes: Int64 = 0
         while let bundle = next(contents, known) {
+            suspected.remove(bundle.identity)
             do {
                 applied.add(try apply(bundle))
                 bytes = bytes.addingSaturated(Int64(max(0, bundle.byteCount)))
@@ -100,11 +109,16 @@ struct FolderSession {
                 tell(error, of: bundle, in: &report)
             } catch let error as SyncError where error.code == .forkedReplica {
                 forked.insert(bundle.identity)
-                dispute(error.forks, contents, greeting)
+                dispute(error.forks, by: bundle.replica, contents, greeting)
+                // Changes may have got other numbers.
+                known = try peer.greet().vector
                 // A file that got another identity has told all that it has under that.
                 guard !greeting.facts.retirements.contains(where: { $0.replica == bundle.replica }) else {
                     continue
                 }
+                report.remarks.append("\(bundle.path): \(error.message)")
+            } catch let error as SyncError where error.code == .retiredReplica && error.isOfSender {
+                late.insert(bundle.identity)
                 report.remarks.append("\(bundle.path): \(error.message)")
             }
         }
@@ -115,8 +129,8 @@ struct FolderSession {
         greeting = try peer.greet()
         var heads = contents.heads
         if greeting.replica != report.local {
-            abandon(report.local, contents)
-            heads[report.local] = nil
+            abandon(report.local, contents, knowing: former)
+            if abandoned != nil { heads[report.local] = nil }
             report.renewedReplica = report.local
             report.local = greeting.replica
         }
@@ -144,7 +158,8 @@ struct FolderSession {
     private func next(_ contents: FolderContents, _ known: VersionVector) -> FolderContents.Bundle? {
         contents.bundles.filter {
             !unreadable.contains($0.identity) && !forked.contains($0.identity)
-                && !known.covers($0.target) && known.covers($0.base)
+                && !late.contains($0.identity) && abandoned?.bundles.contains($0.identity) != true
+                && (!known.covers($0.target) || suspected.contains($0.identity)) && known.covers($0.base)
         }.min { $0.byteCount < $1.byteCount }
     }
 

@@ -79,6 +79,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
     package var rows: [StateRows] = []
     /// What a retired replica has to take along into its new identity (`retiredReplica`).
     var forks: [Fork] = []
+    /// Whether it is the sender of a bundle that was retired (`retiredReplica`), and not the replica that would apply it.
+    var isOfSender = false
 
     /// Makes an error.
     public init(_ code: Code, _ message: String) {
