@@ -1,3 +1,4 @@
+import CipherStore
 import SyncWire
 
 /// Files that go on under one identity, and what a folder shows of them.
@@ -80,5 +81,26 @@ extension FolderSession {
                 senders.contains(bundle.replica)
                     && forks.contains { bundle.target[$0.replica] > $0.common }
             }.map(\.identity))
+    }
+}
+
+extension StorePeer {
+    /// Whether points of a replica's chain are of another file than the one whose changes are known here under that
+    /// identity.
+    ///
+    /// - parameter points: The points, newest first.
+    func fork(of replica: ReplicaID, from points: [ChainPoint]) throws -> Fork? {
+        try forks(from: [replica: points]).first { $0.replica == replica }
+    }
+
+    /// The replicas of whose chains other files tell points than those whose changes are known here.
+    ///
+    /// - parameter chains: The points of each, newest first.
+    func forks(from chains: [ReplicaID: [ChainPoint]]) throws -> [Fork] {
+        var facts = ReplicaFacts()
+        facts.chains = chains.filter { !$0.value.isEmpty }
+        guard !facts.chains.isEmpty else { return [] }
+        let reach = VersionVector(facts.chains.compactMapValues { $0.first?.sequence })
+        return try database.read { try ForkSearch(db: $0).forks(facts: facts, reach: reach) }
     }
 }
