@@ -16,7 +16,8 @@ extension FolderSession {
 
     /// Gives up the files that this file wrote under the identity that it just gave up because of a bundle: what they say
     /// goes on under the new one. They would show changes under numbers that it gave up, too, and others would give theirs up
-    /// for them. They are removed with the next push, if all of them is known here, and nobody has written there since.
+    /// for them. They are removed when this session writes, if all of them is known here, and nobody has written there
+    /// since.
     ///
     /// - parameters:
     ///     - former: The identity that it gave up.
