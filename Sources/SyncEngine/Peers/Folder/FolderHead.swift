@@ -117,14 +117,17 @@ struct FolderHead: Codable, Equatable {
     /// Takes over what another head says that its replica knows.
     mutating func know(as other: FolderHead) { (vector, tops) = (other.vector, other.tops) }
 
-    /// The last points of the chains of others that the replica knows: their sequences and hashes.
-    var lastPoints: [(replica: ReplicaID, sequence: Int64, hash: Identifier128)] {
-        let vector = Self.decode(vector)
-        return (tops ?? [:]).compactMap { id, hash in
-            guard let replica = ReplicaID(hexadecimal: id), let hash = Identifier128(hexadecimal: hash),
-                vector[replica] > 0
+    /// The last points of chains of which the replica knows as much as another one, and something else.
+    func lastPoints(
+        unlike other: FolderHead
+    ) -> [(replica: ReplicaID, sequence: Int64, hash: Identifier128)] {
+        (tops ?? [:]).compactMap { id, hash in
+            // Most are equal, and there may be a million of them.
+            guard let known = other.tops?[id], known != hash, let sequence = vector[id],
+                sequence == other.vector[id], sequence > 0,
+                let replica = ReplicaID(hexadecimal: id), let hash = Identifier128(hexadecimal: hash)
             else { return nil }
-            return (replica, vector[replica], hash)
+            return (replica, sequence, hash)
         }
     }
 

@@ -46,8 +46,10 @@ extension FolderSession {
         for fork in try peer.forks(from: others.mapValues(\.points)) {
             dispute([fork], by: fork.replica, contents, greeting)
         }
+        var own = FolderHead(greeting)
+        own.tell(greeting.vector, greeting.facts.chains)
         for (replica, head) in others {
-            for told in head.lastPoints where told.replica != replica && told.replica != greeting.replica {
+            for told in head.lastPoints(unlike: own) where told.replica != replica {
                 suspect(replica, contents, greeting, told)
             }
         }
@@ -60,7 +62,7 @@ extension FolderSession {
         _ told: (replica: ReplicaID, sequence: Int64, hash: Identifier128)
     ) {
         guard let own = greeting.facts.chains[told.replica]?.first, own.sequence == told.sequence,
-            greeting.vector[told.replica] == told.sequence, own.hash != told.hash
+            own.hash != told.hash
         else { return }
         let telling = contents.bundles.filter { $0.target[told.replica] >= told.sequence }
         guard own.hash < told.hash || !telling.contains(where: { $0.replica == greeting.replica }) else {

@@ -101,16 +101,19 @@ struct FolderSession {
         while let bundle = next(contents, known) {
             suspected.remove(bundle.identity)
             do {
-                applied.add(try apply(bundle))
+                let summary = try apply(bundle)
+                applied.add(summary)
                 bytes = bytes.addingSaturated(Int64(max(0, bundle.byteCount)))
                 known.join(bundle.target)
+                // Changes got other numbers.
+                if summary.renewedReplica != nil { known = try peer.greet().vector }
             } catch let error where Self.concernsFile(error) || error is DigestedSource.Mismatch {
                 unreadable.insert(bundle.identity)
                 tell(error, of: bundle, in: &report)
             } catch let error as SyncError where error.code == .forkedReplica {
                 forked.insert(bundle.identity)
                 dispute(error.forks, by: bundle.replica, contents, greeting)
-                // Changes may have got other numbers.
+                // Here, too, if this file gave way.
                 known = try peer.greet().vector
                 // A file that got another identity has told all that it has under that.
                 guard !greeting.facts.retirements.contains(where: { $0.replica == bundle.replica }) else {
