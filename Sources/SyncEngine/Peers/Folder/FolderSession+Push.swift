@@ -33,8 +33,8 @@ extension FolderSession {
         head.points = greeting.facts.chains[greeting.replica] ?? []
         complain(&head, contents, greeting.vector)
         let untaken = contents.untaken(greeting)
-        let left = unreadable.union(disputed).union(head.untaken).union(untaken)
-            .union(abandoned?.bundles ?? [])
+        let refused = unreadable.union(forked).union(disputed).union(late)
+        let left = refused.union(head.untaken).union(untaken).union(abandoned?.bundles ?? [])
         let usable = contents.bundles.filter { !left.contains($0.identity) }
         head.bundles.removeAll { file in
             !usable.contains { $0.replica == greeting.replica && $0.name == file.name }
@@ -138,7 +138,10 @@ extension FolderSession {
             }
             try file.end()
             // Another process may have given the file another identity meanwhile.
-            guard reader.header?.sender == greeting.replica else { throw SyncError.changedMeanwhile }
+            guard reader.header?.sender == greeting.replica else {
+                throw SyncError(
+                    .changedMeanwhile, "this store got another replica id meanwhile; synchronize again")
+            }
             rowCount = summary.rowCount
         }
         // Readers hold the bundle to what the head says of it. It builds on nothing where deletions were forgotten since.
