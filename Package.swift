@@ -175,8 +175,7 @@ let package = Package(
         .executableTarget(
             name: "syncctl",
             dependencies: [
-                "CipherStore", "SyncBucket", "SyncctlCommands", "SyncEngine", "SyncHTTP", "SyncMembers",
-                "SyncRelay",
+                "CipherStore", "SyncBucket", "SyncctlCommands", "SyncEngine", "SyncHTTP", "SyncMembers", "SyncRelay",
                 "SyncRelayPostgres",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -272,8 +271,7 @@ let package = Package(
         .testTarget(
             name: "SyncBucketTests",
             dependencies: [
-                "CipherStore", "SyncBucket", "SyncEngine", "SyncMembers", "SyncTesting", "SyncWire",
-                "TestSupport",
+                "CipherStore", "SyncBucket", "SyncEngine", "SyncMembers", "SyncTesting", "SyncWire", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

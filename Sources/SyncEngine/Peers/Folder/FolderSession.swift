@@ -161,7 +161,7 @@ struct FolderSession {
     private func next(_ contents: FolderContents, _ known: VersionVector) -> FolderContents.Bundle? {
         contents.bundles.filter {
             !unreadable.contains($0.identity) && !forked.contains($0.identity)
-                && !late.contains($0.identity) && abandoned?.bundles.contains($0.identity) != true
+                && !late.contains($0.identity)
                 && (!known.covers($0.target) || suspected.contains($0.identity)) && known.covers($0.base)
         }.min { $0.byteCount < $1.byteCount }
     }
