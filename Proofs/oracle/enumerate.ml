@@ -4,7 +4,7 @@
 open Model
 
 let replicas = [ 1; 2; 3 ]
-let keys = [ 1; 2 ]
+let keys = ref [ 1; 2 ]
 let columns = [ 1; 2 ]
 let no_shares _ = false
 
@@ -14,7 +14,7 @@ let table domain f =
   fun x -> match List.assoc_opt x entries with Some y -> y | None -> f x
 
 let row_table f =
-  table keys (fun k ->
+  table !keys (fun k ->
       Option.map (fun x -> { x with cells = table columns x.cells; values = table columns x.values }) (f k))
 
 let tabulated m =
@@ -55,25 +55,48 @@ let json_lost p =
     columns
   |> String.concat "," |> Printf.sprintf "[%s]"
 
-(* {1 Worlds} *)
+(* {1 Machines and worlds}
 
-type world = machine list
+   What a replica has is a machine, and a world three of them. There are far fewer machines than worlds, so each gets a number,
+   and a world is three numbers in one. *)
 
-let shown_machine m =
+let shown m =
   let st = m.m_state in
-  let row k = match st.rows k with None -> "-" | Some x -> json_version x in
-  Printf.sprintf "%d %s %s" m.m_clock (json_vector st.known) (String.concat " " (List.map row keys))
+  let row k =
+    match st.rows k with
+    | None -> "-"
+    | Some x -> json_version x ^ json_columns (fun _ s -> json_stamp s) x.cells
+  in
+  Printf.sprintf "%d %s %s" m.m_clock (json_vector st.known) (String.concat " " (List.map row !keys))
 
-let shown (w : world) = String.concat "|" (List.map shown_machine w)
+let numbers : (string, int) Hashtbl.t = Hashtbl.create 100_000
+let machines = ref (Array.make 1024 machine_start)
+let bits = 20
 
-let machine w r = List.nth w (r - 1)
-let replace w r m = List.mapi (fun i n -> if i = r - 1 then tabulated m else n) w
+let number_of m =
+  let key = Digest.string (shown m) in
+  match Hashtbl.find_opt numbers key with
+  | Some n -> n
+  | None ->
+      let n = Hashtbl.length numbers in
+      if n >= 1 lsl bits then failwith "more machines than a world has room for";
+      if n = Array.length !machines then machines := Array.append !machines (Array.make n machine_start);
+      !machines.(n) <- tabulated m;
+      Hashtbl.add numbers key n;
+      n
+
+let shift r = (r - 1) * bits
+let machine w r = (w lsr shift r) land ((1 lsl bits) - 1)
+let replace w r n = w land lnot (((1 lsl bits) - 1) lsl shift r) lor (n lsl shift r)
 
 (* {1 Cases} *)
 
-let cases : (string, unit) Hashtbl.t = Hashtbl.create 100_000
-let worlds : (string, unit) Hashtbl.t = Hashtbl.create 1_000_000
+let cases = Numbers.set ()
 let merges = ref 0
+
+(* The first 62 bits of a digest stand for a line. *)
+let is_new line =
+  Numbers.add cases (Int64.to_int (String.get_int64_le (Digest.string line) 0) land max_int) 0
 
 let case local ch peer known =
   incr merges;
@@ -86,9 +109,9 @@ let case local ch peer known =
           (json_change ch) (json_vector peer) (json_vector known)
           (json_version (carry_out local p)) (json_lost p)
       in
-      if not (Hashtbl.mem cases line) then begin
-        Hashtbl.add cases line ();
-        print_endline line
+      if is_new line then begin
+        print_string line;
+        print_char '\n'
       end
 
 (* {1 Steps} *)
@@ -115,20 +138,40 @@ let possible m k a =
 
 let after_write w number values times =
   let one r k time a =
-    let m = machine w r in
+    let m = !machines.(machine w r) in
     if not (possible m k a) then None
-    else Option.map (replace w r) (machine_write no_shares columns r m k time a)
+    else
+      Option.map
+        (fun m -> replace w r (number_of m))
+        (machine_write no_shares columns r m k time a)
   in
   List.concat_map
     (fun r ->
       List.concat_map (fun t -> List.filter_map (one r 1 t) (writes number values)) times
       @
-      (* The second row is there for the numbers: it is inserted, and written to. *)
-      List.filter_map (one r 2 0)
-        [ Whole (fun c -> if c = 1 then Some (Int number) else None); Cell (1, Int number) ])
+      if List.mem 2 !keys then
+        (* The second row is there for the numbers: it is inserted, and written to. *)
+        List.filter_map (one r 2 0)
+          [ Whole (fun c -> if c = 1 then Some (Int number) else None); Cell (1, Int number) ]
+      else [])
     replicas
 
-(* Everything, or what the receiver does not know. *)
+(* What a replica has after a delivery from another one, of everything or of what it does not know. It depends on these two
+   alone, so it is made once, and the merges in it are printed then. *)
+let deliver s r ~everything =
+  let sender = !machines.(s) and receiver = !machines.(r) in
+  let known = receiver.m_state.known in
+  let b = machine_export sender (if everything then fun _ -> 0 else known) in
+  List.iter
+    (fun k ->
+      match told b k with
+      | Some ch -> case (receiver.m_state.rows k) ch b.b_target known
+      | None -> ())
+    !keys;
+  number_of (machine_apply no_shares columns receiver b !keys)
+
+let deliveries = Numbers.map ()
+
 let after_delivery w =
   List.concat_map
     (fun s ->
@@ -136,29 +179,32 @@ let after_delivery w =
         (fun r ->
           if s = r then []
           else
-            let sender = machine w s and receiver = machine w r in
-            let known = receiver.m_state.known in
+            let s = machine w s and m = machine w r in
             List.map
-              (fun base ->
-                let b = machine_export sender base in
-                List.iter
-                  (fun k ->
-                    match told b k with
-                    | Some ch -> case (receiver.m_state.rows k) ch b.b_target known
-                    | None -> ())
-                  keys;
-                replace w r (machine_apply no_shares columns receiver b keys))
-              [ (fun _ -> 0); known ])
+              (fun everything ->
+                let key = (((s lsl bits) lor m) lsl 1) lor Bool.to_int everything in
+                let found = Numbers.find deliveries key in
+                if found <> Numbers.free then replace w r found
+                else begin
+                  let n = deliver s m ~everything in
+                  ignore (Numbers.add deliveries key n);
+                  replace w r n
+                end)
+              [ true; false ])
         replicas)
     replicas
 
-(* Renaming replicas changes who wins between stamps of one time, so only the empty replicas are alike: the first write is
-   of replica 1 or 2, and the order of who begins is kept. *)
+let worlds = Numbers.set ()
+
+let tell () =
+  Printf.eprintf "%d worlds of %d machines, %d deliveries, %d merges, %d different ones\n%!" worlds.count
+    (Hashtbl.length numbers) deliveries.count !merges cases.count
+
+(* How many writes were before follows from what each replica knows of itself. *)
 let rec visit limit values times w number =
-  let key = shown w ^ "#" ^ string_of_int number in
-  if not (Hashtbl.mem worlds key) then begin
-    Hashtbl.add worlds key ();
-    List.iter (fun w -> visit limit values times w number) (after_delivery w);
+  if Numbers.add worlds w 0 then begin
+    if worlds.count mod 10_000_000 = 0 then tell ();
+    List.iter (fun next -> if next <> w then visit limit values times next number) (after_delivery w);
     if number <= limit then
       List.iter (fun w -> visit limit values times w (number + 1)) (after_write w number values times)
   end
@@ -167,9 +213,13 @@ let () =
   let limit = ref 3 and values = ref [ `Own; `Equal ] and times = ref [ 0; 50 ] in
   Arg.parse
     [ ("--writes", Arg.Set_int limit, "N  histories of up to N writes (3)");
-      ("--plain", Arg.Unit (fun () -> values := [ `Own ]; times := [ 0 ]), "  each value is another one, and all clocks are right");
-      ("--null", Arg.Unit (fun () -> values := [ `Own; `Equal; `Null ]), "  values can also be NULL") ]
+      ( "--plain",
+        Arg.Unit (fun () -> values := [ `Own ]; times := [ 0 ]),
+        "  each value is another one, and all clocks are right" );
+      ("--null", Arg.Unit (fun () -> values := [ `Own; `Equal; `Null ]), "  values can also be NULL");
+      ("--one-row", Arg.Unit (fun () -> keys := [ 1 ]), "  without the second row") ]
     (fun text -> raise (Arg.Bad ("unknown argument " ^ text)))
-    "enumerate [--writes N] [--plain | --null]";
-  visit !limit !values !times [ machine_start; machine_start; machine_start ] 1;
-  Printf.eprintf "%d worlds, %d merges, %d different ones\n" (Hashtbl.length worlds) !merges (Hashtbl.length cases)
+    "enumerate [--writes N] [--plain | --null] [--one-row]";
+  let start = number_of machine_start in
+  visit !limit !values !times (List.fold_left (fun w r -> replace w r start) 0 replicas) 1;
+  tell ()

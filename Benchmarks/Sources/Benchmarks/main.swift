@@ -24,6 +24,7 @@ let program = Program(
         case .poolRead: try measureReadersBesideWriter(folder, options)
         case .verifiedRead: try measureVerifiedReads(folder, options)
         case .observations: try measureObservations(folder, options)
+        case .push: try measurePushes(folder, options)
         case .sync: []
         }
     },

@@ -7,7 +7,7 @@ import Testing
 /// Every merge of a row that occurs in a small scope of histories, with what the proven model makes of it.
 ///
 /// `Schemas/wire/vectors/merge.jsonl` has those of all histories with two writes. `Scripts/nightly merges` has the model
-/// make those with three, and names their file in `CIPHERSTORE_MERGE_CASES`.
+/// make those with four, and names their file in `CIPHERSTORE_MERGE_CASES`.
 @Suite(.anyEngine) struct MergeCaseTests {
     /// A case, with stamps as time, replica and sequence.
     private struct Case: Decodable {
@@ -91,10 +91,17 @@ import Testing
         return isJournaled ? nil : "\(lost) in life \(plan.lostLife)"
     }
 
-    /// Calls a function with each line of a file.
+    /// Calls a function with each line of a file, which may have gigabytes.
     private static func forEachLine(of file: String, _ body: (Data) throws -> Void) throws {
-        let content = try Data(contentsOf: URL(fileURLWithPath: file), options: .alwaysMapped)
-        for line in content.split(separator: UInt8(ascii: "\n")) { try body(line) }
+        let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: file))
+        defer { try? handle.close() }
+        var rest = Data()
+        while let chunk = try handle.read(upToCount: 1 << 20), !chunk.isEmpty {
+            var lines = (rest + chunk).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            rest = Data(lines.removeLast())
+            for line in lines { try body(line) }
+        }
+        if !rest.isEmpty { try body(rest) }
     }
 
     @Test func theMergeIsThatOfTheProvenModelInEveryCaseOfASmallScope() throws {

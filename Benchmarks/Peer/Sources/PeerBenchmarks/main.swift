@@ -15,7 +15,8 @@ let program = Program(
         case .insert: try measureInsert(folder, options)
         case .recordFetch: try measureRecordFetch(folder, options)
         case .recordInsert: try measureRecordInsert(folder, options)
-        case .tracked, .typedFetch, .typedInsert, .typedQuery, .poolOpen, .poolRead, .verifiedRead, .observations, .sync:
+        case .tracked, .typedFetch, .typedInsert, .typedQuery, .poolOpen, .poolRead, .verifiedRead, .observations,
+            .push, .sync:
             []
         }
     },

@@ -26,6 +26,8 @@ enum Figure: String, CaseIterable, Sendable {
     case verifiedRead = "verified-read"
     /// Commits to a pool that is observed.
     case observations
+    /// Rows from one store to another, against a C program that does the same.
+    case push
     /// Rows from one store to another, folds, small pulls, and what the metadata take.
     case sync
 
@@ -38,6 +40,7 @@ enum Figure: String, CaseIterable, Sendable {
         case .poolRead: 8000
         case .verifiedRead, .typedQuery, .textQuery: 20_000
         case .observations: 10_000
+        case .push: 100_000
         case .sync: 336_776
         }
     }
