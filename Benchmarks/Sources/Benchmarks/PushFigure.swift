@@ -44,14 +44,12 @@ private struct PushedTable {
     /// Two new stores: one has rows, and the other knows nothing of them.
     private func stores(_ folder: StoreFolder) throws -> (source: Synchronizer, sourcePath: String, target: String) {
         let paths = [folder.newPath("source.db"), folder.newPath("target.db")]
-        let queues = try paths.map { try DatabaseQueue(path: $0, configuration: Self.configuration) }
-        let synchronizers = try queues.map { queue in
-            try queue.write { try $0.execute(sql: sql) }
-            return try Synchronizer(queue, tables: [name])
-        }
-        try queues[1].close()
-        try queues[0].write { try fill($0) }
-        return (synchronizers[0], paths[0], paths[1])
+        let queue = try DatabaseQueue(path: paths[0], configuration: Self.configuration)
+        try queue.write { try $0.execute(sql: sql) }
+        let synchronizer = try Synchronizer(queue, tables: [name])
+        try synchronizer.clone(to: paths[1], passphrase: Passphrase(Self.passphrase))
+        try queue.write { try fill($0) }
+        return (synchronizer, paths[0], paths[1])
     }
 
     func push(_ folder: StoreFolder, _ count: Int) throws -> Elapsed {
@@ -69,13 +67,16 @@ private struct PushedTable {
         let (_, sourcePath, target) = try stores(folder)
         var connections: [OpaquePointer?] = [nil, nil]
         defer { for connection in connections { _ = raw_close(connection) } }
+        func open(_ path: String, _ index: Int) throws {
+            guard raw_open(path, Self.passphrase, &connections[index]) == 0,
+                raw_execute(connections[index], Self.settings) == 0
+            else { throw BenchmarkError(description: "a store does not open") }
+        }
+        // Who pushes has its own store open, and derives the key of the other one.
+        try open(sourcePath, 0)
         var transferred: Int64 = 0
         let elapsed = try measure {
-            for (index, path) in [sourcePath, target].enumerated() {
-                guard raw_open(path, rawKey, &connections[index]) == 0,
-                    raw_execute(connections[index], Self.settings) == 0
-                else { throw BenchmarkError(description: "a store does not open") }
-            }
+            try open(target, 1)
             guard raw_transfer(connections[0], connections[1], name, &transferred) == 0 else {
                 throw BenchmarkError(
                     description: connections.map { String(cString: raw_message($0)) }.joined(separator: "; "))
@@ -85,14 +86,13 @@ private struct PushedTable {
         return elapsed
     }
 
+    private static let passphrase = "passphrase of the benchmark"
     private static let settings = "PRAGMA cache_size = -32768; PRAGMA synchronous = OFF"
 
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
-            guard let connection = db.sqliteConnection, raw_key(connection, rawKey) == 0 else {
-                throw BenchmarkError(description: "the key was not accepted")
-            }
+            try db.usePassphrase(passphrase)
             try db.execute(sql: "PRAGMA synchronous = OFF")
         }
         configuration.journalMode = .wal

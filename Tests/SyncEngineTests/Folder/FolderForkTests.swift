@@ -78,6 +78,89 @@ import Testing
         for replica in [other, a, copy] { #expect(try sync(replica).remarks.isEmpty) }
     }
 
+    /// What a replica says in the folder that it can't take in.
+    private func untaken(by replica: TestReplica) throws -> Set<String> {
+        try FolderHead.read(FolderPaths(replica.replica()).file(FolderPaths.headName), folder.transport).untaken
+    }
+
+    /// A bundle from before a file was copied says the same to both, and is not one of those that nobody can build on.
+    @Test func aBundleFromBeforeTheCopyIsTakenByAll() throws {
+        let a = try stores.create()
+        let other = try stores.clone(a, as: "other.db")
+        try a.insert(1, "one")
+        try sync(a)
+        try a.queue.close()
+        try stores.copy("a.db", to: "copy.db")
+        let (first, copy) = (try stores.open("a.db"), try stores.open("copy.db", copyOf: "a.db"))
+        try copy.insert(20, "of the copy")
+        try copy.meet(other)
+        try first.insert(10, "of a")
+        try first.insert(11, "more of a")
+        try sync(first)
+        let identity = try first.replica()
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/\(identity)")
+        let bundles = files.filter { $0.hasSuffix(".bundle") }.sorted()
+        try #require(bundles.count == 2)
+        try other.insert(30, "of the other")
+        try sync(other)
+        #expect(try untaken(by: other) == ["\(identity)/\(bundles[1])"])
+    }
+
+    /// Two replicas know one number of a third one, which means something else to each, and both tell it. The one with the
+    /// smaller hash reads what the other one tells.
+    @Test func ofTwoThatTellANumberTheOneWithTheSmallerHashReads() throws {
+        let (a, copy, other) = try duplicate()
+        let last = try stores.clone(other, as: "last.db")
+        try copy.meet(other)
+        try a.meet(last)
+        let identity = try a.replica()
+        for (number, replica) in [(UInt8(30), other), (40, last)] {
+            try replica.insert(number, "of \(replica.name)")
+            try sync(replica, .push)
+        }
+        func suspected(by replica: TestReplica) throws -> Set<String> {
+            var session = FolderSession(
+                folder: folder.transport, peer: replica.peer, environment: replica.environment, progress: nil)
+            try session.compareChains(
+                FolderContents(folder.transport, store: replica.peer.store()), replica.peer.greet())
+            return session.suspected
+        }
+        func hash(_ replica: TestReplica) throws -> Identifier128 {
+            try #require(try replica.peer.greet().facts.chains[identity]?.first?.hash)
+        }
+        let isOther = try hash(other) < hash(last)
+        let (smaller, greater) = isOther ? (other, last) : (last, other)
+        let told = try "\(greater.replica())/"
+        #expect(try suspected(by: smaller).allSatisfy { $0.hasPrefix(told) })
+        #expect(try suspected(by: smaller).count == 1)
+        #expect(try suspected(by: greater).isEmpty)
+    }
+
+    /// A program from before the chains were told wrote the head, so that nothing but the numbers shows that the file was put
+    /// back, and nothing shows what it has in common with what is in the folder.
+    @Test func aFileFromBeforeItsFirstChangeTellsAllThatItWritesUnderAnotherIdentity() throws {
+        let a = try stores.create()
+        let other = try stores.clone(a, as: "other.db")
+        try a.queue.close()
+        try stores.copy("a.db", to: "copy.db")
+        let (first, copy) = (try stores.open("a.db"), try stores.open("copy.db", copyOf: "a.db"))
+        for number in 10...12 as ClosedRange<UInt8> { try first.insert(number, "row \(number)") }
+        try sync(first)
+        let place = try FolderPaths(first.replica()).file(FolderPaths.headName)
+        let head = try JSONEncoder().encode(FolderHead.read(place, folder.transport))
+        var members = try #require(try JSONSerialization.jsonObject(with: head) as? [String: Any])
+        #expect(members.removeValue(forKey: "chain") != nil)
+        var former = try JSONDecoder().decode(
+            FolderHead.self, from: JSONSerialization.data(withJSONObject: members))
+        try former.write(
+            place, folder.transport, store: #require(former.store), now: stores.clock.environment.milliseconds())
+        try copy.insert(20, "row 20")
+        #expect(try sync(copy).renewedReplica == first.replica())
+        for replica in [other, first] { try sync(replica) }
+        #expect(try other.titles() == ["row 10", "row 11", "row 12", "row 20"])
+        try expectEqual([first, copy, other])
+    }
+
     // MARK: Files that are gone
 
     /// A file puts what it wrote into the folder, and is gone. A copy of it has written under the same numbers, which another
