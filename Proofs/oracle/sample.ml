@@ -8,6 +8,17 @@ let replicas = [ 1; 2; 3 ]
 let keys = [ 1; 2 ]
 let columns = [ 1; 2 ]
 let no_shares _ = false
+
+(* The model's maps are functions. Each step would look through all steps before it, so they become tables. *)
+let table domain f =
+  let entries = List.map (fun x -> (x, f x)) domain in
+  fun x -> match List.assoc_opt x entries with Some y -> y | None -> f x
+
+let tabulated m =
+  let row x = { x with cells = table columns x.cells; values = table columns x.values } in
+  let rows = table keys (fun k -> Option.map row (m.m_state.rows k)) in
+  { m with m_state = { m.m_state with rows; known = table replicas m.m_state.known } }
+
 let pick list = List.nth list (Random.int (List.length list))
 let time () = pick [ 1; 2; 3; 3; 4; 9 ] * 65536
 let value () = pick [ Int 1; Int 2; Int 3; Null ]
@@ -19,7 +30,7 @@ let history () =
   let makers = List.map (fun k -> (k, pick replicas)) keys in
   let steps = ref [] in
   let say format = Printf.ksprintf (fun text -> steps := text :: !steps) format in
-  let apply r b = machines.(r) <- machine_apply no_shares columns machines.(r) b keys in
+  let apply r b = machines.(r) <- tabulated (machine_apply no_shares columns machines.(r) b keys) in
   let write () =
     let k = pick keys and t = time () in
     let exists r = match machines.(r).m_state.rows k with Some x -> is_alive x.life | None -> false in
@@ -41,7 +52,7 @@ let history () =
           Whole (fun c -> if c = 1 then Some v else if c = 2 then Some w else None)
     in
     match machine_write no_shares columns r m k t a with
-    | Some m -> machines.(r) <- m
+    | Some m -> machines.(r) <- tabulated m
     | None -> failwith "a write is refused, which a lemma excludes"
   in
   let sync () =
@@ -69,8 +80,22 @@ let history () =
         let r = pick replicas in
         if admits machines.(r) b replicas then (say "%d apply %s" r name; apply r b)
   in
+  (* Twice around, so that each knows what the others know: then they can forget deletions. *)
+  let gather () =
+    List.iter
+      (fun (s, r) ->
+        say "sync %d %d" s r;
+        apply r (machine_export machines.(s) machines.(r).m_state.known))
+      [ (1, 2); (2, 3); (3, 1); (1, 2); (2, 3); (3, 1) ]
+  in
+  let kinds = if Random.bool () then 10 else 12 in
   for _ = 1 to 12 + Random.int 16 do
-    match Random.int 10 with 0 | 1 | 2 | 3 -> write () | 4 | 5 | 6 | 7 -> sync () | 8 -> export () | _ -> deliver ()
+    match Random.int kinds with
+    | 0 | 1 | 2 | 3 -> write ()
+    | 4 | 5 | 6 | 7 -> sync ()
+    | 8 -> export ()
+    | 9 -> deliver ()
+    | _ -> gather ()
   done;
   print_endline (String.concat "; " (List.rev !steps))
 

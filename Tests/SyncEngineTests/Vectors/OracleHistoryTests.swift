@@ -53,7 +53,7 @@ import Testing
             }
             try expect(stores, sample.outcome, sample.name, Self.withoutVersions)
         }
-        #expect(forgotten > 10)
+        #expect(forgotten > 10, "hardly any deletion was forgotten")
     }
 
     /// What a line says without lives and stamps; nil for a row that does not exist.
