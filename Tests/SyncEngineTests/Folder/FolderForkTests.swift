@@ -78,9 +78,9 @@ import Testing
         for replica in [other, a, copy] { #expect(try sync(replica).remarks.isEmpty) }
     }
 
-    /// What a replica says in the folder that it can't take in.
-    private func untaken(by replica: TestReplica) throws -> Set<String> {
-        try FolderHead.read(FolderPaths(replica.replica()).file(FolderPaths.headName), folder.transport).untaken
+    /// What a replica says of itself in the folder.
+    private func head(of replica: TestReplica) throws -> FolderHead {
+        try FolderHead.read(FolderPaths(replica.replica()).file(FolderPaths.headName), folder.transport)
     }
 
     /// A bundle from before a file was copied says the same to both, and is not one of those that nobody can build on.
@@ -103,7 +103,9 @@ import Testing
         try #require(bundles.count == 2)
         try other.insert(30, "of the other")
         try sync(other)
-        #expect(try untaken(by: other) == ["\(identity)/\(bundles[1])"])
+        #expect(try head(of: other).untaken == ["\(identity)/\(bundles[1])"])
+        // What it writes builds on the other one.
+        #expect(try head(of: other).bundles.last?.base["\(identity)"] == 1)
     }
 
     /// Two replicas know one number of a third one, which means something else to each, and both tell it. The one with the
@@ -156,6 +158,11 @@ import Testing
             place, folder.transport, store: #require(former.store), now: stores.clock.environment.milliseconds())
         try copy.insert(20, "row 20")
         #expect(try sync(copy).renewedReplica == first.replica())
+        let sql = """
+            SELECT p.rid FROM note AS n JOIN _sync_row AS r ON r.pk = n.id JOIN _sync_replica AS p ON p.sid = r.sid
+            WHERE n.title = 'row 20'
+            """
+        #expect(try copy.value(sql, as: Data.self) == copy.replica().data)
         for replica in [other, first] { try sync(replica) }
         #expect(try other.titles() == ["row 10", "row 11", "row 12", "row 20"])
         try expectEqual([first, copy, other])
