@@ -5,7 +5,7 @@ import Testing
 
 /// Simulated stores that meet in a channel of a relay, which lies.
 @Suite struct RelayMeetingTests {
-    @Test(arguments: Campaign.seeds(8, nightly: 500))
+    @Test(arguments: Campaign.seeds(4, nightly: 500))
     func whatUsersWroteIsThereWhateverTheRelayDoes(seed: UInt64) throws {
         DerivedKeys.remember()
         var simulation = Simulation(seed: seed, features: [.mailbox], stepCount: 40)
