@@ -9,7 +9,9 @@ import SyncEngine
 func measurePushes(_ folder: StoreFolder, _ options: Options) throws -> [Comparison] {
     let count = options.rowCount(.push)
     let tables = [
-        PushedTable(name: "trip", columnCount: 20, sql: Trip.createTable) { try Trip.insert(count, into: $0) },
+        PushedTable(name: "trip", columnCount: 20, sql: Trip.createTable) {
+            try Trip.insert(count, into: $0)
+        },
         PushedTable(
             name: "note", columnCount: 4,
             sql: "CREATE TABLE note (id BLOB PRIMARY KEY NOT NULL, title TEXT, stars INTEGER, price REAL)"
@@ -42,7 +44,9 @@ private struct PushedTable {
     let fill: (Database) throws -> Void
 
     /// Two new stores: one has rows, and the other knows nothing of them.
-    private func stores(_ folder: StoreFolder) throws -> (source: Synchronizer, sourcePath: String, target: String) {
+    private func stores(_ folder: StoreFolder) throws -> (
+        source: Synchronizer, sourcePath: String, target: String
+    ) {
         let paths = [folder.newPath("source.db"), folder.newPath("target.db")]
         let queue = try DatabaseQueue(path: paths[0], configuration: Self.configuration)
         try queue.write { try $0.execute(sql: sql) }

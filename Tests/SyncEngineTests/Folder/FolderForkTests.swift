@@ -155,7 +155,8 @@ import Testing
         var former = try JSONDecoder().decode(
             FolderHead.self, from: JSONSerialization.data(withJSONObject: members))
         try former.write(
-            place, folder.transport, store: #require(former.store), now: stores.clock.environment.milliseconds())
+            place, folder.transport, store: #require(former.store),
+            now: stores.clock.environment.milliseconds())
         try copy.insert(20, "row 20")
         #expect(try sync(copy).renewedReplica == first.replica())
         let sql = """

@@ -21,12 +21,15 @@ import Testing
     }
 
     /// A share of the histories, with the steps and what the model shows after them.
-    private static func samples(_ share: Int) throws -> [(name: String, steps: [[String]], outcome: [String])] {
+    private static func samples(_ share: Int) throws -> [(name: String, steps: [[String]], outcome: [String])]
+    {
         let histories = try lines("samples.txt")
         let outcomes = try lines("sample-outcomes.txt").split(separator: "end").map(Array.init)
         try #require(histories.count == outcomes.count && histories.count >= 400)
         return Campaign.every(share, of: histories.indices).map { index in
-            let steps = histories[index].split(separator: ";").map { $0.split(separator: " ").map(String.init) }
+            let steps = histories[index].split(separator: ";").map {
+                $0.split(separator: " ").map(String.init)
+            }
             return ("history \(index + 1): \(histories[index])", steps, outcomes[index])
         }
     }
