@@ -5,7 +5,7 @@ import Testing
 
 /// Honest replicas go on whatever a device says that one of them admitted.
 @Suite struct HostileDeviceTests {
-    @Test(arguments: Campaign.seeds(20, nightly: 1000))
+    @Test(arguments: Campaign.seeds(16, nightly: 1000))
     func honestReplicasGoOnWhateverADeviceSays(seed: UInt64) throws {
         let result = try Simulation(seed: seed, features: [.hostileDevice], stepCount: 14).run()
         #expect(result.violation == nil, "\(result)")

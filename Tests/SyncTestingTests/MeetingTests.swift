@@ -9,7 +9,7 @@ import Testing
 @Suite struct MeetingTests {
     init() { DerivedKeys.remember() }
 
-    @Test(arguments: Campaign.seeds(6, nightly: 1000))
+    @Test(arguments: Campaign.seeds(5, nightly: 1000))
     func whatUsersWroteIsThereWhateverTheMailboxDoes(seed: UInt64) throws {
         let result = try Simulation(seed: seed, features: [.mailbox], stepCount: 40).run()
         #expect(result.violation == nil, "\(result)")

@@ -5,7 +5,7 @@ import Testing
 
 /// Scopes beside all other faults, held to what users see.
 @Suite struct WitnessedTests {
-    @Test(arguments: Campaign.seeds(20, nightly: 2000))
+    @Test(arguments: Campaign.seeds(16, nightly: 2000))
     func whatUsersWroteIsThereWhateverHappens(seed: UInt64) throws {
         let result = try Simulation(seed: seed, features: [.witnessed], stepCount: 40).run()
         #expect(result.violation == nil, "\(result)")

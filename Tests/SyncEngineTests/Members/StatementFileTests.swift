@@ -99,7 +99,11 @@ import Testing
 
     @Test func aFileOfMoreStatementsThanThereMayBeIsRefused() throws {
         let statement = try #require(try strange(1).first)
-        let file = try leave(1) { writer in for _ in 0...10_000 { try write(framed(statement), writer) } }
+        // Those that can't be read count, too.
+        let file = try leave(1) { writer in
+            try write(framed(statement), writer)
+            try write([UInt8](repeating: 0, count: 4 * 10_000), writer)
+        }
         let report = try club.sync(club.anna)
         #expect(report.remarks.contains { $0.contains(file) && $0.contains("too many") })
         try expectHealthy()

@@ -77,11 +77,14 @@ final class FolderVectorStory {
         )
     }
 
-    private func seal(_ data: Data, _ kind: SealedFileKind, _ transport: MailboxTransport) throws -> String {
+    private func seal(
+        _ data: Data, _ kind: SealedFileKind, _ transport: MailboxTransport,
+        padding: SealedFilePadding = .none
+    ) throws -> String {
         let path = folder.path("file")
         let writer = try SealedFileWriter(
             path: path, kind: kind, lock: transport.lock(store),
-            now: Date(timeIntervalSince1970: 1_700_000_000))
+            now: Date(timeIntervalSince1970: 1_700_000_000), padding: padding)
         try data.withUnsafeBytes { try writer.write($0) }
         try writer.finish()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -90,7 +93,7 @@ final class FolderVectorStory {
 
     private func vector(
         _ name: String, _ outcome: String, _ head: FolderHead? = nil, by device: String? = "phone",
-        claiming claimed: String? = nil, state: String? = "a line",
+        claiming claimed: String? = nil, state: String? = "a line", padding: SealedFilePadding = .none,
         changed change: (Data, String) -> Data = { content, signature in
             signature.isEmpty ? content : content + Data(("\n" + signature).utf8)
         }
@@ -101,7 +104,8 @@ final class FolderVectorStory {
         let isReadable = outcome != "invalid" && outcome != "newerFormat"
         return FolderVectors.Head(
             name: name, replica: replica.description, state: state,
-            file: try seal(change(content, signature), FolderHead.kind, state == nil ? plain : sealed),
+            file: try seal(
+                change(content, signature), FolderHead.kind, state == nil ? plain : sealed, padding: padding),
             outcome: outcome, generation: isReadable ? head.generation : nil,
             vector: isReadable ? head.vector : nil, bundles: isReadable ? head.bundles.map(\.name) : nil,
             device: isReadable
@@ -119,7 +123,11 @@ final class FolderVectorStory {
         }
         return [
             try vector("without members", "taken", head(isMembers: false), by: nil, state: nil),
+            try vector(
+                "without members, padded", "taken", head(isMembers: false), by: nil, state: nil,
+                padding: .padme),
             try vector("signed", "taken"),
+            try vector("signed, padded", "taken", padding: .padme),
             try vector("not signed", "unsigned", by: nil),
             try vector("by another device", "otherDevice", by: "ada"),
             try vector("by a device that was not added", "deviceUnknown", by: "puppet"),

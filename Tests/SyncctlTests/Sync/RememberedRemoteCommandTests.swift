@@ -54,6 +54,44 @@ import Testing
         #expect(rest.output.contains("dir:") && rest.output.contains("pushed 1 row"))
     }
 
+    /// The sizes of the bundles in the folder, without what is before their content.
+    private func bundleSizes() throws -> Set<Int> {
+        let files =
+            FileManager.default.enumerator(atPath: place.path("shared"))?.allObjects as? [String] ?? []
+        return Set(
+            try files.filter { $0.hasSuffix(".bundle") }.map {
+                try Data(contentsOf: URL(fileURLWithPath: place.path("shared/" + $0))).count
+            })
+    }
+
+    @Test func whatAStoreWritesIsPaddedFromThenOn() throws {
+        let folder = ["--remote", "dir:" + place.path("shared"), "--cost", "14"]
+        try place.succeed(["sync", place.path("a.db"), "--create", "--padding", "padme"] + folder + both)
+        for row in 40..<43 {
+            try insert("a.db", "a", row..<row + 1)
+            try place.succeed(["sync", place.path("a.db")] + folder + both)
+        }
+        // Three edits and one of everything, which is longer by less than a step.
+        let padded = try bundleSizes()
+        #expect(padded.allSatisfy { ($0 - padded.min()!) % 256 == 0 } && padded.count <= 2)
+        try place.succeed(["sync", place.path("b.db")] + folder + both)
+        #expect(try place.rows("b.db", "b").count == place.rows("a.db", "a").count)
+
+        try insert("a.db", "a", 50..<51)
+        try place.succeed(["sync", place.path("a.db"), "--padding", "none"] + folder + both)
+        let all = try bundleSizes()
+        #expect(all.count == padded.count + 1 && all.min()! < padded.min()!)
+    }
+
+    @Test func paddingGoesWithAPlaceOfFiles() throws {
+        for words in [
+            ["--remote", place.path("b.db"), "--padding", "padme"], ["--padding", "much"],
+            ["--remote", "dir:" + place.path("shared"), "--padding", "padme", "--dry-run"],
+        ] {
+            #expect(try place.run(["sync", place.path("a.db")] + words + both).status == 64)
+        }
+    }
+
     @Test func aDryRunCountsAndWritesNothing() throws {
         try insert("a.db", "a", 10..<12)
         let words = ["sync", place.path("a.db"), "--remote", place.path("b.db")] + both

@@ -8,6 +8,8 @@ import Foundation
 struct ArchiveHeader: Equatable {
     static let magic = Array("CSARCHIV".utf8)
     static let version: UInt16 = 1
+    /// The version of a file whose content ends with padding. A database has none.
+    static let paddedVersion: UInt16 = 2
     static let macByteCount = 32
     static let nonceByteCount = 16
     /// More than any header of this version takes.
@@ -25,11 +27,14 @@ struct ArchiveHeader: Equatable {
     /// The salt of the key of the chunks.
     let payloadNonce: [UInt8]
 
+    /// Whether padding follows the content.
+    var isPadded = false
+
     /// The bytes before the MAC.
     private var bytes: [UInt8] {
         var writer = KeyringWriter()
         writer.append(Self.magic)
-        writer.append(Self.version)
+        writer.append(isPadded ? Self.paddedVersion : Self.version)
         content.append(to: &writer)
         writer.append(createdMilliseconds)
         writer.append(stanza.encoded)
@@ -57,17 +62,18 @@ struct ArchiveHeader: Equatable {
         }
         _ = try reader.take(magic.count)
         let version = try reader.takeUInt16()
-        guard version == Self.version else {
-            throw StoreError(
-                .formatTooNew, "the archive has format \(version); this program knows \(Self.version)",
-                path: path, needsNewerLibrary: true)
-        }
+        let tooNew = StoreError(
+            .formatTooNew, "the archive has format \(version); this program knows \(Self.version)",
+            path: path, needsNewerLibrary: true)
+        guard version == Self.version || version == Self.paddedVersion else { throw tooNew }
         let content = try ArchiveContent(from: &reader)
+        let isPadded = version == Self.paddedVersion
+        if isPadded, case .database = content { throw tooNew }
         let created = Int64(bitPattern: try reader.takeUInt64())
         let stanza = try ArchiveStanza(from: &reader)
         let header = ArchiveHeader(
             stanza: stanza, content: content, createdMilliseconds: created,
-            payloadNonce: try reader.take(nonceByteCount))
+            payloadNonce: try reader.take(nonceByteCount), isPadded: isPadded)
         _ = try reader.take(macByteCount)
         return (header, bytes.count - reader.remainingByteCount)
     }

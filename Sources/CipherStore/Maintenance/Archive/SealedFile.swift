@@ -23,7 +23,10 @@ public final class SealedFileWriter {
     private let file: FileReplacement?
     private let output: (Data) throws -> Void
     private var cipher: ArchiveChunkCipher?
+    private let padding: SealedFilePadding
     private var buffer = Data()
+    /// The bytes of what the file holds.
+    private var contentByteCount = 0
     private var isOpen = true
 
     /// The bytes that were written so far, encrypted.
@@ -36,10 +39,14 @@ public final class SealedFileWriter {
     ///     - kind: What it holds.
     ///     - lock: Who can open it; nil writes the bytes as they are, **not encrypted**.
     ///     - now: What the file says about when it was made.
+    ///     - padding: What is added so that the size says less. A file that is not encrypted has none.
     /// - throws: A ``StoreError``: `cannotWrite`, `full`.
-    public init(path: String, kind: SealedFileKind, lock: ArchiveLock?, now: Date) throws {
+    public init(
+        path: String, kind: SealedFileKind, lock: ArchiveLock?, now: Date, padding: SealedFilePadding = .none
+    ) throws {
         let file = try FileReplacement(destination: path, purpose: "sealed")
         self.file = file
+        self.padding = padding
         do {
             let descriptor = try OutputDescriptor(file.temporary, for: path)
             output = descriptor.write
@@ -57,13 +64,16 @@ public final class SealedFileWriter {
     ///     - kind: What it holds.
     ///     - lock: Who can open it; nil writes the bytes as they are, **not encrypted**.
     ///     - now: What the file says about when it was made.
+    ///     - padding: What is added so that the size says less. A file that is not encrypted has none.
     ///     - output: Takes the bytes, in their order. After ``end()`` it has all of them.
     /// - throws: What `output` throws.
     package init(
-        kind: SealedFileKind, lock: ArchiveLock?, now: Date, output: @escaping (Data) throws -> Void
+        kind: SealedFileKind, lock: ArchiveLock?, now: Date, padding: SealedFilePadding = .none,
+        output: @escaping (Data) throws -> Void
     ) throws {
         file = nil
         self.output = output
+        self.padding = padding
         try begin(kind, lock, now)
     }
 
@@ -73,7 +83,7 @@ public final class SealedFileWriter {
         let header = ArchiveHeader(
             stanza: try .lock(fileKey, for: lock), content: .stream(kind),
             createdMilliseconds: Int64(now.timeIntervalSince1970 * 1000),
-            payloadNonce: SlotKey.randomBytes(ArchiveHeader.nonceByteCount))
+            payloadNonce: SlotKey.randomBytes(ArchiveHeader.nonceByteCount), isPadded: padding != .none)
         cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
         try emit(Data(header.encoded(fileKey: fileKey)))
     }
@@ -90,7 +100,12 @@ public final class SealedFileWriter {
     /// - throws: A ``StoreError``: `cannotWrite`, `full`.
     public func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard cipher != nil else { return try emit(Data(bytes)) }
+        contentByteCount += bytes.count
         buffer.append(contentsOf: bytes)
+        try sealFullChunks()
+    }
+
+    private func sealFullChunks() throws {
         // A chunk is sealed when something comes after it, because the last one is marked.
         var start = buffer.startIndex
         while buffer.endIndex - start > ArchiveChunkCipher.chunkByteCount {
@@ -126,174 +141,27 @@ public final class SealedFileWriter {
     package func end() throws {
         precondition(isOpen, "a sealed file is finished once")
         isOpen = false
+        if cipher != nil { try pad() }
         if let sealed = try cipher?.seal(buffer, isLast: true) { try emit(sealed) }
         buffer = Data()
+    }
+
+    /// Writes the padding: a byte that ends the content, and zeros.
+    private func pad() throws {
+        guard var missing = padding.paddingByteCount(for: contentByteCount) else { return }
+        buffer.append(SealedFilePadding.mark)
+        missing -= 1
+        while missing > 0 {
+            let count = min(missing, ArchiveChunkCipher.chunkByteCount)
+            buffer.append(Data(count: count))
+            missing -= count
+            try sealFullChunks()
+        }
     }
 
     /// Leaves no file.
     public func discard() {
         if isOpen { file?.discard() }
         isOpen = false
-    }
-}
-
-/// Reads a file that ``SealedFileWriter`` wrote, piece by piece.
-///
-/// Each piece is authentic when it is handed out; that none is missing at the end is known when
-/// ``next()`` returns nil. Whoever acts on pieces before must be able to undo it.
-public final class SealedFileReader {
-    /// When the file was made, in milliseconds since 1970; nil for one that is not encrypted.
-    public let createdMilliseconds: Int64?
-    /// The size of the file.
-    public let byteCount: Int
-    /// How much of the file was read.
-    public private(set) var completedByteCount: Int
-
-    private let path: String
-    private let source: any ByteSource
-    private var cipher: ArchiveChunkCipher?
-    /// The cipher and the place of the first piece.
-    private let start: (cipher: ArchiveChunkCipher?, byteCount: Int)
-
-    /// Whether a file says that it is a sealed one. This reads its first bytes.
-    ///
-    /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`.
-    public static func isSealed(_ path: String) throws -> Bool {
-        let start = try PlainFile.open(path).read(upToCount: ArchiveHeader.magic.count)
-        return start.map { Array($0) } == ArchiveHeader.magic
-    }
-
-    /// The same of a file that is open at its start, and stays there.
-    package static func isSealed(_ source: any ByteSource) throws -> Bool {
-        Array(try source.peek(upToCount: ArchiveHeader.magic.count)) == ArchiveHeader.magic
-    }
-
-    /// What a sealed file says that it holds; nil for an archive. Nothing of that is authentic yet.
-    ///
-    /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`, `archiveDamaged`, `formatTooNew`.
-    package static func kind(of path: String) throws -> SealedFileKind? {
-        let start = try PlainFile.open(path).read(upToCount: ArchiveHeader.byteCountMax)
-        guard case .stream(let kind) = try ArchiveHeader.parse([UInt8](start ?? Data()), path: path).0.content
-        else { return nil }
-        return kind
-    }
-
-    /// Opens a file.
-    ///
-    /// - parameters:
-    ///     - path: The file.
-    ///     - kind: What it must hold.
-    ///     - secret: What opens it; nil reads a file that is not encrypted.
-    ///     - limit: The most that is paid for trying a passphrase.
-    /// - throws: A ``StoreError``: `missing`, `empty`, `cannotRead`, `wrongPassphrase`, `archiveDamaged`,
-    ///   `formatTooNew`, `encryptionMismatch`, `costOutOfRange`.
-    public convenience init(
-        path: String, kind: SealedFileKind, opening secret: ArchiveSecret?,
-        limit: ScryptCost = .defaultLimit
-    ) throws {
-        try self.init(
-            FileSource(PlainFile.open(path)), path: path, kind: kind, opening: secret, limit: limit)
-    }
-
-    /// Reads a file whose bytes come from elsewhere.
-    ///
-    /// - parameters:
-    ///     - source: The file, open at its start.
-    ///     - path: How errors name it.
-    /// - throws: As ``init(path:kind:opening:limit:)``; what the source throws.
-    package init(
-        _ source: any ByteSource, path: String, kind: SealedFileKind, opening secret: ArchiveSecret?,
-        limit: ScryptCost = .defaultLimit
-    ) throws {
-        self.path = path
-        self.source = source
-        byteCount = source.byteCount
-        guard let secret else {
-            createdMilliseconds = nil
-            completedByteCount = 0
-            start = (nil, 0)
-            return
-        }
-        let head = [UInt8](try source.peek(upToCount: ArchiveHeader.byteCountMax))
-        guard head.starts(with: ArchiveHeader.magic) else {
-            throw StoreError(.archiveDamaged, "the file is not an encrypted one of this program", path: path)
-        }
-        let (header, count) = try ArchiveHeader.parse(head, path: path)
-        guard header.content == .stream(kind) else {
-            throw StoreError(
-                .archiveDamaged, "the file holds something else than what was asked for", path: path)
-        }
-        let fileKey = try header.stanza.unlock(with: secret, limit: limit, path: path)
-        try ArchiveHeader.verify(Array(head.prefix(count)), fileKey: fileKey, path: path)
-        cipher = ArchiveChunkCipher(fileKey: fileKey, nonce: header.payloadNonce)
-        createdMilliseconds = header.createdMilliseconds
-        completedByteCount = count
-        start = (cipher, count)
-        _ = try source.read(upToCount: count)
-    }
-
-    /// Begins again with the first piece. Its key is known, so that costs no derivation.
-    ///
-    /// - throws: A ``StoreError`` of code `cannotRead`.
-    package func rewind() throws {
-        do {
-            try source.rewind()
-            _ = try source.read(upToCount: start.byteCount)
-        } catch {
-            throw StoreError(.cannotRead, "cannot read it from the start", path: path)
-        }
-        (cipher, completedByteCount, hasEnded) = (start.cipher, start.byteCount, false)
-    }
-
-    /// Reads the next piece; nil after the last one.
-    ///
-    /// - throws: A ``StoreError``: `archiveDamaged` when a piece was changed, or the file was cut off; `cannotRead`.
-    public func next() throws -> Data? {
-        let remaining = byteCount - completedByteCount
-        guard remaining > 0 else {
-            guard cipher == nil || hasEnded else { throw damaged }
-            return nil
-        }
-        let size = cipher == nil ? ArchiveChunkCipher.chunkByteCount : ArchiveChunkCipher.sealedChunkByteCount
-        let count = min(remaining, size)
-        let read = try source.read(upToCount: count)
-        guard read.count == count else { throw damaged }
-        guard cipher != nil else {
-            completedByteCount += count
-            return read
-        }
-        let isLast = remaining == count
-        guard let chunk = try cipher?.open(read, isLast: isLast) else { throw damaged }
-        completedByteCount += count
-        hasEnded = isLast
-        return chunk
-    }
-
-    private var hasEnded = false
-
-    private var damaged: StoreError {
-        StoreError(
-            .archiveDamaged,
-            "the file is damaged or not complete at byte \(completedByteCount); use another copy of it",
-            path: path)
-    }
-}
-
-/// Opens regular files only: a pipe or a device could block for ever.
-private enum PlainFile {
-    static func open(_ path: String) throws -> FileHandle {
-        let attributes = try? FileManager.default.attributesOfItem(
-            atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path)
-        guard let attributes else { throw StoreError(.missing, "there is no such file", path: path) }
-        guard attributes[.type] as? FileAttributeType == .typeRegular else {
-            throw StoreError(.cannotRead, "not a regular file", path: path)
-        }
-        guard (attributes[.size] as? NSNumber)?.intValue != 0 else {
-            throw StoreError(.empty, "the file is empty", path: path)
-        }
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw StoreError(.cannotRead, "cannot open: \(StoreError.systemText)", path: path)
-        }
-        return handle
     }
 }

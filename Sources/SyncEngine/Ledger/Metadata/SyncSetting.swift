@@ -33,6 +33,21 @@ package enum SyncSetting {
         try db.execute(sql: "UPDATE _sync_setting SET value = ? WHERE name = ?", arguments: [value, name])
     }
 
+    // MARK: Files in folders, buckets and relays
+
+    private static let paddingName = "padding"
+    private static let padme = "padme"
+
+    /// How the files that the store writes there are padded. A word of a later version counts as none.
+    static func padding(_ db: Database) throws -> SealedFilePadding {
+        try text(db, paddingName) == padme ? .padme : .none
+    }
+
+    /// Sets it.
+    static func setPadding(_ db: Database, _ padding: SealedFilePadding) throws {
+        try set(db, paddingName, padding == .padme ? padme : nil)
+    }
+
     // MARK: Settings of a kind
 
     /// The settings whose names begin with a word, and go on with what tells them apart, which is returned.

@@ -33,11 +33,11 @@ extension FolderHead {
         } catch let error as StoreError where error.code == .wrongPassphrase {
             throw Closed(error: error, salt: salt)
         }
-        guard reader.byteCount <= byteCountMax else {
-            throw SyncError(.invalidBundle, "\(path): longer than \(byteCountMax) bytes")
-        }
+        let tooLong = SyncError(.invalidBundle, "\(path): longer than \(byteCountMax) bytes")
+        guard reader.byteCount <= byteCountMax + byteCountMax / 8 else { throw tooLong }
         var data = Data()
         while let piece = try reader.next() { data.append(piece) }
+        guard data.count <= byteCountMax else { throw tooLong }
         return try decode(data, path, createdMilliseconds: reader.createdMilliseconds ?? 0, salt)
     }
 
@@ -96,7 +96,7 @@ extension FolderHead {
         _ = try folder.place.write(file, replacing: true) { sink in
             let file = try SealedFileWriter(
                 kind: Self.kind, lock: folder.lock(store),
-                now: Date(timeIntervalSince1970: Double(now) / 1000), output: sink)
+                now: Date(timeIntervalSince1970: Double(now) / 1000), padding: folder.padding, output: sink)
             try content.withUnsafeBytes { try file.write($0) }
             try file.end()
         }

@@ -129,7 +129,7 @@ extension FolderSession {
             digest = members.map { _ in DigestingSink(sink) }
             let file = try SealedFileWriter(
                 kind: BundleFile.kind, lock: folder.lock(greeting.store), now: now,
-                output: digest?.write ?? sink)
+                padding: folder.padding, output: digest?.write ?? sink)
             let compressor = try FrameCompressor()
             let summary = try peer.send(since: base, progress: rows) { frame in
                 try environment.cancellation?.check()

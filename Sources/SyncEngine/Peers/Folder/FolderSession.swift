@@ -49,6 +49,7 @@ struct FolderSession {
         try meetMembers(replicas)
         let contents = try FolderContents(folder, store: peer.store(), replicas: replicas, members: members)
         var greeting = try peer.greet()
+        folder.padding = try peer.database.read { try SyncSetting.padding($0) }
         guard
             try greeting.facts.parts.allSatisfy({ greeting.vector.covers($0.target) })
                 && peer.exchangesAllTables(with: folder.name) && greeting.facts.partials.isEmpty

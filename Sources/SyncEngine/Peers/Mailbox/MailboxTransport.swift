@@ -34,6 +34,9 @@ public struct MailboxTransport: Sendable {
     /// an edit with `n` files, and not with `n` times `n`. More than a day counts as a day.
     public var acknowledgementSeconds = 0.0
 
+    /// What is added to the files of a synchronization: what the store remembers.
+    var padding = SealedFilePadding.none
+
     private var passphrase: SharedPassphrase
     /// The epoch in which files are written, in a store with members.
     private var epoch: StatementID?

@@ -20,4 +20,28 @@ extension Synchronizer {
                 .run(direction)
         }
     }
+
+    /// How the files are padded that this store writes into folders, buckets and relays.
+    ///
+    /// - throws: ``SyncError``, `DatabaseError`.
+    public func filePadding() throws -> SealedFilePadding {
+        try upgradeIfNeeded()
+        return try database.read { try SyncSetting.padding($0) }
+    }
+
+    /// Sets how the files are padded that this store writes into folders, buckets and relays from now on.
+    ///
+    /// Whoever keeps the files sees their sizes, and that of a small change says how much somebody typed. With
+    /// `SealedFilePadding.padme` the sizes say little; a file gets at most 256 bytes, or a sixteenth, longer. Snapshots have the size of the
+    /// store. All replicas read files with padding, whatever they write themselves; versions without this method do not.
+    ///
+    /// ```swift
+    /// try synchronizer.setFilePadding(.padme)
+    /// ```
+    ///
+    /// - throws: ``SyncError``, `DatabaseError`.
+    public func setFilePadding(_ padding: SealedFilePadding) throws {
+        try upgradeIfNeeded()
+        try database.write { try SyncSetting.setPadding($0, padding) }
+    }
 }

@@ -8,7 +8,7 @@ struct Exchange {
     let options: StoreOptions
     let remote: RemoteOptions
     let global: GlobalOptions
-    var addsSnapshot = false
+    var placeOptions = PlaceOptions()
     /// Whether tables that are missing here are made.
     var makesTables = false
     /// How often, and with whom; nil for one exchange with the remote that is named.
@@ -135,7 +135,7 @@ struct Exchange {
             }
             return try FolderExchange(
                 direction: direction, options: options, remote: remote, chosen: chosen, place: place,
-                addsSnapshot: addsSnapshot, isLabelled: isOfAll
+                placeOptions: placeOptions, isLabelled: isOfAll
             ).prepare(store)
         case .file(let path): return try prepare(file: path, chosen, store)
         case .ssh, .server: return try prepare(network: chosen, store)
@@ -146,6 +146,7 @@ struct Exchange {
         file path: String, _ chosen: ChosenRemote, _ store: ExchangedStore
     ) throws -> PreparedExchange {
         let context = store.context
+        try placeOptions.refuse()
         try StoreFileCheck.requireReplica(path, of: options.store)
         let other = try context.secondSecret(
             remote, for: path, own: store.secret(), isOwnAsked: context.asks(options))
@@ -158,7 +159,7 @@ struct Exchange {
 
     private func prepare(network chosen: ChosenRemote, _ store: ExchangedStore) throws -> PreparedExchange {
         let context = store.context
-        if addsSnapshot { throw Failure.usage("--snapshot goes with a folder, a bucket or a relay") }
+        try placeOptions.refuse()
         var request = RemoteRequest(
             store: options, isNamed: chosen.isNamed, command: remote.remoteCommand,
             hasPassphrase: remote.isPassphraseGiven && !isOfAll,

@@ -54,7 +54,7 @@ struct FolderExchange {
     let remote: RemoteOptions
     let chosen: ChosenRemote
     let place: SharedPlace
-    let addsSnapshot: Bool
+    let placeOptions: PlaceOptions
     /// Whether the line says which remote it is of.
     let isLabelled: Bool
 
@@ -123,8 +123,9 @@ struct FolderExchange {
         let (transport, start) = (opened.transport, ContinuousClock.now)
         let earlier = opened.requestCount?() ?? 0
         defer { conclude(opened, context) }
+        try placeOptions.remember(synchronizer)
         let report = try explaining { try exchange(synchronizer, transport, context) }
-        if addsSnapshot {
+        if placeOptions.snapshot {
             let progress = PageProgress(context)
             try synchronizer.publishSnapshot(in: transport, progress: progress.update)
             progress.finish()
@@ -190,7 +191,7 @@ struct FolderExchange {
 
     private func text(_ report: FolderReport) -> String {
         let text = ExchangeText(direction: direction, pulled: report.pulled, pushed: report.pushed)
-        return (text.parts + (addsSnapshot ? ["snapshot added"] : [])).joined(separator: ", ")
+        return (text.parts + (placeOptions.snapshot ? ["snapshot added"] : [])).joined(separator: ", ")
     }
 
     private func remarks(_ report: FolderReport, _ context: CommandContext) throws -> ExitStatus {

@@ -148,6 +148,9 @@ struct SyncCommand: ParsableCommand {
             name a command; they are no arguments, and are not remembered. How it is reached is: endpoint, region, \
             profile. The bucket has to exist.
 
+            The names and sizes of files can be seen by whoever keeps them. --padding padme adds up to 256 bytes, \
+            or 6 %, so that the sizes say little; that is for this store, from then on.
+
             A relay does the same for stores that were shared through it: syncctl share. The store has its key, so \
             that it needs no passphrase, and its name is relay unless another one was given.
 
@@ -188,27 +191,24 @@ struct SyncCommand: ParsableCommand {
     @Flag(help: "Make the tables that are missing here as the remote has them, and track them.")
     var createTables = false
 
-    @Flag(help: "Put a snapshot into the folder, bucket or relay, from which new replicas can begin.")
-    var snapshot = false
+    @OptionGroup var place: PlaceOptions
 
     @OptionGroup var global: GlobalOptions
 
     func validate() throws {
-        let named = RemoteArgument(remote.given)
-        // A word may be the name of a relay, which the store knows.
-        let mayBeRelay = if case .server = named { remote.given != nil } else { false }
-        if snapshot && !mayBeRelay && SharedPlace(named) == nil {
-            throw ValidationError("--snapshot goes with a folder or a bucket: --remote dir:<folder>")
-        }
+        try place.validate(with: remote.given)
         try repetition.validate(with: remote)
         if createTables && repetition.dryRun {
             throw ValidationError("--dry-run exchanges nothing, so it excludes --create-tables")
+        }
+        if place.padding != nil && repetition.dryRun {
+            throw ValidationError("--dry-run changes nothing, so it excludes --padding")
         }
     }
 
     func run() throws {
         try Exchange(
-            direction: .both, options: options, remote: remote, global: global, addsSnapshot: snapshot,
+            direction: .both, options: options, remote: remote, global: global, placeOptions: place,
             makesTables: createTables, repetition: repetition
         ).run()
     }

@@ -193,7 +193,8 @@ struct FolderStatements {
         let path = paths.file(StatementFile.name(peer.environment.identifier()))
         let now = Date(timeIntervalSince1970: Double(peer.environment.milliseconds()) / 1000)
         let byteCount = try place.place.write(path, replacing: false) { sink in
-            try StatementFile.write(missing, lock: folder.lock(record.state.store), now: now, to: sink)
+            try StatementFile.write(
+                missing, lock: folder.lock(record.state.store), now: now, padding: place.padding, to: sink)
         }
         // Should the file not get there, no listing has it, and this counts for nothing.
         let entry = StatementFiles.Entry(

@@ -6,9 +6,9 @@ import SyncWire
 /// A file of a mailbox that holds statements about members: each after its length, 4 bytes, the least significant first.
 enum StatementFile {
     static let kind = SealedFileKind(rawValue: 3)
-    /// More than all statements of a database take.
+    /// More than all statements of a database take, and padding.
     static let byteCountMax =
-        MembershipLimits.totalByteCountMax + MembershipLimits.statementCountMax * 4 + (1 << 20)
+        (MembershipLimits.totalByteCountMax + MembershipLimits.statementCountMax * 4) / 8 * 9 + (1 << 20)
     private static let suffix = ".statements"
 
     /// A name that was never used before: such files never change.
@@ -21,10 +21,10 @@ enum StatementFile {
 
     /// Writes statements.
     static func write(
-        _ statements: [SignedStatement], lock: ArchiveLock, now: Date,
+        _ statements: [SignedStatement], lock: ArchiveLock, now: Date, padding: SealedFilePadding = .none,
         to sink: @escaping (Data) throws -> Void
     ) throws {
-        let file = try SealedFileWriter(kind: kind, lock: lock, now: now, output: sink)
+        let file = try SealedFileWriter(kind: kind, lock: lock, now: now, padding: padding, output: sink)
         for statement in statements {
             let length = withUnsafeBytes(of: UInt32(statement.bytes.count).littleEndian) { Array($0) }
             try (length + statement.bytes).withUnsafeBytes { try file.write($0) }
