@@ -74,7 +74,8 @@ import Testing
         // Three edits and one of everything, which is longer by less than a step.
         let padded = try bundleSizes()
         #expect(padded.allSatisfy { ($0 - padded.min()!) % 256 == 0 } && padded.count <= 2)
-        try place.succeed(["sync", place.path("b.db")] + folder + both)
+        let other = ["--passphrase-file", place.secret("b"), "--remote-passphrase-file", place.secret("b")]
+        try place.succeed(["sync", place.path("b.db")] + folder + other)
         #expect(try place.rows("b.db", "b").count == place.rows("a.db", "a").count)
 
         try insert("a.db", "a", 50..<51)
