@@ -70,6 +70,37 @@ import Testing
         #expect(await $open.values.waits(for: ["Tea", "Toast"]))
     }
 
+    /// Somebody pulls to refresh, and chooses another filter before that has come.
+    @Test func aReloadOfAFormerRequestChangesNothing() async throws {
+        try database.add("Tea")
+        let gate = Gate()
+        let property = FetchAll(GatedTitles(gate: gate), database: database)
+        #expect(property.wrappedValue == ["Milk", "Tea"])
+        gate.close()
+        let reload = Task { try await property.load() }
+        await gate.isReached()
+        try await property.load(OpenTitles(prefix: "T"), database: database)
+        gate.open()
+        try await reload.value
+        #expect(property.wrappedValue == ["Tea"])
+        #expect(!property.projectedValue.isLoading && property.projectedValue.loadError == nil)
+    }
+
+    /// What was read before a commit comes after what the observation has brought of it.
+    @Test func aReloadThatIsLateChangesNothing() async throws {
+        let gate = Gate()
+        let property = FetchAll(GatedTitles(gate: gate), database: database)
+        gate.close(after: true)
+        let reload = Task { try await property.load() }
+        await gate.isReached()
+        gate.letOthersPass()
+        try database.add("Tea")
+        #expect(await property.projectedValue.values.waits(for: ["Milk", "Tea"]))
+        gate.open()
+        try await reload.value
+        #expect(property.wrappedValue == ["Milk", "Tea"])
+    }
+
     @Test func aCancelledSubscriptionKeepsTheLastValue() async throws {
         @FetchAll var open: [String]
         let subscription = try await $open.load(OpenTitles(), database: database)

@@ -14,6 +14,8 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
         var subscription: SharedSubscription?
         /// Which load counts: what an older one brings is dropped.
         var round = 0
+        /// The number of the content that was received last in this round.
+        var contentNumber = 0
         var reload: (@Sendable () async throws -> Void)?
         var streams: [Int: AsyncStream<Value>.Continuation] = [:]
         var lastStream = 0
@@ -77,9 +79,13 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
         let database = database ?? DependencyValues.current.defaultDatabase
         let round = state.withLock { state in
             state.round += 1
-            state.reload = { [weak self] in
+            state.contentNumber = 0
+            state.reload = { [weak self, round = state.round] in
+                let before = self?.state.withLock { $0.contentNumber }
                 let value = try await database.read { db in try map(request.fetch(db)) }
-                self?.change(nil) { state in
+                self?.change(round) { state in
+                    // What the observation has brought meanwhile may be newer. If it is older, more comes.
+                    guard state.contentNumber == before else { return }
                     state.value = value
                     state.error = nil
                     state.isLoading = false
@@ -112,6 +118,8 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
                 }
             }
         change(round) { state in
+            guard content.number > state.contentNumber else { return }
+            state.contentNumber = content.number
             state.isLoading = false
             switch result {
             case .success(let value):
@@ -123,12 +131,13 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
         }
     }
 
-    private func change(_ round: Int?, _ update: (inout State) -> Void) {
+    /// Changes the state, unless another load has followed.
+    private func change(_ round: Int, _ update: (inout State) -> Void) {
         registrar.withMutation(of: self, keyPath: \.value) {
             registrar.withMutation(of: self, keyPath: \.error) {
                 registrar.withMutation(of: self, keyPath: \.isLoading) {
                     state.withLock { state in
-                        guard round == nil || round == state.round else { return }
+                        guard round == state.round else { return }
                         update(&state)
                         if !state.isLoading {
                             for stream in state.streams.values { stream.yield(state.value) }
@@ -143,11 +152,12 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
     ///
     /// - throws: What the fetch throws.
     func reload() async throws {
-        guard let reload = state.withLock({ $0.reload }) else { return }
+        let (reload, round) = state.withLock { ($0.reload, $0.round) }
+        guard let reload else { return }
         do {
             try await reload()
         } catch {
-            change(nil) { $0.error = error }
+            change(round) { $0.error = error }
             throw error
         }
     }

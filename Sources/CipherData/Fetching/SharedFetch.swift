@@ -10,6 +10,8 @@ final class SharedFetch<Value: Sendable>: Sendable {
     struct Content: Sendable {
         var value: Value?
         var error: (any Error)?
+        /// Rises with each content: what was told may come later than what is known.
+        var number = 0
         /// Whether neither a value nor an error has come yet.
         var isLoading: Bool { value == nil && error == nil }
     }
@@ -75,7 +77,9 @@ final class SharedFetch<Value: Sendable>: Sendable {
     private func receive(_ round: Int, _ change: (inout Content) -> Void) {
         let (receivers, content) = state.withLock { state -> ([Receiver], Content) in
             guard state.isStarted, state.round == round else { return ([], state.content) }
+            let number = state.content.number
             change(&state.content)
+            state.content.number = number + 1
             return (state.receivers.sorted { $0.key < $1.key }.map(\.value), state.content)
         }
         for receiver in receivers { receiver(content) }
