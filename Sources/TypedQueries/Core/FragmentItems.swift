@@ -49,6 +49,45 @@ extension QueryFragment {
         return false
     }
 
+    /// The piece with one form in the place of each choice: the one that this process' engine takes.
+    var withFormsOfEngine: QueryFragment {
+        guard code.contains(Code.choice) else { return self }
+        var result = QueryFragment()
+        var value = 0
+        result.appendForms(code[...], bindings, &value)
+        return result
+    }
+
+    private mutating func appendForms(
+        _ source: ArraySlice<UInt8>, _ values: [QueryBinding], _ value: inout Int
+    ) {
+        var index = source.startIndex
+        while index < source.endIndex {
+            let byte = source[index]
+            if byte == Code.choice {
+                let start = index + Code.length(byte)
+                let middle = start + Int(source.load(UInt32.self, index + 2))
+                let end = middle + Int(source.load(UInt32.self, index + 6))
+                if EngineChoice(rawValue: source[index + 1])?.isSupported ?? true {
+                    appendForms(source[start..<middle], values, &value)
+                    value += Int(source.load(UInt16.self, index + 12))
+                } else {
+                    value += Int(source.load(UInt16.self, index + 10))
+                    appendForms(source[middle..<end], values, &value)
+                }
+                index = end
+                continue
+            }
+            let length = Code.length(byte)
+            code.append(contentsOf: source[index..<index + length])
+            if byte == Code.parameter {
+                bindings.append(values[value])
+                value += 1
+            }
+            index += length
+        }
+    }
+
     private static func unqualified(_ code: ArraySlice<UInt8>, _ type: UInt) -> [UInt8] {
         var result: [UInt8] = []
         var index = code.startIndex

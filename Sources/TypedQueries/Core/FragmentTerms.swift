@@ -62,7 +62,7 @@ extension QueryFragment {
     }
 
     /// How many bytes an item has, with the forms of a choice.
-    private func itemLength(at index: Int) -> Int {
+    func itemLength(at index: Int) -> Int {
         let length = Code.length(code[index])
         guard code[index] == Code.choice else { return length }
         return length + Int(code[...].load(UInt32.self, index + 2))
@@ -80,7 +80,7 @@ extension QueryFragment {
     }
 
     /// Whether text stands within parentheses, or between quotes.
-    private struct Nesting {
+    struct Nesting {
         private var depth = 0
         private var quote: UInt8?
 

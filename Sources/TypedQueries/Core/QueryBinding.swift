@@ -49,7 +49,7 @@ extension QueryBinding {
         case .blob(let value): value.withUnsafeBytes { binder.bind(blob: $0) }
         case .bool(let value): binder.bind(value ? 1 : 0 as Int64)
         case .uint(let value): binder.bind(try Self.signed(value))
-        case .date(let value): binder.bind(ISO8601Text.text(of: value))
+        case .date(let value): binder.bind(try ISO8601Text.required(of: value))
         case .uuid(let value): UUIDText.withLowercasedBytes(of: value) { binder.bind(text: $0) }
         case .uuidBytes(let value): withUnsafeBytes(of: value.uuid) { binder.bind(blob: $0) }
         case .invalid(let error): throw error
@@ -75,7 +75,7 @@ extension QueryBinding {
         case .blob(let value): Data(value).databaseValue
         case .bool(let value): (value ? 1 : 0 as Int64).databaseValue
         case .uint(let value): try Self.signed(value).databaseValue
-        case .date(let value): ISO8601Text.text(of: value).databaseValue
+        case .date(let value): try ISO8601Text.required(of: value).databaseValue
         case .uuid(let value): value.uuidString.lowercased().databaseValue
         case .uuidBytes(let value): value.databaseValue
         case .invalid(let error): throw error
@@ -94,7 +94,7 @@ extension QueryBinding: CustomDebugStringConvertible {
         case .blob(let value): Self.literal(value)
         case .bool(let value): value ? "1" : "0"
         case .uint(let value): "\(value)"
-        case .date(let value): Self.literal(ISO8601Text.text(of: value))
+        case .date(let value): ISO8601Text.text(of: value).map(Self.literal) ?? "<invalid: a date \(value.timeIntervalSince1970) s from 1970>"
         case .uuid(let value): Self.literal(value.uuidString.lowercased())
         case .uuidBytes(let value): Self.literal(withUnsafeBytes(of: value.uuid) { [UInt8]($0) })
         case .invalid(let error): "<invalid: \(error)>"

@@ -25,13 +25,16 @@ struct ChangeEmulation {
 
     private func run(_ read: (QueryFragment) throws -> Void) throws {
         if parts.isInsert {
-            let keys = try insert()
-            if !parts.returned.isEmpty { try read(selection(keys)) }
+            for row in try rows() {
+                // What is returned of a row is what it is when the next one comes, which may update it.
+                guard let key = try insert(row), !parts.returned.isEmpty else { continue }
+                try read(selection(where: Self.condition([key])))
+            }
         } else if parts.isDelete {
             try read(selection(where: parts.condition))
             try execute(parts.head, parts.condition)
         } else {
-            try read(selection(update()))
+            try read(selection(where: Self.condition(update())))
         }
     }
 
@@ -78,17 +81,6 @@ struct ChangeEmulation {
 
     // MARK: Rows that are inserted
 
-    /// Inserts the rows one by one.
-    ///
-    /// - returns: The numbers of the rows that were inserted or updated.
-    private func insert() throws -> [Int64] {
-        var keys: [Int64] = []
-        for row in try rows() {
-            if let key = try insert(row) { keys.append(key) }
-        }
-        return keys
-    }
-
     /// The rows as lists of values between parentheses; nil for one of defaults.
     private func rows() throws -> [QueryFragment?] {
         if parts.insertsDefaults { return [nil] }
@@ -107,9 +99,14 @@ struct ChangeEmulation {
         }
     }
 
+    /// Inserts a row, or does what there is to do with one that is in its way.
+    ///
+    /// - returns: The number of the row that was inserted or updated.
     private func insert(_ row: QueryFragment?) throws -> Int64? {
-        if parts.assignments != nil, let row, let key = try rowInTheWay(row) {
-            return try update(key, row) ? key : nil
+        let hasTarget = !parts.conflictTarget.isEmpty
+        if parts.assignments != nil || hasTarget, let row, let key = try rowInTheWay(row) {
+            guard parts.assignments != nil, try update(key, row) else { return nil }
+            return key
         }
         var fragment = parts.select == nil ? parts.commonTables : QueryFragment()
         fragment.append(parts.head)
@@ -121,7 +118,9 @@ struct ChangeEmulation {
         }
         do {
             try db.executeFragment(fragment)
-        } catch let error as DatabaseError where parts.doesNothing && error.isUniquenessError {
+        } catch let error as DatabaseError
+            where parts.doesNothing && !hasTarget && error.isUniqueness(of: parts.table?.tableName)
+        {
             return nil
         }
         // A policy may have left it out.
@@ -140,18 +139,6 @@ struct ChangeEmulation {
             fragment.append(literal: " WHERE ")
             fragment.append(condition)
         }
-        return fragment
-    }
-
-    /// What is returned of rows, in their order.
-    private func selection(_ keys: [Int64]) -> QueryFragment {
-        var fragment = selection(where: Self.condition(keys))
-        guard keys.count > 1, keys != keys.sorted() else { return fragment }
-        fragment.append(literal: " ORDER BY CASE rowid")
-        for (position, key) in keys.enumerated() {
-            fragment.append(sql: " WHEN \(key) THEN \(position)" as String)
-        }
-        fragment.append(literal: " END")
         return fragment
     }
 }
@@ -173,10 +160,15 @@ extension Int64 {
 }
 
 extension DatabaseError {
-    /// Whether another row has the same key.
-    fileprivate var isUniquenessError: Bool {
-        [.SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID]
-            .contains(extendedResultCode)
+    /// Whether another row of a table has the same key. A trigger may have violated that of another table.
+    fileprivate func isUniqueness(of table: String?) -> Bool {
+        guard
+            [.SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID]
+                .contains(extendedResultCode)
+        else { return false }
+        guard let table, let message else { return true }
+        let subject = message.drop { $0 != ":" }.dropFirst(2)
+        return subject.lowercased().hasPrefix(table.lowercased() + ".") || subject.hasPrefix("index '")
     }
 }
 

@@ -14,6 +14,8 @@ struct ChangeParts {
     var isDelete = false
     var condition = QueryFragment()
     var conflictTarget = QueryFragment()
+    /// The condition of a partial index.
+    var targetCondition = QueryFragment()
     var doesNothing = false
     var assignments: QueryFragment?
     var updateCondition = QueryFragment()
@@ -25,7 +27,7 @@ struct ChangeParts {
 
     /// Takes a statement apart that is marked as a change; nil when nothing of it needs that.
     init?(_ fragment: QueryFragment) {
-        for (part, content) in fragment.parts { add(part, content) }
+        for (part, content) in fragment.withFormsOfEngine.parts { add(part, content) }
         guard hasConflictClause || !returned.isEmpty else { return nil }
     }
 
@@ -43,7 +45,8 @@ struct ChangeParts {
             head = content
             isDelete = true
             table = content.firstTable
-        case .rows, .glue, .conflictTargetCondition: break
+        case .rows, .glue: break
+        case .conflictTargetCondition: targetCondition = content
         case .row: rows.append(content.withoutSeparator)
         case .insertedSelect: select = content
         case .defaultValues: insertsDefaults = true

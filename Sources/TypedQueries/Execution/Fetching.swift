@@ -12,7 +12,7 @@ extension Database {
         }
         var rows: [Output] = []
         let isDone = try emulateChange(fragment) {
-            rows = try fetchRows($0, width: width, rowType: rowType, decode)
+            rows += try fetchRows($0, width: width, rowType: rowType, decode)
         }
         return isDone ? rows : try fetchRows(fragment, width: width, rowType: rowType, decode)
     }
@@ -28,7 +28,7 @@ extension Database {
         }
         var row: Output?
         let isDone = try emulateChange(fragment) {
-            row = try fetchRow($0, width: width, rowType: rowType, decode)
+            if row == nil { row = try fetchRow($0, width: width, rowType: rowType, decode) }
         }
         return isDone ? row : try fetchRow(fragment, width: width, rowType: rowType, decode)
     }

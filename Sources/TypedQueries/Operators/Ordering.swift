@@ -27,7 +27,7 @@ public struct OrderingTerm: QueryExpression, Sendable {
             $0.append(sql: direction)
             $0.append(sql: nulls == .first ? " NULLS FIRST" : " NULLS LAST")
         } emulated: {
-            $0.append(expression)
+            $0.append(operand: expression)
             $0.append(sql: nulls == .first ? " IS NOT NULL, " : " IS NULL, ")
             $0.append(expression)
             $0.append(sql: direction)

@@ -2,10 +2,11 @@ import Foundation
 
 /// Dates as text: `2026-11-25 20:15:00.000` in UTC.
 @usableFromInline enum ISO8601Text {
-    /// The text of a date, to the millisecond.
-    static func text(of date: Date) -> String {
-        let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
-        guard (-62_167_219_200_000...253_402_300_799_999).contains(milliseconds) else { return "\(date)" }
+    /// The text of a date, to the millisecond; nil for one that is not in the years 0 to 9999.
+    static func text(of date: Date) -> String? {
+        guard let milliseconds = Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded()),
+            (-62_167_219_200_000...253_402_300_799_999).contains(milliseconds)
+        else { return nil }
         let days = (milliseconds >= 0 ? milliseconds : milliseconds - 86_399_999) / 86_400_000
         let (year, month, day) = civil(days)
         var rest = milliseconds - days * 86_400_000
@@ -30,6 +31,17 @@ import Foundation
         add(rest / 1000, 2, ".")
         add(rest % 1000, 3, nil)
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The text of a date.
+    ///
+    /// - throws: A ``QueryBindingError`` for one that has none: it could not be read again.
+    static func required(of date: Date) throws -> String {
+        guard let text = text(of: date) else {
+            let seconds = date.timeIntervalSince1970
+            throw QueryBindingError("a date \(seconds) s from 1970 is not in the years 0 to 9999")
+        }
+        return text
     }
 
     /// The date of a number of days since 1970, in the Gregorian calendar.

@@ -109,7 +109,7 @@ enum JSONCoding {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            try container.encode(ISO8601Text.text(of: date))
+            try container.encode(ISO8601Text.required(of: date))
         }
         do {
             return .text(String(decoding: try encoder.encode(value), as: UTF8.self))

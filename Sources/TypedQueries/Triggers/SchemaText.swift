@@ -23,6 +23,8 @@ extension QueryBinding {
         case .invalid(let error): error
         case .uint(let value) where value > UInt64(Int64.max):
             QueryBindingError("\(value) is greater than what SQLite can store as an integer")
+        case .date(let value) where ISO8601Text.text(of: value) == nil:
+            QueryBindingError("a date that is not in the years 0 to 9999 can't be written into a schema")
         case .double(let value) where value.isInfinite:
             QueryBindingError("infinity can't be written into a schema")
         case .text(let text) where text.utf8.contains(0):

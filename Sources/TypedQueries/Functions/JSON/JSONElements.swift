@@ -1,3 +1,5 @@
+import Foundation
+
 /// The elements of JSON as the rows of a table: what the query of `jsonEach()` is about.
 ///
 /// ```swift
@@ -48,7 +50,8 @@ public struct JSONElements<Key: QueryBindable, Value: QueryRepresentable & Senda
             let name = list.columns.firstIndex { $0.name == column }.map { list.nameInJSON(of: $0) }
             var path = QueryFragment()
             path.append(binding: .text("$." + JSONPropertyName.quoted(name ?? column)))
-            return SQLQueryExpression("json_extract(\(value.queryFragment), \(path))")
+            let call: QueryFragment = "json_extract(\(value.queryFragment), \(path))"
+            return SQLQueryExpression(Member.QueryUnwrapped.self == UUID.self ? call.ignoringCase : call)
         }
     }
 
@@ -69,6 +72,18 @@ public struct JSONElements<Key: QueryBindable, Value: QueryRepresentable & Senda
 
     /// Writes the element.
     public func writeValues(to row: inout RowWriter) { row.write(value.queryOutput, as: Value.self) }
+}
+
+extension JSONElements.TableColumns where Value.QueryUnwrapped == UUID {
+    /// The element. JSON has identifiers in upper case; they are stored and bound in lower case.
+    public var value: SQLQueryExpression<Value> {
+        SQLQueryExpression(TableColumn<QueryValue, Value>("value").queryFragment.ignoringCase)
+    }
+}
+
+extension QueryFragment {
+    /// An expression whose letters are compared without their case, as those of identifiers are.
+    var ignoringCase: QueryFragment { "(\(self) COLLATE NOCASE)" }
 }
 
 /// A type whose JSON is an array or an object of values of one type.
@@ -177,6 +192,8 @@ extension Select where Columns == (), Joins == NoJoins {
     public func contains<Key, Value, Element: QueryExpression>(
         _ element: Element
     ) -> MembershipTest<Element> where From == JSONElements<Key, Value>, Element.QueryValue == Value {
-        MembershipTest(base: element, symbol: " IN ", list: query)
+        MembershipTest(
+            base: element, symbol: Value.QueryUnwrapped.self == UUID.self ? " COLLATE NOCASE IN " : " IN ",
+            list: query)
     }
 }

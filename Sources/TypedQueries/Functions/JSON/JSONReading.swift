@@ -23,7 +23,7 @@ extension QueryExpression where QueryValue: JSONStorage {
         let call = jsonCall("extract", isBinary: isBinary, path)
         // JSON has identifiers in upper case; they are stored and bound in lower case.
         guard Value.QueryUnwrapped.self == UUID.self else { return SQLQueryExpression(call) }
-        return SQLQueryExpression("(\(call) COLLATE NOCASE)")
+        return SQLQueryExpression(call.ignoringCase)
     }
 
     /// A part of the JSON that is JSON itself, NULL when it is not there.

@@ -66,9 +66,9 @@ extension QueryFragment {
 extension Bool: JSONConvertedRepresentation {
     static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         fragment.append(literal: "json(CASE WHEN ")
-        fragment.append(expression)
+        fragment.append(operand: expression)
         fragment.append(literal: " THEN 'true' WHEN NOT ")
-        fragment.append(expression)
+        fragment.append(operand: expression)
         fragment.append(literal: " THEN 'false' ELSE 'null' END)")
     }
 }
@@ -106,7 +106,7 @@ extension UUID.BytesRepresentation: JSONConvertedRepresentation {
         for (index, (start, count)) in [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].enumerated() {
             if index > 0 { fragment.append(literal: " || '-' || ") }
             fragment.append(literal: "substr(CASE WHEN ")
-            fragment.append(expression)
+            fragment.append(operand: expression)
             fragment.append(literal: " IS NOT NULL THEN hex(")
             fragment.append(expression)
             fragment.append(sql: ") END, \(start), \(count))" as String)

@@ -88,7 +88,10 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
     }
 
     @usableFromInline func writeParts(to fragment: inout QueryFragment) {
-        if case .rows(let rows) = source, rows.isEmpty { return }
+        switch source {
+        case .rows(let rows), .select(let rows): if rows.isEmpty { return }
+        case .defaults: break
+        }
         fragment.beginPart(.insertTarget)
         writeTarget(to: &fragment)
         switch source {
@@ -100,6 +103,8 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
             fragment.beginPart(.insertedSelect)
             fragment.append(literal: "\n")
             fragment.append(select)
+            // Without a condition, the ON of the conflict clause would be that of a join.
+            if conflict != nil, select.endsInTables { fragment.append(literal: "\nWHERE 1") }
         case .defaults:
             fragment.beginPart(.defaultValues)
             fragment.append(literal: " DEFAULT VALUES")

@@ -1,6 +1,18 @@
+/// How two statements become one.
+enum CompoundOperator: String {
+    case union = "UNION"
+    case unionAll = "UNION ALL"
+    case intersect = "INTERSECT"
+    case except = "EXCEPT"
+}
+
 /// Several statements of the same columns, as one: `a UNION b`.
 public struct CompoundSelect<QueryValue, From: Table, Joins>: PartialSelectStatement, WritableStatement {
     @usableFromInline var statement: QueryFragment
+
+    /// The same with the second statement as it is, if that makes a difference. This is how a common table refers to
+    /// itself: an order or a limit is then for all of its rows.
+    let recursiveStatement: QueryFragment?
 
     /// Whether the two have the same SQL and values.
     public static func == (left: Self, right: Self) -> Bool { left.statement == right.statement }
@@ -12,17 +24,63 @@ public struct CompoundSelect<QueryValue, From: Table, Joins>: PartialSelectState
     @inlinable
     public func writeStatement(to fragment: inout QueryFragment) { fragment.append(statement) }
 
-    init(_ left: QueryFragment, _ word: StaticString, _ right: QueryFragment) {
-        statement = left
+    init(_ left: QueryFragment, _ word: CompoundOperator, _ right: QueryFragment) {
         // A statement of no rows writes nothing.
         guard !left.isEmpty, !right.isEmpty else {
-            if left.isEmpty { statement = right }
+            statement =
+                switch word {
+                case .union, .unionAll: left.isEmpty ? right : left
+                case .intersect: QueryFragment()
+                case .except: left
+                }
+            recursiveStatement = nil
             return
         }
-        statement.append(literal: "\n")
-        statement.append(sql: word)
-        statement.append(literal: "\n")
-        statement.append(right)
+        func compound(_ right: QueryFragment) -> QueryFragment {
+            var fragment = left.isCutOrOrdered ? left.asRows : left
+            fragment.append(literal: "\n")
+            fragment.append(sql: word.rawValue)
+            fragment.append(literal: "\n")
+            fragment.append(right)
+            return fragment
+        }
+        let isRowsOfItsOwn = right.isCutOrOrdered || right.isOther(than: word)
+        statement = compound(isRowsOfItsOwn ? right.asRows : right)
+        recursiveStatement = isRowsOfItsOwn ? compound(right) : nil
+    }
+}
+
+/// A compound of whatever types.
+protocol CompoundStatement {
+    /// How the common table is written that refers to itself in the second statement.
+    var recursiveStatement: QueryFragment? { get }
+}
+
+extension CompoundSelect: CompoundStatement {}
+
+extension QueryFragment {
+    /// Whether an order or a limit is at the end of it, which would be that of a whole compound.
+    fileprivate var isCutOrOrdered: Bool {
+        let words = outerWords
+        return words.first == "WITH" || words.contains("ORDER") || words.contains("LIMIT")
+    }
+
+    /// Whether it is a compound that an operator before it would take apart.
+    fileprivate func isOther(than word: CompoundOperator) -> Bool {
+        let words = outerWords
+        let operators = words.indices.compactMap { index -> CompoundOperator? in
+            guard words[index] == "UNION" else { return CompoundOperator(rawValue: String(words[index])) }
+            return words.dropFirst(index + 1).first == "ALL" ? .unionAll : .union
+        }
+        return !operators.isEmpty && (word == .except || operators.contains { $0 != word })
+    }
+
+    /// The statement as the source of one that has nothing else.
+    fileprivate var asRows: QueryFragment {
+        var fragment = QueryFragment("SELECT * FROM (\n")
+        fragment.append(self)
+        fragment.append(literal: "\n)")
+        return fragment
     }
 }
 
@@ -35,21 +93,21 @@ extension PartialSelectStatement {
     public func union(
         all: Bool = false, _ other: some PartialSelectStatement<QueryValue>
     ) -> CompoundSelect<QueryValue, From, Joins> {
-        CompoundSelect(query, all ? "UNION ALL" : "UNION", other.query)
+        CompoundSelect(query, all ? .unionAll : .union, other.query)
     }
 
     /// The rows that both statements have: `INTERSECT`.
     public func intersect(
         _ other: some PartialSelectStatement<QueryValue>
     ) -> CompoundSelect<QueryValue, From, Joins> {
-        CompoundSelect(query, "INTERSECT", other.query)
+        CompoundSelect(query, .intersect, other.query)
     }
 
     /// The rows that another statement does not have: `EXCEPT`.
     public func except(
         _ other: some PartialSelectStatement<QueryValue>
     ) -> CompoundSelect<QueryValue, From, Joins> {
-        CompoundSelect(query, "EXCEPT", other.query)
+        CompoundSelect(query, .except, other.query)
     }
 }
 
@@ -164,7 +222,12 @@ public enum CommonTableExpressionBuilder {
     public static func buildExpression<Rows: Table>(
         _ statement: some PartialSelectStatement<Rows>
     ) -> FragmentList {
-        table(Rows.self, statement.query)
+        if let recursive = (statement as? any CompoundStatement)?.recursiveStatement,
+            recursive.mentions(Rows.self)
+        {
+            return table(Rows.self, recursive)
+        }
+        return table(Rows.self, statement.query)
     }
     /// A common table of whole rows of another one.
     public static func buildExpression<Rows: Table>(

@@ -26,19 +26,19 @@ extension Table {
     public func union(
         all: Bool = false, _ other: some PartialSelectStatement<Self>
     ) -> CompoundSelect<Self, NoTable, NoJoins> {
-        CompoundSelect(rowSelect, all ? "UNION ALL" : "UNION", other.query)
+        CompoundSelect(rowSelect, all ? .unionAll : .union, other.query)
     }
 
     /// The row, if a statement has it: `INTERSECT`.
     public func intersect(
         _ other: some PartialSelectStatement<Self>
     ) -> CompoundSelect<Self, NoTable, NoJoins> {
-        CompoundSelect(rowSelect, "INTERSECT", other.query)
+        CompoundSelect(rowSelect, .intersect, other.query)
     }
 
     /// The row, unless a statement has it: `EXCEPT`.
     public func except(_ other: some PartialSelectStatement<Self>) -> CompoundSelect<Self, NoTable, NoJoins> {
-        CompoundSelect(rowSelect, "EXCEPT", other.query)
+        CompoundSelect(rowSelect, .except, other.query)
     }
 }
 
