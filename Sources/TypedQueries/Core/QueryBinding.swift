@@ -94,7 +94,9 @@ extension QueryBinding: CustomDebugStringConvertible {
         case .blob(let value): Self.literal(value)
         case .bool(let value): value ? "1" : "0"
         case .uint(let value): "\(value)"
-        case .date(let value): ISO8601Text.text(of: value).map(Self.literal) ?? "<invalid: a date \(value.timeIntervalSince1970) s from 1970>"
+        case .date(let value):
+            ISO8601Text.text(of: value).map(Self.literal)
+                ?? "<invalid: a date \(value.timeIntervalSince1970) s from 1970>"
         case .uuid(let value): Self.literal(value.uuidString.lowercased())
         case .uuidBytes(let value): Self.literal(withUnsafeBytes(of: value.uuid) { [UInt8]($0) })
         case .invalid(let error): "<invalid: \(error)>"
