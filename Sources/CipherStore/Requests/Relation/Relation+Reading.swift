@@ -55,7 +55,7 @@ extension Relation {
     /// What counts the rows in the query itself, or nil when the query must
     /// become a subquery.
     private func countedExpression(_ db: Database) throws -> SQLExpression? {
-        guard limit == nil, grouping.isEmpty, groupFilters.isEmpty else { return nil }
+        guard limit == nil, try !makesGroups(db) else { return nil }
         let selection = try resolvedSelection(db)
         if isDistinct {
             guard !hasJoin, selection.count == 1, let expression = selection[0].countedExpression else {
@@ -63,11 +63,18 @@ extension Relation {
             }
             return count(distinct: expression)
         }
-        // An aggregate makes one row, and the filter may use a selected name.
-        guard !selection.contains(where: { $0.isAggregate || $0.hasName && !filters.isEmpty }) else {
-            return nil
-        }
+        // The filter may use a selected name.
+        guard filters.isEmpty || !selection.contains(where: \.hasName) else { return nil }
         return SQL(sql: "COUNT(*)").sqlExpression
+    }
+
+    /// Whether rows are put together, by groups or by an aggregate.
+    ///
+    /// The groups of joined tables are those of the whole query.
+    private func makesGroups(_ db: Database) throws -> Bool {
+        if !grouping.isEmpty || !groupFilters.isEmpty { return true }
+        if try resolvedSelection(db).contains(where: \.isAggregate) { return true }
+        return try children.contains { try $0.isJoined && $0.relation.makesGroups(db) }
     }
 }
 
