@@ -32,20 +32,12 @@ package struct AssociatedRows {
     /// - parameters:
     ///     - names: The columns to select.
     ///     - keys: The values of ``originColumns``. NULL refers to nothing.
-    ///     - origin: The statement of the first rows, without a semicolon.
     package func statements(
-        selecting names: [String], keys: [[DatabaseValue]], origin: SQL, _ db: Database
+        selecting names: [String], keys: [[DatabaseValue]], _ db: Database
     ) throws -> [Statement] {
         var known: Set<[DatabaseValue]> = []
         let keys = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
-        let conditions = prefetch.conditions(among: keys) { columns in
-            let names = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-            var query = SQL(sql: "SELECT \(names) FROM (")
-            query.append(literal: origin)
-            query.append(sql: ")")
-            return SQLSubquery(.literal(query))
-        }
-        return try conditions.map { condition in
+        return try prefetch.conditions(among: keys).map { condition in
             let writer = SQLWriter(db)
             try prefetch.relation(for: condition, selecting: names).writeSelect(to: writer)
             let statement = try db.makeStatement(sql: writer.sql)

@@ -99,8 +99,7 @@ extension Relation {
         let distinct = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
         var groups: [[DatabaseValue]: [Row]] = [:]
         var all: [Row] = []
-        let conditions = plan.conditions(among: distinct) { SQLSubquery(.relation(selectingOnly($0))) }
-        for condition in conditions {
+        for condition in plan.conditions(among: distinct) {
             let request = try plan.relation(for: condition).makePreparedRequest(db)
             let fetched =
                 try request.completedRows(db) ?? Row.fetchAll(request.statement, adapter: request.adapter)
@@ -118,26 +117,11 @@ extension Relation {
         }
         return all
     }
-
-    /// The same rows with other columns.
-    private func selectingOnly(_ columns: [String]) -> Relation {
-        var relation = joinedOnly
-        relation.selection = columns.map { .expression(.column($0)) }
-        relation.isDistinct = false
-        if limit == nil { relation.removeOrdering() }
-        return relation
-    }
 }
 
 /// Rows that are fetched after those that they belong to.
 struct Prefetch {
     typealias Columns = [(left: String, right: String)]
-
-    /// What restricts them.
-    struct Condition {
-        var filter: SQLExpression
-        var commonTable: CommonTable?
-    }
 
     /// The tables on the way to them, and they.
     let path: [RelationChild]
@@ -150,12 +134,11 @@ struct Prefetch {
     /// - parameters:
     ///     - condition: What restricts them, or nil for all.
     ///     - names: The columns that are selected before the foreign key, or nil for what the association selects.
-    func relation(for condition: Condition?, selecting names: [String]? = nil) -> Relation {
+    func relation(for condition: SQLExpression?, selecting names: [String]? = nil) -> Relation {
         let steps = path.map { (condition: $0.condition, relation: $0.relation) }
         var relation = Relation.reaching(steps, skipping: path.dropFirst().map(\.key)) { first in
-            if let condition { first.filters.append(condition.filter) }
+            if let condition { first.filters.append(condition) }
         }
-        if let table = condition?.commonTable { relation.relation.add(table) }
         if let names { relation.relation.selection = names.map { .expression(.column($0)) } }
         relation.relation.selection += columns.map { column in
             SQLSelection(
@@ -164,38 +147,45 @@ struct Prefetch {
         return relation.relation
     }
 
-    /// The conditions on the rows that belong to some keys.
+    /// The conditions on the rows that belong to some keys, each with as many
+    /// keys as fit.
     ///
-    /// Several columns are compared with those of the first query, by its own
-    /// SQL. The values of one column are arguments, as many as fit.
+    /// The first query is not run again to find them: with a limit it could give
+    /// other rows.
     ///
-    /// - parameters:
-    ///     - keys: The values of the columns, each of them once.
-    ///     - origin: The first query, with other columns.
-    func conditions(among keys: [[DatabaseValue]], origin: ([String]) -> SQLSubquery) -> [Condition] {
+    /// - parameter keys: The values of the columns, each of them once and none NULL.
+    func conditions(among keys: [[DatabaseValue]]) -> [SQLExpression] {
         if keys.isEmpty { return [] }
-        if columns.count == 1 {
-            let column = SQLExpression.column(columns[0].right)
-            return Self.batches(of: keys.map { $0[0] }).map { batch in
-                Condition(filter: .isIn(batch.map { .value($0) }, column))
-            }
+        if columns.count > 1 {
+            let size = max(1, 500 / columns.count)
+            return Self.batches(of: keys, size: size).map(conditionOnRowValues)
         }
-        let table = CommonTable(
-            name: "grdb_base", columns: nil, isRecursive: false, subquery: origin(columns.map(\.left)))
-        let filter = SQLExpression(
-            .isIn(
-                SQLExpression(.rowValue(columns.map { .column($0.right) })), .table(table.name),
-                isNegated: false))
-        return [Condition(filter: filter, commonTable: table)]
+        let column = SQLExpression.column(columns[0].right)
+        let values = keys.map { $0[0] }
+        // Integers become a part of the text.
+        let areIntegers = values.allSatisfy { if case .int64 = $0.storage { true } else { false } }
+        return Self.batches(of: values, size: areIntegers ? 20_000 : 500).map { batch in
+            SQLExpression.isIn(batch.map { SQLExpression.value($0) }, column)
+        }
     }
 
-    /// Splits values so that SQLite accepts them in one statement: up to 999
-    /// arguments before version 3.32, and integers that are a part of its text.
-    private static func batches(of values: [DatabaseValue]) -> [ArraySlice<DatabaseValue>] {
-        let areIntegers = values.allSatisfy { if case .int64 = $0.storage { true } else { false } }
-        let size = areIntegers ? 20_000 : 500
-        return stride(from: 0, to: values.count, by: size).map { start in
-            values[start..<min(start + size, values.count)]
+    private func conditionOnRowValues(_ keys: ArraySlice<[DatabaseValue]>) -> SQLExpression {
+        let row = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
+        let rows = keys.map { _ in row }.joined(separator: ", ")
+        // SQLite uses no index for the VALUES themselves, but for a query of them.
+        let members = SQL(
+            sql: "SELECT * FROM (VALUES \(rows))", arguments: StatementArguments(keys.flatMap { $0 }))
+        return SQLExpression(
+            .isIn(
+                SQLExpression(.rowValue(columns.map { .column($0.right) })),
+                .subquery(SQLSubquery(.literal(members))), isNegated: false))
+    }
+
+    /// Splits keys so that SQLite accepts them in one statement, which could have
+    /// 999 arguments before version 3.32.
+    private static func batches<Key>(of keys: [Key], size: Int) -> [ArraySlice<Key>] {
+        stride(from: 0, to: keys.count, by: size).map { start in
+            keys[start..<min(start + size, keys.count)]
         }
     }
 }

@@ -46,7 +46,7 @@ extension Relation {
 
 extension RelationChild {
     /// Whether there are columns for a scope.
-    fileprivate var selectsColumns: Bool {
+    var selectsColumns: Bool {
         isJoined && (!relation.selection.isEmpty || relation.children.contains(where: \.selectsColumns))
     }
 }

@@ -52,7 +52,8 @@ extension Relation {
     private func identification(_ table: String) -> SQLExpression {
         var rows = self
         rows.selection = [.fastPrimaryKey(of: table)]
-        rows.isDistinct = false
+        // A limit is one of different rows, unless these differ by what is joined to them.
+        rows.isDistinct = isDistinct && limit != nil && !children.contains(where: \.selectsColumns)
         rows.commonTables = []
         for index in rows.children.indices { rows.children[index].removeSelection() }
         if limit == nil { rows.removeOrdering() }

@@ -10,7 +10,7 @@ import CipherStore
 /// ```
 ///
 /// There is one statement for the rows, and one for each association, however many rows there are; more when
-/// the rows have more keys than one statement takes: 500, or 20,000 integers. Fetch in one access, so that all of them see the same state.
+/// the rows have more keys than one statement takes: 500 values, or 20,000 integers. Fetch in one access, so that all of them see the same state.
 public struct Including<Base: SelectStatement, each Child: Table>: Sendable
 where Base.QueryValue == (), Base.Joins == NoJoins {
     /// A row with those that refer to it.
@@ -54,7 +54,7 @@ where Base.QueryValue == (), Base.Joins == NoJoins {
         for plan in repeat each plans { names.append(contentsOf: plan.rows.originColumns) }
         let indexes = try names.map { try Base.From.columnIndex($0) }
         let (rows, values) = try Base.From.fetchRows(db, query, indexes)
-        let origin = Origin(query: query, names: names, values: values)
+        let origin = Origin(names: names, values: values)
         let groups = (repeat try (each plans).fetch(db, origin))
         var result: [Element] = []
         result.reserveCapacity(rows.count)
@@ -133,7 +133,7 @@ struct IncludedTable<Child: Table>: Sendable {
             let keyIndexes = width..<width + positions.count
             var groups = Groups(positions: positions)
             let keys = origin.values.map { values in positions.map { values[$0] } }
-            for statement in try rows.statements(selecting: names, keys: keys, origin: origin.sql(), db) {
+            for statement in try rows.statements(selecting: names, keys: keys, db) {
                 let cursor = try QueryCursor(statement, width: keyIndexes.upperBound, rowType: Child.self) {
                     (
                         try $0.value(Child.self),
@@ -168,19 +168,9 @@ struct IncludedTable<Child: Table>: Sendable {
 
 /// The rows that others are fetched for.
 struct Origin {
-    /// The statement of the rows.
-    let query: QueryFragment
     /// The columns that associations refer to, for each row.
     let names: [String]
     let values: [[DatabaseValue]]
 
     func positions(of columns: [String]) -> [Int] { columns.compactMap { names.firstIndex(of: $0) } }
-
-    /// The statement, as a part of another one.
-    func sql() throws -> SQL {
-        let renderer = FragmentRenderer(query)
-        let values = try renderer.values.map { try query.bindings[$0].databaseValue() }
-        return SQL(
-            sql: String(decoding: renderer.text, as: UTF8.self), arguments: StatementArguments(values))
-    }
 }
