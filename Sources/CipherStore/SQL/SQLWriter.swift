@@ -69,11 +69,15 @@ final class SQLWriter {
         }
     }
 
-    func append(_ value: DatabaseValue) {
+    /// Writes a value.
+    ///
+    /// - throws: A ``DatabaseError`` for the literal of a value that SQLite can't store. An argument is
+    ///   refused when it is bound.
+    func append(_ value: DatabaseValue) throws {
         if value.isNull {
             sql += "NULL"
         } else if style == .literals {
-            sql += value.sqlLiteral
+            sql += try value.sqlLiteral
         } else {
             sql += "?"
             arguments.values.append(value)
@@ -203,7 +207,16 @@ final class SourceIdentity: Sendable {
 extension DatabaseValue {
     /// The value as SQL writes it.
     var sqlLiteral: String {
-        switch storage {
+        get throws {
+            if let encodingError { throw encodingError }
+            return storage.sqlLiteral
+        }
+    }
+}
+
+extension DatabaseValue.Storage {
+    fileprivate var sqlLiteral: String {
+        switch self {
         case .null: "NULL"
         case .int64(let value): value.description
         case .double(let value) where value.isInfinite: value < 0 ? "-9e999" : "9e999"

@@ -95,4 +95,29 @@ import Testing
             #expect(throws: DatabaseError.self) { try Row.fetchOne(db, sql: "SELECT huge()") }
         }
     }
+
+    @Test func aMemberOfALongListIsRefused() throws {
+        for (index, count) in [(0, 501), (250, 501), (1499, 1500)] {
+            var values = (0..<count).map { UInt64($0) }
+            values[index] = .max
+            let request = Table("counter").filter(values.contains(Column("n")))
+            try expectMismatch { _ = try request.fetchCount($0) }
+            try expectMismatch { _ = try request.deleteAll($0) }
+        }
+    }
+
+    @Test func suchAValueIsRefusedInExpressions() throws {
+        let negated = Table("counter").filter(!UInt64.max.databaseValue.sqlExpression)
+        try expectMismatch { _ = try negated.fetchCount($0) }
+        try expectMismatch { _ = try Table("counter").filter(Column("id") == UInt64.max).databaseRegion($0) }
+    }
+
+    @Test func suchAValueIsRefusedInDefinitions() throws {
+        try expectMismatch { db in
+            try db.create(table: "total") { $0.column("n").defaults(to: UInt64.max) }
+        }
+        try expectMismatch { db in
+            try db.create(view: "high", as: Table("counter").filter(Column("n") > UInt64.max))
+        }
+    }
 }

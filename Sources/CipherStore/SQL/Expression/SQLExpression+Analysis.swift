@@ -185,7 +185,7 @@ struct RowIdentification {
     private func constant(_ expression: SQLExpression) -> Set<Int64>? {
         switch expression.node {
         case .value(let value):
-            switch value.storage {
+            switch value.content {
             case .null: []
             case .int64(let rowID): [rowID]
             default: nil

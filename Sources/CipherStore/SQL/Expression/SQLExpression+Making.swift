@@ -154,7 +154,7 @@ extension SQLExpression {
 extension DatabaseValue {
     /// The truth of an integer: whether it is zero.
     fileprivate var truth: Bool? {
-        if case .int64(let value) = storage { value != 0 } else { nil }
+        if case .int64(let value) = content { value != 0 } else { nil }
     }
 }
 

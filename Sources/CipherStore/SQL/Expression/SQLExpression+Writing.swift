@@ -34,7 +34,7 @@ extension SQLExpression {
     private func writeNode(to writer: SQLWriter, isOperand: Bool = false) throws {
         switch node {
         case .value(let value):
-            writer.append(value)
+            try writer.append(value)
         case .column(let name):
             writer.appendColumn(name)
         case .aliased(let alias, let expression):
@@ -166,7 +166,7 @@ extension SQLExpression.Members {
         switch self {
         case .expressions(let expressions):
             writer.append("(")
-            if let integers = Self.manyIntegers(expressions) {
+            if let integers = try Self.manyIntegers(expressions) {
                 writer.appendJoined(integers) { writer.append($0.description) }
             } else {
                 try writer.appendJoined(expressions) { try $0.write(to: writer) }
@@ -181,13 +181,15 @@ extension SQLExpression.Members {
 
     /// The members, when they are integers and so many that they might exceed the
     /// number of arguments that SQLite accepts: 999 before version 3.32.
-    private static func manyIntegers(_ expressions: [SQLExpression]) -> [Int64]? {
+    ///
+    /// - throws: The error of a member that SQLite can't store, which the number of arguments would hide.
+    private static func manyIntegers(_ expressions: [SQLExpression]) throws -> [Int64]? {
         guard expressions.count > 500 else { return nil }
         var integers: [Int64] = []
         for expression in expressions {
-            guard case .value(let value) = expression.node, case .int64(let integer) = value.storage else {
-                return nil
-            }
+            guard case .value(let value) = expression.node else { return nil }
+            if let error = value.encodingError { throw error }
+            guard case .int64(let integer) = value.content else { return nil }
             integers.append(integer)
         }
         return integers

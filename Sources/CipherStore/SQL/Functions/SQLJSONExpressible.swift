@@ -156,7 +156,7 @@ extension SQLExpression {
                 """
             ).sqlExpression
         }
-        return switch value.storage {
+        return switch value.content {
         case .int64(let index): (index < 0 ? "$[#\(index)]" : "$[\(index)]").sqlExpression
         case .string(let path) where !path.hasPrefix("$"): "$.\"\(path)\"".sqlExpression
         default: self

@@ -107,8 +107,8 @@ public final class ColumnDefinition {
     /// Sets the default value.
     @discardableResult
     public func defaults(to value: some DatabaseValueConvertible) -> Self {
-        let literal = value.databaseValue.sqlLiteral
-        defaultValue = { _ in literal }
+        let value = value.databaseValue
+        defaultValue = { _ in try value.sqlLiteral }
         return self
     }
 
