@@ -39,7 +39,7 @@ package struct FileReplacement {
     }
 
     /// Removes leftovers of killed processes. The caller holds a lock on the
-    /// destination, so nobody else is at work on one.
+    /// destination, or on its folder, so nobody else is at work on one.
     static func removeLeftovers(of destination: String, purpose: String) {
         let url = URL(fileURLWithPath: destination)
         let prefix = "\(url.lastPathComponent).\(purpose)-"

@@ -5,7 +5,8 @@ public enum PlaintextExport {
     /// Exports a database into a new, unencrypted SQLite file.
     ///
     /// Whoever reads that file reads everything: this is the only function of
-    /// the library that writes plaintext, and its name says so.
+    /// the library that writes plaintext, and its name says so. What a process that
+    /// was killed left of an export to the same place is removed first.
     ///
     /// - parameters:
     ///     - source: A connection outside of a transaction.
@@ -18,6 +19,14 @@ public enum PlaintextExport {
         guard FileIdentity(path: path) == nil else {
             throw StoreError(.exists, "there is a file already", path: path)
         }
+        try FileReplacement.removingLeftovers(of: path, purpose: "export") {
+            try writeFile(of: source, at: path, finishing)
+        }
+    }
+
+    private static func writeFile(
+        of source: Database, at path: String, _ finishing: ((Database) throws -> Void)?
+    ) throws {
         let file = try FileReplacement(destination: path, purpose: "export")
         do {
             if source.canWrite {

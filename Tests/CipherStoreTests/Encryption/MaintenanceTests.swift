@@ -120,6 +120,39 @@ import Testing
         #expect(try reopened.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 42)
     }
 
+    @Test func aPlaintextExportRemovesWhatAKilledOneLeft() throws {
+        let queue = try DatabaseQueue(path: makeStore(rows: 1), configuration: .keyed("old"))
+        let leftovers = ["plain.sqlite.export-1a2b", "plain.sqlite.export-1a2b-journal"]
+        let others = ["plain.sqlite.export-notes", "plain.sqlite.export-1a2b.txt", "b.sqlite.export-1a2b"]
+        for name in leftovers + others { try Data([1]).write(to: URL(fileURLWithPath: folder.file(name))) }
+        try queue.writeWithoutTransaction {
+            try PlaintextExport.writePlaintext(of: $0, at: folder.file("plain.sqlite"))
+        }
+        #expect(try folder.contents() == (["a.db", "plain.sqlite"] + others).sorted())
+    }
+
+    @Test func anExportLeavesTheFilesOfAnotherOneAlone() throws {
+        let path = try makeStore(rows: 1)
+        let plain = folder.file("plain.sqlite")
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        let other = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        let error = #expect(throws: StoreError.self) {
+            try queue.writeWithoutTransaction { source in
+                try PlaintextExport.writePlaintext(of: source, at: plain) { copy in
+                    try other.writeWithoutTransaction {
+                        try PlaintextExport.writePlaintext(of: $0, at: plain)
+                    }
+                    // The copy is there, although it was in the way.
+                    #expect(try Int.fetchOne(copy, sql: "SELECT count(*) FROM t") == 1)
+                    #expect(try folder.contents().count == 3)
+                }
+            }
+        }
+        // The second one was faster.
+        #expect(error?.code == .exists)
+        #expect(try folder.contents() == ["a.db", "plain.sqlite"])
+    }
+
     @Test func importingAnEncryptedFileAsPlaintextIsRefused() throws {
         let path = try makeStore()
         #expect(throws: StoreError.self) {
