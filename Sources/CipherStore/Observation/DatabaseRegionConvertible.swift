@@ -92,7 +92,8 @@ extension Relation {
         guard let table = source.tableName, reads.selectCount <= 1, !joins(table),
             let rowIDs = try rowIDs(db)
         else { return reads.region }
-        return reads.region.restricted(toRowIDs: rowIDs, of: table)
+        let column = try db.existingPrimaryKey(of: table)?.rowIDColumn
+        return reads.region.restricted(toRowIDs: rowIDs, in: column, of: table)
     }
 }
 

@@ -42,8 +42,8 @@ public enum DatabaseEventKind: Sendable, Hashable {
     case insert(tableName: String)
     /// Rows are deleted.
     case delete(tableName: String)
-    /// These columns of rows are updated. The rowid, when it has no other name,
-    /// is the column `ROWID`.
+    /// These columns of rows are updated. The rowid is the column `ROWID` when
+    /// it has no other name, or when the statement does not use that name.
     case update(tableName: String, columnNames: Set<String>)
 
     /// The name of the table.

@@ -18,6 +18,8 @@ public struct DatabaseRegion: Sendable {
         var columns: [String: String]?
         /// The rows, or nil for all of them.
         var rowIDs: Set<Int64>?
+        /// The folded name of the column that is the rowid, where there are rows.
+        var rowIDColumn: String?
 
         var isEmpty: Bool { columns?.isEmpty == true || rowIDs?.isEmpty == true }
     }
@@ -90,10 +92,13 @@ public struct DatabaseRegion: Sendable {
     }
 
     /// Returns the region with some rows only of one of its tables.
-    func restricted(toRowIDs rowIDs: Set<Int64>, of table: String) -> DatabaseRegion {
+    ///
+    /// - parameter column: The column that is the rowid, if it has another name.
+    func restricted(toRowIDs rowIDs: Set<Int64>, in column: String?, of table: String) -> DatabaseRegion {
         let key = table.foldedIdentifier
         guard let region = tables?[key] else { return self }
-        let restricted = region.intersection(TableRegion(name: region.name, rowIDs: rowIDs))
+        let restricted = region.intersection(
+            TableRegion(name: region.name, rowIDs: rowIDs, rowIDColumn: column?.foldedIdentifier))
         var result = self
         result.tables?[key] = restricted.isEmpty ? nil : restricted
         return result
@@ -131,13 +136,28 @@ public struct DatabaseRegion: Sendable {
         guard let tables else { return true }
         guard let table = tables[eventKind.tableName.foldedIdentifier] else { return false }
         guard case .update(_, let names) = eventKind, let columns = table.columns else { return true }
-        return names.contains { columns[$0.foldedIdentifier] != nil }
+        // By that name, a rowid is updated that is a column with another name as well.
+        return names.contains { columns[$0.foldedIdentifier] != nil || Self.isRowID($0) }
     }
+
+    /// Whether changes of a kind can give rows of the region another rowid.
+    ///
+    /// Their events tell the new rowid only, so that all of them can modify the region.
+    func isMoved(byEventsOfKind eventKind: DatabaseEventKind) -> Bool {
+        guard case .update(_, let names) = eventKind,
+            let table = tables?[eventKind.tableName.foldedIdentifier], table.rowIDs != nil
+        else { return false }
+        return names.contains { Self.isRowID($0) || $0.foldedIdentifier == table.rowIDColumn }
+    }
+
+    /// Whether a name is what SQLite calls a rowid that is updated by a name like `_rowid_`.
+    private static func isRowID(_ column: String) -> Bool { column.foldedIdentifier == "rowid" }
 
     /// Returns whether a change can modify the region.
     ///
     /// The event does not tell which columns it changes: ask first whether its
     /// kind modifies the region, as ``TransactionObserver/observes(eventsOfKind:)`` does.
+    /// An update that moves a row from one rowid to another is an event of the new one.
     public func isModified(by event: DatabaseEvent) -> Bool {
         guard let tables else { return true }
         // The event of an observed table is mostly spelled like the only table there is.
@@ -154,6 +174,7 @@ extension DatabaseRegion.TableRegion {
         var result = self
         result.columns = columns.flatMap { own in other.columns.map { own.merging($0) { old, _ in old } } }
         result.rowIDs = rowIDs.flatMap { own in other.rowIDs.map { own.union($0) } }
+        result.rowIDColumn = rowIDColumn ?? other.rowIDColumn
         return result
     }
 
@@ -163,6 +184,7 @@ extension DatabaseRegion.TableRegion {
             result.columns = columns.map { own in own.filter { others[$0.key] != nil } } ?? others
         }
         if let others = other.rowIDs { result.rowIDs = rowIDs.map { $0.intersection(others) } ?? others }
+        result.rowIDColumn = rowIDColumn ?? other.rowIDColumn
         return result
     }
 }

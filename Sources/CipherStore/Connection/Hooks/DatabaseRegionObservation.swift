@@ -89,6 +89,11 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
         region.isModified(byEventsOfKind: eventKind)
     }
 
+    /// Whether changes of a kind are to be told without their rows.
+    func isMoved(byEventsOfKind eventKind: DatabaseEventKind) -> Bool {
+        region.isMoved(byEventsOfKind: eventKind)
+    }
+
     func databaseDidChange() {
         isChanged = true
         stopObservingDatabaseChangesUntilNextTransaction()

@@ -166,7 +166,14 @@ final class TransactionBroker {
             // Nothing is known of a statement that was run through the C API.
             case .update: .update(tableName: table, columnNames: current?.effects.updates[table] ?? [])
             }
-        let route = EventRoute(kind, String(cString: databaseName), table, observations(of: eventKind))
+        let observations = observations(of: eventKind)
+        var moved: [TransactionObservation] = []
+        if kind == .update {
+            moved = observations.filter {
+                ($0.observer as? RegionObserver)?.isMoved(byEventsOfKind: eventKind) ?? false
+            }
+        }
+        let route = EventRoute(kind, String(cString: databaseName), table, observations, moved: moved)
         if kind == .update { current?.routes.append(route) } else { routes.append(route) }
         return route
     }
@@ -180,7 +187,11 @@ final class TransactionBroker {
         for observation in route.observations where !observation.isStopped {
             guard let observer = observation.observer else { continue }
             touch(observation)
-            observer.databaseDidChange(with: route.event(rowID))
+            if route.moves(observation) {
+                observer.databaseDidChange()
+            } else {
+                observer.databaseDidChange(with: route.event(rowID))
+            }
         }
         notified = nil
     }

@@ -47,14 +47,23 @@ final class EventRoute {
     let tableName: String
     let observations: [TransactionObservation]
 
+    /// Those of them that have rows which the changes may take from their rowids.
+    private let moved: [TransactionObservation]
+
     init(
         _ kind: DatabaseEvent.Kind, _ databaseName: String, _ tableName: String,
-        _ observations: [TransactionObservation]
+        _ observations: [TransactionObservation], moved: [TransactionObservation]
     ) {
         self.kind = kind
         self.databaseName = databaseName
         self.tableName = tableName
         self.observations = observations
+        self.moved = moved
+    }
+
+    /// Whether the changes concern an observation whatever the rowid after them is.
+    func moves(_ observation: TransactionObservation) -> Bool {
+        !moved.isEmpty && moved.contains { $0 === observation }
     }
 
     func event(_ rowID: Int64) -> DatabaseEvent {
