@@ -88,6 +88,24 @@ import Testing
         #expect(try await again.content("cut", in: channel.id) == pattern(700_000, seed: 3))
     }
 
+    @Test func anUploadWithoutBytesKeepsItsNumberAfterAKill() async throws {
+        let folder = try StorageFolder()
+        let storage = try folder.open()
+        let channel = try await TestChannel(in: storage)
+        let content = pattern(600_000)
+        let first = try await storage.begin("first", content, to: channel.id)
+        try await storage.append(content.prefix(262_144), at: 0, to: first)
+        let second = try await storage.begin("second", content, to: channel.id)
+        let again = try folder.reopened(after: storage)
+        let next = try await again.begin("next", content, to: channel.id)
+        #expect(next.handle > second.handle)
+        try await again.send(content, to: next)
+        _ = try await again.finish(next)
+        // What was given up is removed, and nothing else.
+        #expect(try await counts(again) == ["block": 3, "upload": 0, "discarded": 0, "file": 1])
+        #expect(try await again.content("next", in: channel.id) == content)
+    }
+
     @Test(arguments: StorageKind.tested) func anUploadThatIsLeftForAnHourIsRemoved(_ kind: StorageKind)
         async throws
     {

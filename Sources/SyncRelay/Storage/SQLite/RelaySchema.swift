@@ -103,11 +103,21 @@ enum RelaySchema {
             return try pool.write { db in
                 try makeOrCheck(db, path: path)
                 try RelaySpace.abandonUploads(db, before: nil)
-                return try max(0, Int64.fetchOne(db, sql: "SELECT max(id) FROM block") ?? 0) / blocksPerBody
+                return try lastBody(db)
             }
         } catch {
             throw explain(error, path)
         }
+    }
+
+    /// The highest number that a body has, or had when its blocks are still to be removed.
+    ///
+    /// Numbers of discarded bodies count though they may have no blocks: a new body of such a number would lose its own.
+    private static func lastBody(_ db: Database) throws -> Int64 {
+        let withBlocks = try Int64.fetchOne(db, sql: "SELECT max(id) FROM block") ?? 0
+        let discarded = try Int64.fetchOne(
+            db, sql: "SELECT max(body) FROM discarded WHERE body <= \(bodyMax)")
+        return max(0, withBlocks / blocksPerBody, discarded ?? 0)
     }
 
     private static func makeOrCheck(_ db: Database, path: String) throws {
