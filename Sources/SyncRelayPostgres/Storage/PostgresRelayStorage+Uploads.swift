@@ -39,9 +39,9 @@ extension PostgresRelayStorage {
                     var row = try ChannelRow.lock(connection, channel, until: deadline)
                     try row.recountIfNeeded(connection, until: deadline)
                     let files = try ChannelWriting(connection, deadline).files([request.file], in: row)
-                    if try ChannelPlan(row, files, bounds).check(ChannelPlan.Content(request)) == nil {
-                        try Self.requireRoom(request, row, bounds, connection, deadline)
-                    }
+                    // A file that is there already is uploaded again all the same, and takes room until its end.
+                    _ = try ChannelPlan(row, files, bounds).check(ChannelPlan.Content(request))
+                    try Self.requireRoom(request, row, bounds, connection, deadline)
                     try connection.run(
                         Self.insertUpload,
                         [

@@ -146,6 +146,31 @@ import Testing
         #expect(try await storage.state(of: channel.id).byteCount == 5_000_000)
     }
 
+    @Test(arguments: StorageKind.tested) func aKnownDigestIsNoWayAroundTheQuota(_ kind: StorageKind)
+        async throws
+    {
+        let place = try StoragePlace(kind)
+        let storage = try place.open { $0.channelByteCountMax = 10_000_000 }
+        let channel = try await TestChannel(in: storage)
+        let content = pattern(6_000_000)
+        try await storage.upload("a", content, to: channel.id)
+        await expectProblem(.exists) {
+            try await storage.beginUpload(
+                .init(
+                    file: .numbered(0, "a"), isReplacing: false, byteCount: 4 << 30,
+                    digest: RelayDigest(of: content)),
+                to: channel.id)
+        }
+        // The same file may come again, but not any number of times at once.
+        let again = try await storage.begin("a", content, to: channel.id, replacing: false)
+        await expectProblem(.busy) {
+            try await storage.begin("a", content, to: channel.id, replacing: false)
+        }
+        try await storage.send(content, to: again)
+        #expect(try await storage.finish(again) == RelayOutcome(position: 1, isNew: false))
+        #expect(try await counts(storage) == ["block": 23, "upload": 0, "discarded": 0, "file": 1])
+    }
+
     @Test(arguments: StorageKind.tested) func ofTwoUploadsOfOneFileTheLastCounts(_ kind: StorageKind)
         async throws
     {

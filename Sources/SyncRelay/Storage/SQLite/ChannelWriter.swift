@@ -37,7 +37,7 @@ struct ChannelWriter {
     private func check(_ content: Content, _ old: FileRow?) throws -> RelayOutcome? {
         let isThere = old?.body != nil
         if let old, isThere && !content.isReplacing {
-            guard old.digest == content.digest else {
+            guard old.digest == content.digest, old.byteCount == content.byteCount else {
                 throw RelayProblem(.exists, "there is a file of that name already")
             }
             return RelayOutcome(position: old.position, isNew: false)
