@@ -34,9 +34,14 @@ public final class LoopbackSocket {
 
     deinit { close(descriptor) }
 
+    /// Sends bytes, and reads nothing.
+    public func push(_ data: Data) {
+        _ = data.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
     /// Sends bytes, and reads until the other side ends.
     public func exchange(_ data: Data) -> Data {
-        _ = data.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, 0) }
+        push(data)
         var answer = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {

@@ -44,6 +44,20 @@ import Testing
         #expect(count == 500_000)
     }
 
+    @Test func bytesAreCountedBeforeTheyAreKept() async throws {
+        var reader = reader([(1, 1_000), (2, 500), (3, 4_000)])
+        var counts: [Int] = []
+        let data = try await reader.read(3_000) { counts.append($0) }
+        #expect(data.count == 3_000 && counts == [1_000, 1_500, 3_000])
+    }
+
+    @Test func bytesThatFindNoRoomAreNotKept() async {
+        await expectProblem(.busy) {
+            var reader = reader([(1, 1_000)])
+            return try await reader.read(1_000) { _ in throw RelayProblem(.busy, "") }
+        }
+    }
+
     @Test func aBodyThatDripsIsRefused() async {
         await expectSlow((1...100).map { (Double($0), 100) })
     }

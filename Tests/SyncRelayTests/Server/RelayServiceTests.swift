@@ -124,17 +124,31 @@ import Testing
 
     @Test func bytesInMemoryAreBounded() async throws {
         let held = HeldBytes(countMax: 100, addressCountMax: 60)
-        try await held.hold(60, of: "a") {
-            await expectProblem(.busy) { try await held.hold(1, of: "a") {} }
-            try await held.hold(40, of: "b") {
-                await expectProblem(.busy) { try await held.hold(1, of: "c") {} }
+        func hold(_ count: Int, of address: String) async throws {
+            try await held.hold(of: address) { try $0.raise(to: count) }
+        }
+        try await held.hold(of: "a") { first in
+            for count in [20, 60, 10] { try first.raise(to: count) }
+            #expect(held.count == 60)
+            await expectProblem(.busy) { try await hold(1, of: "a") }
+            try await held.hold(of: "b") { second in
+                try second.raise(to: 40)
+                await expectProblem(.busy) { try await hold(1, of: "c") }
+                await expectProblem(.busy) { try second.raise(to: 41) }
+                first.lower(to: 59)
+                try await hold(1, of: "c")
             }
         }
         #expect(held.count == 0)
-        // Whoever is alone gets through.
-        try await held.hold(1_000, of: "a") {}
+        // Whoever is alone gets through, however it comes.
+        try await held.hold(of: "a") { alone in
+            for count in [1_000, 2_000] { try alone.raise(to: count) }
+        }
         await expectProblem(.missing) {
-            try await held.hold(1, of: "a") { throw RelayProblem(.missing, "") }
+            try await held.hold(of: "a") { request in
+                try request.raise(to: 1)
+                throw RelayProblem(.missing, "")
+            }
         }
         #expect(held.count == 0)
     }

@@ -6,6 +6,8 @@ import NIOCore
 struct BodyReader {
     /// The least progress, in each span of the time that a connection may be silent.
     private static let bytesPerSecondMin = 4096.0
+    /// How much memory is asked for before any byte has come.
+    private static let reservedByteCountMax = 64 << 10
 
     private var iterator: RequestBody.AsyncIterator
     private let silenceSeconds: Double
@@ -33,18 +35,22 @@ struct BodyReader {
 
     /// Reads the next bytes.
     ///
+    /// - parameters:
+    ///     - count: How many.
+    ///     - willKeep: Called as they come, with how many of them there are then. What it throws ends the reading.
     /// - returns: As many as were asked for; fewer at the end.
     /// - throws: ``RelayProblem`` of code `malformed` when they come too slowly, or the client goes before they are there.
-    mutating func read(_ count: Int) async throws -> Data {
+    mutating func read(_ count: Int, willKeep: (Int) throws -> Void = { _ in }) async throws -> Data {
         var data = Data()
-        data.reserveCapacity(count)
+        data.reserveCapacity(min(count, Self.reservedByteCountMax))
         while data.count < count {
             if rest.readableBytes == 0 {
                 guard let buffer = try await next() else { break }
                 rest = buffer
             }
-            let piece = rest.readSlice(length: min(rest.readableBytes, count - data.count))
-            if let piece { data.append(contentsOf: piece.readableBytesView) }
+            let length = min(rest.readableBytes, count - data.count)
+            try willKeep(data.count + length)
+            if let piece = rest.readSlice(length: length) { data.append(contentsOf: piece.readableBytesView) }
         }
         return data
     }

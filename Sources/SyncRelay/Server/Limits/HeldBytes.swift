@@ -14,23 +14,24 @@ final class HeldBytes: Sendable {
     /// How many there are.
     var count: Int { state.withLock { $0.total } }
 
-    /// Counts bytes while something is done with them.
+    /// Counts the bytes of a request while something is done with them. It holds none at first.
     ///
-    /// - throws: ``RelayProblem`` of code `busy`; what the body throws.
+    /// - throws: What the body throws.
     func hold<Value: Sendable>(
-        _ count: Int, of address: String, _ body: () async throws -> Value
+        of address: String, _ body: (HeldRequest) async throws -> Value
     ) async throws -> Value {
-        try take(count, of: address)
-        defer { release(count, of: address) }
-        return try await body()
+        let request = HeldRequest(self, address)
+        defer { request.lower(to: 0) }
+        return try await body(request)
     }
 
-    private func take(_ count: Int, of address: String) throws {
+    /// - parameter own: How many the same request holds already.
+    fileprivate func take(_ count: Int, of address: String, besides own: Int) throws {
         try state.withLock { state in
             let held = state.addresses[address] ?? 0
             // Somebody who is alone gets through, whatever the bounds are.
             let isInBounds = held + count <= addressCountMax && state.total + count <= countMax
-            guard isInBounds || state.total == 0 else {
+            guard isInBounds || state.total == own else {
                 throw RelayProblem(
                     .busy, "too much is being sent at a time; try again in a moment", status: 503)
             }
@@ -39,11 +40,45 @@ final class HeldBytes: Sendable {
         }
     }
 
-    private func release(_ count: Int, of address: String) {
+    fileprivate func release(_ count: Int, of address: String) {
         state.withLock { state in
             state.total -= count
             let held = (state.addresses[address] ?? 0) - count
             state.addresses[address] = held > 0 ? held : nil
+        }
+    }
+}
+
+/// The bytes of one request that are in memory.
+///
+/// They are counted as they come, and not when they are announced: who announces much and sends nothing is in nobody's way.
+final class HeldRequest: Sendable {
+    private let all: HeldBytes
+    private let address: String
+    private let count = Mutex(0)
+
+    fileprivate init(_ all: HeldBytes, _ address: String) {
+        self.all = all
+        self.address = address
+    }
+
+    /// Counts that there are at least so many.
+    ///
+    /// - throws: ``RelayProblem`` of code `busy`; as many are counted as before.
+    func raise(to limit: Int) throws {
+        try count.withLock { count in
+            guard limit > count else { return }
+            try all.take(limit - count, of: address, besides: count)
+            count = limit
+        }
+    }
+
+    /// Counts that there are at most so many.
+    func lower(to limit: Int) {
+        count.withLock { count in
+            guard limit < count else { return }
+            all.release(count - limit, of: address)
+            count = limit
         }
     }
 }

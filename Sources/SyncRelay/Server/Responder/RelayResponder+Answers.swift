@@ -24,22 +24,34 @@ extension RelayResponder {
         return response
     }
 
-    /// Reads a document.
+    /// Reads a document, and answers it. Until then it counts as in memory: it may have to wait for its turn in the storage.
     ///
-    /// - parameter limit: The most bytes that it may have.
-    /// - throws: ``RelayProblem``: `malformed`, `tooLarge`, `busy`.
-    func read<Value: Decodable & Sendable>(
-        _ type: Value.Type, of request: Request, upTo limit: Int, _ context: RelayContext
-    ) async throws -> Value {
-        let length = try byteCount(of: request, upTo: Int64(limit))
-        // Its bytes, the text that they are, and what is made of it.
-        return try await held.hold(3 * Int(length), of: context.address) {
-            var reader = reader(of: request)
-            let data = try await reader.read(Int(length))
-            guard data.count == Int(length) else { throw Self.endedEarly }
-            context.body.isRead = true
-            return try RelayJSON.decode(type, from: Array(data))
+    /// - parameters:
+    ///     - limit: The most bytes that it may have.
+    ///     - answer: Makes the answer.
+    /// - throws: ``RelayProblem``: `malformed`, `tooLarge`, `busy`; what `answer` throws.
+    func withDocument<Value: Decodable & Sendable>(
+        _ type: Value.Type, of request: Request, upTo limit: Int, _ context: RelayContext,
+        _ answer: (Value) async throws -> Response
+    ) async throws -> Response {
+        let length = Int(try byteCount(of: request, upTo: Int64(limit)))
+        return try await held.hold(of: context.address) { held in
+            let value = try await decode(type, of: request, length, held, context)
+            // Its bytes are gone, and what was made of them is no longer than they were.
+            held.lower(to: length)
+            return try await answer(value)
         }
+    }
+
+    private func decode<Value: Decodable & Sendable>(
+        _ type: Value.Type, of request: Request, _ length: Int, _ held: HeldRequest, _ context: RelayContext
+    ) async throws -> Value {
+        var reader = reader(of: request)
+        // Its bytes, the text that they are, and what is made of it.
+        let data = try await reader.read(length) { try held.raise(to: 3 * $0) }
+        guard data.count == length else { throw Self.endedEarly }
+        context.body.isRead = true
+        return try RelayJSON.decode(type, from: Array(data))
     }
 
     /// What reads a body, when it comes fast enough.

@@ -8,10 +8,12 @@ extension RelayResponder {
         _ channel: RelayChannelID, _ request: Request, _ context: RelayContext
     ) async throws -> Response {
         try authorizeAdmission(request, context)
-        let registration = try await read(
-            RelayRegistration.self, of: request, upTo: RelayBounds.documentByteCountMax, context)
-        let isNew = try await storage.makeChannel(channel, registration)
-        return try document(try await storage.state(of: channel), isNew ? .created : .ok)
+        return try await withDocument(
+            RelayRegistration.self, of: request, upTo: RelayBounds.documentByteCountMax, context
+        ) { registration in
+            let isNew = try await storage.makeChannel(channel, registration)
+            return try document(try await storage.state(of: channel), isNew ? .created : .ok)
+        }
     }
 
     func list(_ channel: RelayChannelID, _ request: Request) async throws -> Response {
@@ -25,12 +27,15 @@ extension RelayResponder {
     func change(
         _ channel: RelayChannelID, _ request: Request, _ context: RelayContext
     ) async throws -> Response {
-        let changes = try await read(
+        try await withDocument(
             RelayChanges.self, of: request, upTo: RelayBounds.changesByteCountMax, context
-        ).changes
-        let result = try await storage.change(channel, changes)
-        for case .write(_, _, let content) in changes { metrics.count(bytes: content.count, "in") }
-        return try document(RelayPlace(position: result.position))
+        ) { document in
+            let result = try await storage.change(channel, document.changes)
+            for case .write(_, _, let content) in document.changes {
+                metrics.count(bytes: content.count, "in")
+            }
+            return try self.document(RelayPlace(position: result.position))
+        }
     }
 
     // MARK: Invitations
@@ -39,10 +44,12 @@ extension RelayResponder {
         _ invitation: RelayInvitationID, _ channel: RelayChannelID, _ request: Request,
         _ context: RelayContext
     ) async throws -> Response {
-        let deposit = try await read(
-            RelayInvitationDeposit.self, of: request, upTo: RelayBounds.documentByteCountMax, context)
-        try await storage.leave(deposit, as: invitation, in: channel)
-        return Response(status: .created)
+        try await withDocument(
+            RelayInvitationDeposit.self, of: request, upTo: RelayBounds.documentByteCountMax, context
+        ) { deposit in
+            try await storage.leave(deposit, as: invitation, in: channel)
+            return Response(status: .created)
+        }
     }
 
     func takeInvitation(_ invitation: RelayInvitationID, _ context: RelayContext) async throws -> Response {

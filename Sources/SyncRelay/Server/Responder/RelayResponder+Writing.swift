@@ -17,12 +17,10 @@ extension RelayResponder {
             byteCount: try byteCount(of: request, upTo: RelayBounds.fileByteCountMax),
             digest: try digest(of: request))
         let isSmall = upload.byteCount <= Int64(RelayUpload.pieceByteCount)
-        // One piece is being read, and one written.
-        let heldByteCount = isSmall ? Int(upload.byteCount) : 2 * RelayUpload.pieceByteCount
-        let outcome = try await held.hold(heldByteCount, of: context.address) {
+        let outcome = try await held.hold(of: context.address) { held in
             isSmall
-                ? try await writeAtOnce(upload, channel, request, context)
-                : try await writeInPieces(upload, channel, request, context)
+                ? try await writeAtOnce(upload, channel, request, held, context)
+                : try await writeInPieces(upload, channel, request, held, context)
         }
         metrics.count(bytes: Int(upload.byteCount), "in")
         return try document(RelayPlace(position: outcome.position), outcome.isNew ? .created : .ok)
@@ -44,11 +42,11 @@ extension RelayResponder {
     }
 
     private func writeAtOnce(
-        _ upload: RelayUploadRequest, _ channel: RelayChannelID, _ request: Request,
+        _ upload: RelayUploadRequest, _ channel: RelayChannelID, _ request: Request, _ held: HeldRequest,
         _ context: RelayContext
     ) async throws -> RelayOutcome {
         var reader = reader(of: request)
-        let content = try await reader.read(Int(upload.byteCount))
+        let content = try await reader.read(Int(upload.byteCount)) { try held.raise(to: $0) }
         guard content.count == Int(upload.byteCount) else { throw Self.endedEarly }
         context.body.isRead = true
         guard RelayDigest(of: content) == upload.digest else { throw Self.otherDigest }
@@ -58,7 +56,8 @@ extension RelayResponder {
     }
 
     private func writeInPieces(
-        _ request: RelayUploadRequest, _ channel: RelayChannelID, _ http: Request, _ context: RelayContext
+        _ request: RelayUploadRequest, _ channel: RelayChannelID, _ http: Request, _ held: HeldRequest,
+        _ context: RelayContext
     ) async throws -> RelayOutcome {
         var reader = reader(of: http)
         let upload: RelayUpload
@@ -71,7 +70,7 @@ extension RelayResponder {
             throw error
         }
         do {
-            try await receive(upload, &reader, context)
+            try await receive(upload, &reader, held, context)
             return try await storage.finish(upload)
         } catch {
             await storage.abandon(upload)
@@ -80,13 +79,14 @@ extension RelayResponder {
     }
 
     private func receive(
-        _ upload: RelayUpload, _ reader: inout BodyReader, _ context: RelayContext
+        _ upload: RelayUpload, _ reader: inout BodyReader, _ held: HeldRequest, _ context: RelayContext
     ) async throws {
         var hash = SHA256()
         var offset: Int64 = 0
         while offset < upload.request.byteCount {
             let count = min(Int64(RelayUpload.pieceByteCount), upload.request.byteCount - offset)
-            let piece = try await reader.read(Int(count))
+            // One piece is being read, and one written.
+            let piece = try await reader.read(Int(count)) { try held.raise(to: 2 * $0) }
             guard piece.count == Int(count) else { throw Self.endedEarly }
             hash.update(data: piece)
             try await storage.append(piece, at: offset, to: upload)
