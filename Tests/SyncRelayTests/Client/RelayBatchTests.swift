@@ -53,6 +53,20 @@ import Testing
         #expect(relay.requests.count == after)
     }
 
+    @Test func whatIsWrittenAndRemovedIsNotThere() throws {
+        let (mailbox, other) = (try relay.mailbox(channel), try relay.mailbox(channel))
+        try write(mailbox, head, [1], replacing: true)
+        _ = try mailbox.folders()
+        let batch = mailbox.batch()
+        try write(batch, bundle(1), [1])
+        try write(batch, head, [2], replacing: true)
+        try batch.remove([bundle(1), head])
+        try write(batch, bundle(2), [1])
+        try batch.commit()
+        #expect(try names(other) == ["2.bundle"])
+        #expect(mailbox.known == other.known && mailbox.known?.position == 3)
+    }
+
     @Test func whatOthersDidMeanwhileIsLookedAt() throws {
         let (mailbox, other) = (try relay.mailbox(channel), try relay.mailbox(channel))
         _ = try mailbox.folders()

@@ -29,6 +29,30 @@ import Testing
         }
     }
 
+    @Test func whatIsRemovedMakesRoomForWhatComesWithIt() async throws {
+        var storage = SQLiteRelayStorage.Options()
+        storage.channelByteCountMax = 1_000
+        let relay = try await LoopbackRelay(storage: storage)
+        try await blocking { [self] in
+            let (writer, reader) = try (mailbox(relay), mailbox(relay))
+            let bundles = (1...3).map { MailboxPath(folder: path.folder, name: "\($0).bundle") }
+            try writer.write(bundles[0], replacing: false) { try $0(Data(count: 900)) }
+            _ = try writer.folders()
+            let batch = writer.batch()
+            try batch.write(bundles[1], replacing: false) { try $0(Data(count: 500)) }
+            try batch.write(path, replacing: true) { try $0(Data(count: 400)) }
+            // Nothing changes by the removal of a file that is not there.
+            try batch.remove([bundles[0], bundles[2]])
+            try batch.commit()
+            _ = try reader.folders()
+            #expect(writer.known == reader.known && writer.known?.position == 4)
+            for file in [bundles[1], path] {
+                let position = try #require(writer.state.directory?[file]?.position)
+                #expect(position == reader.state.directory?[file]?.position)
+            }
+        }
+    }
+
     @Test func onlyWhoHasTheKeyUsesAChannel() async throws {
         let relay = try await LoopbackRelay()
         try await blocking { [self] in

@@ -60,6 +60,8 @@ final class RelayBatch: MailboxBatch {
         for path in paths { _ = try change.state.name(of: path) }
         let waits = waiting.withLock { waiting in
             guard !waiting.writes.isEmpty else { return false }
+            // What is written and removed again was never there: removals are made first.
+            waiting.writes.removeAll { paths.contains($0.path) }
             let room = waiting.room
             waiting.removed += paths.prefix(room)
             waiting.removedLater += paths.dropFirst(room)

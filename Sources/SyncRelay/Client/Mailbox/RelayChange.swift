@@ -14,24 +14,27 @@ struct RelayChange: Sendable {
     let state: RelayMailboxState
     let check: @Sendable () throws -> Void
 
-    /// Writes files and removes others, in this order: others see all of it or nothing.
+    /// Writes files and removes others: others see all of it or nothing.
+    ///
+    /// In its document the removals come first. So a channel that is full has room for what takes the place of other files.
     ///
     /// - parameters:
     ///     - writes: At most `RelayBatch.byteCountMax` bytes, and with what is removed at most
     ///       `RelayBounds.changeCountMax` files.
-    ///     - removed: Those that are not there are no problem.
+    ///     - removed: None of those that are written. Those that are not there are no problem.
     func make(_ writes: [Write], removing removed: [MailboxPath]) throws {
         guard writes.count + removed.count > 1 else {
             for write in writes { try self.write(write.spool, write.path, replacing: write.isReplacing) }
             for path in removed { try remove(path) }
             return
         }
-        let changes = try RelayChanges(
-            writes.map { write in
-                .write(
-                    try state.name(of: write.path), replacing: write.isReplacing,
-                    content: try write.spool.read(at: 0, upTo: write.spool.byteCount))
-            } + removed.map { .remove(try state.name(of: $0)) })
+        var list: [RelayChanges.Change] = try removed.map { .remove(try state.name(of: $0)) }
+        for write in writes {
+            let content = try write.spool.read(at: 0, upTo: write.spool.byteCount)
+            list.append(
+                .write(try state.name(of: write.path), replacing: write.isReplacing, content: content))
+        }
+        let changes = try RelayChanges(list)
         var request = state.request(writes.isEmpty ? .remove : .put, "POST", "/changes")
         request.body = .document(Data(try RelayJSON.encode(changes)))
         request.accepted = [412]

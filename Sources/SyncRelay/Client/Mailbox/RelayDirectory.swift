@@ -60,7 +60,7 @@ struct RelayDirectory: Sendable {
         if file.position == moment.position + 1 { advance(to: file.position) }
     }
 
-    /// Notes what was changed here by one request: files that were written, and others that were removed after them.
+    /// Notes what was changed here by one request: files that were removed, and others that were written after them.
     ///
     /// - parameter position: The one that the relay told, which is that of the last change.
     /// - returns: The positions of the files; nil, and nothing is noted, when something else was changed meanwhile.
@@ -70,11 +70,11 @@ struct RelayDirectory: Sendable {
         let gone = Set(removed).filter { self[$0] != nil }
         let count = RelayPosition(written.count + gone.count)
         guard position.subtractingReportingOverflow(moment.position) == (count, false) else { return nil }
-        let positions = written.indices.map { moment.position + RelayPosition($0 + 1) }
+        let positions = written.indices.map { moment.position + RelayPosition(gone.count + $0 + 1) }
+        for path in gone { self[path] = nil }
         for (file, position) in zip(written, positions) {
             self[file.path] = File(byteCount: file.byteCount, position: position, milliseconds: nil)
         }
-        for path in gone { self[path] = nil }
         advance(to: position)
         return positions
     }
