@@ -86,8 +86,12 @@ extension FolderSession {
         return age(of: head) >= min(folder.acknowledgementMilliseconds, Self.headMillisecondsMax)
     }
 
+    /// How long ago a head was written. One of the future was written before the clock was set back: it is as old as any, as
+    /// nothing would be due until that future is there.
     private func age(of head: FolderHead) -> Int64 {
-        environment.milliseconds().subtractingReportingOverflow(head.writtenMilliseconds).partialValue
+        let now = environment.milliseconds()
+        let (age, overflows) = now.subtractingReportingOverflow(head.writtenMilliseconds)
+        return overflows || age < 0 ? .max : age
     }
 
     /// Whether the bundles that build on others outgrew the one of everything.
