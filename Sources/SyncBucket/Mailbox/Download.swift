@@ -12,12 +12,15 @@ struct Download {
 
     /// The bytes of one version of the file.
     func spool() throws -> Spool {
-        let listing = state.listing.withLock { $0.flatMap { $0.isStale ? nil : $0 } }
+        let last = state.listing.withLock { $0 }
+        let listing = last.flatMap { $0.isStale ? nil : $0 }
         let listed = listing?[path]
         // A file that was not there a moment ago need not be asked for: it is late, at worst.
         if listing != nil && listed == nil { throw Self.missing }
         if let tag = listed?.tag, let known = known(tag) { return known }
+        if let listed { try checkSize(listed.byteCount, listed.byteCount) }
         let first = try range(from: 0, tag: nil)
+        try checkSize(first.total, last?[path]?.byteCount)
         let tag = EntityTag.read(first.answer.header("etag"))
         // Then others have written since the bucket was looked at.
         if let listed, listed.tag != tag || listed.byteCount != first.total { state.doubt() }
@@ -38,6 +41,20 @@ struct Download {
             }
         }
         return spool
+    }
+
+    /// Checks the size of a file before all of it is brought here: no server may fill the disk.
+    ///
+    /// - parameter listed: The size in the last listing; nil when that has no such file. Only heads are replaced, so other
+    ///   files keep theirs.
+    private func checkSize(_ byteCount: Int, _ listed: Int?) throws {
+        if path.name == "head" {
+            guard byteCount <= SealedFileCache.headByteCountMax else {
+                throw failure("it is longer than a head can be")
+            }
+        } else if let listed, byteCount != listed {
+            throw changed()
+        }
     }
 
     /// What is here already of a version.

@@ -8,8 +8,9 @@ import Synchronization
 /// They are sealed, as they lie in the mailbox. Who changes them does no more than the mailbox can do. What can't be kept
 /// is read again.
 package final class SealedFileCache: Sendable {
-    /// Heads are as long as heads may be; of the others only small ones are kept.
-    private static let headByteCountMax = 17 << 20
+    /// More bytes than any head has: 16 MiB of content, an eighth of padding, and the seals of its chunks.
+    package static let headByteCountMax = 19 << 20
+    /// Of other files only small ones are kept.
     private static let fileByteCountMax = 256 << 10
     /// The most that is kept in memory.
     private static let memoryByteCountMax = 64 << 20

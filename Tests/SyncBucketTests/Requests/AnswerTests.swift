@@ -130,6 +130,51 @@ import Testing
     }
 }
 
+@Suite(.anyEngine) struct EndlessFileTests {
+    private let folder = String(repeating: "0a", count: 16)
+
+    /// Gives a range of a file that is as long as it is said to be.
+    private func range(of total: Int) -> ScriptedCarrier.Step {
+        let count = Download.rangeByteCount
+        return .answer(
+            BucketAnswer(
+                status: 206,
+                headers: [("ETag", "\"a\""), ("Content-Range", "bytes 0-\(count - 1)/\(total)")],
+                body: Data(count: count)))
+    }
+
+    private func listing(_ name: String, _ byteCount: Int) -> ScriptedCarrier.Step {
+        let entry = "<Key>\(folder)/\(name)</Key><Size>\(byteCount)</Size><ETag>a</ETag>"
+        return .status(200, [], "<ListBucketResult><Contents>\(entry)</Contents></ListBucketResult>")
+    }
+
+    @Test func aHeadThatIsTooLongEndsAfterOneRequest() throws {
+        let script = try ScriptedMailbox(range(of: 1 << 40), range(of: 1 << 40))
+        let head = MailboxPath(folder: folder, name: "head")
+        let error = #expect(throws: MailboxError.self) { try script.mailbox.open(head) }
+        #expect(error?.code == .failed && script.carrier.requests.count == 1)
+    }
+
+    @Test func aHeadThatIsListedTooLongIsNotAskedFor() throws {
+        let script = try ScriptedMailbox(listing("head", 1 << 40))
+        _ = try script.mailbox.folders()
+        let head = MailboxPath(folder: folder, name: "head")
+        let error = #expect(throws: MailboxError.self) { try script.mailbox.open(head) }
+        #expect(error?.code == .failed && script.carrier.requests.count == 1)
+    }
+
+    @Test func aBundleIsAsLongAsItIsListed() throws {
+        let script = try ScriptedMailbox(
+            listing("1-2.bundle", 3), range(of: 1 << 40), range(of: 1 << 40), range(of: 1 << 40))
+        _ = try script.mailbox.folders()
+        // The listing counts also when something else is known to have changed since.
+        for count in 2...3 {
+            let error = #expect(throws: MailboxError.self) { try script.mailbox.open(script.path) }
+            #expect(error?.code == .failed && script.carrier.requests.count == count)
+        }
+    }
+}
+
 @Suite(.anyEngine) struct ErrorAnswerTests {
     private func error(_ step: ScriptedCarrier.Step) throws -> BucketError? {
         let script = try ScriptedMailbox(step)

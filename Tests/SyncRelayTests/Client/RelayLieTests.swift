@@ -244,6 +244,49 @@ import Testing
         #expect(error?.code == .failed)
     }
 
+    /// Answers each request for a range by a piece of a file that is as long as it is said to be.
+    private func serve(_ total: Int) {
+        relay.lie { request, answer in
+            guard request.kind == .get else { return answer }
+            let count = RelayDownload.rangeByteCount
+            return RelayAnswer(
+                status: 206,
+                headers: [("ETag", "\"9\""), ("Content-Range", "bytes 0-\(count - 1)/\(total)")],
+                body: Data(count: count))
+        }
+    }
+
+    @Test func aFileThatIsTooLongEndsAfterOneRequest() throws {
+        let mailbox = try relay.mailbox(channel)
+        try write(mailbox, path, [1])
+        try write(mailbox, bundle(1), [1])
+        for isListed in [false, true] {
+            if isListed { _ = try mailbox.folders() }
+            serve(1 << 30)
+            // Without a listing, nobody knows how long a bundle is.
+            for file in isListed ? [path, bundle(1)] : [path] {
+                let before = mailbox.requestCounts
+                let error = #expect(throws: MailboxError.self) { try mailbox.open(file) }
+                #expect(error?.code == .failed && (mailbox.requestCounts - before).get == 1)
+            }
+            relay.lie(nil)
+        }
+    }
+
+    @Test func aHeadThatIsListedTooLongIsNotAskedFor() throws {
+        let mailbox = try relay.mailbox(channel)
+        let (epoch, file) = (relay.channel.epoch, try RelayFileName(folder: path.folder, name: path.name))
+        relay.lie { request, answer in
+            guard request.kind == .list else { return answer }
+            let entry = RelayListing.Entry(file: file, byteCount: 1 << 30, position: 1, milliseconds: 0)
+            return try MemoryRelay.document(
+                RelayListing(epoch: epoch, position: 1, isComplete: true, files: [entry], removed: []))
+        }
+        _ = try mailbox.folders()
+        let error = #expect(throws: MailboxError.self) { try mailbox.open(path) }
+        #expect(error?.code == .failed && mailbox.requestCounts.get == 0)
+    }
+
     @Test func aWrittenFileWithoutAPositionIsDoubted() throws {
         let mailbox = try relay.mailbox(channel)
         _ = try mailbox.folders()

@@ -151,6 +151,8 @@ import Testing
         try await blocking { [self] in
             let mailbox = try mailbox(relay)
             let piece = Data((0..<MailboxPath.pieceByteCountMax).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            // A head is not as long.
+            let path = MailboxPath(folder: path.folder, name: "1.bundle")
             try mailbox.write(path, replacing: false) { sink in
                 for _ in 0..<20 { try sink(piece) }
                 try sink(Data([1, 2, 3]))

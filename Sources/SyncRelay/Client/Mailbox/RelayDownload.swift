@@ -20,7 +20,8 @@ struct RelayDownload {
 
     /// The bytes of one version of the file.
     func spool() throws -> Spool {
-        let directory = state.directory
+        let last = state.look.withLock { $0.directory }
+        let directory = last.flatMap { $0.isStale ? nil : $0 }
         let listed = directory?[path]
         // A file that was not there a moment ago need not be asked for: it is late, at worst.
         if directory != nil && listed == nil { throw Self.missing }
@@ -28,9 +29,11 @@ struct RelayDownload {
             listed.map { "\(directory.moment.epoch)-\($0.position)" }
         }
         if let tag, let known = known(tag) { return known }
+        if let listed { try checkSize(listed.byteCount, listed.byteCount) }
         let spool = Spool(folder: state.spoolFolder)
         let first = try range(from: 0, version: nil)
         try compare(first, listed)
+        try checkSize(first.byteCount, last?[path]?.byteCount)
         try spool.append(first.bytes)
         while spool.byteCount < first.byteCount {
             let next = try range(from: spool.byteCount, version: first.version)
@@ -44,6 +47,20 @@ struct RelayDownload {
             }
         }
         return spool
+    }
+
+    /// Checks the size of a file before all of it is brought here: no relay may fill the disk.
+    ///
+    /// - parameter listed: The size in the last listing; nil when that has no such file. Only heads are replaced, so other
+    ///   files keep theirs.
+    private func checkSize(_ byteCount: Int, _ listed: Int?) throws {
+        if path.name == "head" {
+            guard byteCount <= SealedFileCache.headByteCountMax else {
+                throw failure("it is longer than a head can be")
+            }
+        } else if let listed, byteCount != listed {
+            throw changed()
+        }
     }
 
     /// What is here already of a version.
