@@ -51,7 +51,7 @@ enum RowText {
 
     private static func quoteIfNeeded(_ text: String) -> String {
         let needsQuotes = text.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
-        return needsQuotes ? "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : text
+        return needsQuotes ? text.inQuotes(UInt8(ascii: "\"")) : text
     }
 
     /// 16 bytes are a UUID; other bytes are hexadecimal.
@@ -113,7 +113,7 @@ enum RowText {
             // A zero byte would end the statement's text.
             text.utf8.contains(0) || (isForTerminal && PrintableText.escapedLines(text) != text)
                 ? "CAST(x'\(hexadecimal(Data(text.utf8)))' AS TEXT)"
-                : "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+                : text.quotedSQLText
         case .blob(let data): "x'\(hexadecimal(data))'"
         }
     }

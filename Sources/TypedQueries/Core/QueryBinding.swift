@@ -103,9 +103,7 @@ extension QueryBinding: CustomDebugStringConvertible {
         }
     }
 
-    private static func literal(_ text: String) -> String {
-        "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
-    }
+    private static func literal(_ text: String) -> String { text.quotedSQLText }
 
     private static func literal(_ bytes: [UInt8]) -> String {
         "X'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined() + "'"

@@ -75,6 +75,26 @@ import Testing
         #expect(RowText.sqlLiteral("a\n\tb".databaseValue, isForTerminal: true) == "'a\n\tb'")
     }
 
+    /// SQLite and CSV look at bytes. A quote that one of these marks follows is no `Character` of its own.
+    @Test func aQuoteIsDoubledWhateverFollowsIt() throws {
+        for mark in ["\u{301}", "\u{200D}", "\u{FE0F}"] {
+            let text = "a'\(mark)b,\"\(mark)c"
+            let expected = Array(text.utf8)
+            for literal in [RowText.sqlLiteral(text.databaseValue), ValueText.literal(text.databaseValue)] {
+                let value = try DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT \(literal)") }
+                #expect(value.map { Array($0.utf8) } == expected)
+            }
+            let folder = try TemporaryFolder()
+            let reader = try CSVReader(
+                path: folder.write(RowText.csvHeader([text]) + csv([text], .init()), to: "rows.csv"))
+            var fields = reader.header.map { Array($0.utf8) }
+            try reader.forEachRecord { record in
+                record.withField(0) { bytes, _ in fields.append(Array(bytes)) }
+            }
+            #expect(fields == [expected, expected])
+        }
+    }
+
     @Test func formulasAreEscapedOnRequestOnly() throws {
         let care = RowText.CSVCare(escapesFormulas: true)
         let formulas = ["=1+1", "+1", "-1", "@a", "\ta", "\ra"]

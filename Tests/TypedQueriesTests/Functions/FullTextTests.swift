@@ -42,6 +42,15 @@ private struct Article: FTS5 {
             article.title.snippet("<b>", "</b>", "…", 8), #"snippet("articles", 0, '<b>', '</b>', '…', 8)"#)
     }
 
+    /// FTS5 looks at bytes. A quote that one of these marks follows is no `Character` of its own.
+    @Test func aQuoteInAPhraseIsDoubledWhateverFollowsIt() {
+        for mark in ["\u{301}", "\u{200D}", "\u{FE0F}"] {
+            let sql = article.title.match("o\"\(mark)'\(mark) OR at").queryFragment.debugDescription
+            let expected = "(\"articles\" MATCH '\"title\" : \"o\"\"\(mark)''\(mark) OR at\"')"
+            #expect(Array(sql.utf8) == Array(expected.utf8))
+        }
+    }
+
     @Test func anEngineWithoutFTS5SaysSo() throws {
         try withTables { db throws in
             let query = Article.where { $0.match("oat") }.order { $0.rank }

@@ -18,7 +18,7 @@ enum ValueText {
         case .null: "NULL"
         case .int64(let number): String(number)
         case .double(let number): "\(number)"
-        case .string(let text): "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+        case .string(let text): text.quotedSQLText
         case .blob(let data):
             UUID.fromDatabaseValue(data.databaseValue)?.uuidString.lowercased() ?? RowText.sqlLiteral(value)
         }

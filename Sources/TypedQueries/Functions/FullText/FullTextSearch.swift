@@ -88,9 +88,8 @@ extension TableColumnExpression where Root: FTS5 {
     ///
     /// - parameter phrase: Words in their order. Nothing in it is taken for the language of queries.
     public func match(_ phrase: String) -> SQLQueryExpression<Bool> {
-        let words = phrase.replacingOccurrences(of: "\"", with: "\"\"")
-        let column = name.replacingOccurrences(of: "\"", with: "\"\"")
-        return Root.columns.match("\"\(column)\" : \"\(words)\"")
+        let quote = UInt8(ascii: "\"")
+        return Root.columns.match("\(name.inQuotes(quote)) : \(phrase.inQuotes(quote))")
     }
 
     /// The text with marks around what matches.
