@@ -48,7 +48,11 @@ package enum CommandWords {
                 || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || "/._-+,:@%".utf8.contains(byte)
         }
-        if isPlain && !text.isEmpty { return text }
+        return isPlain && !text.isEmpty ? text : inSingleQuotes(text)
+    }
+
+    /// The text between single quotes, which a shell, and `split`, read as one word.
+    package static func inSingleQuotes(_ text: String) -> String {
         // Bytes, because a quote that a combining mark follows is no character of its own.
         let bytes = text.utf8.flatMap { $0 == UInt8(ascii: "'") ? Array("'\\''".utf8) : [$0] }
         return "'" + String(decoding: bytes, as: UTF8.self) + "'"
@@ -57,13 +61,21 @@ package enum CommandWords {
     /// A path in a form that a shell reads as one word, and a command as a file: one that begins with a dash would be
     /// taken for an option.
     package static func path(_ path: String) -> String {
-        quoted(path.hasPrefix("-") ? "./" + path : path)
+        quoted(unmistakable(path))
+    }
+
+    /// A path that a command reads as a file: one that begins with a dash would be taken for an option.
+    package static func unmistakable(_ path: String) -> String {
+        beginsWithDash(path) ? "./" + path : path
     }
 
     /// A name in a form that a shell reads as one word, and a command as its last argument and not as an option.
     package static func operand(_ name: String) -> String {
-        (name.hasPrefix("-") ? "-- " : "") + quoted(name)
+        (beginsWithDash(name) ? "-- " : "") + quoted(name)
     }
+
+    /// Looks at the first byte, as commands do: a dash that a combining mark follows is no character of its own.
+    private static func beginsWithDash(_ text: String) -> Bool { text.utf8.first == UInt8(ascii: "-") }
 
     /// The text up to the closing quote, which is removed from `rest` with it.
     private static func quotedPart(

@@ -57,9 +57,8 @@ struct SSHRemote {
 
     /// The words after `ssh`.
     var arguments: [String] {
-        // A relative path that begins with a dash would be an option there.
-        let file = path.hasPrefix("-") ? "./" + path : path
-        let quoted = "'" + file.replacingOccurrences(of: "'", with: "'\\''") + "'"
+        // Always quoted, because the shell there is not known, and what is plain to one is not to another.
+        let quoted = CommandWords.inSingleQuotes(CommandWords.unmistakable(path))
         return (port.map { ["-p", String($0)] } ?? []) + (user.map { ["-l", $0] } ?? [])
             + [host, command + " " + quoted]
     }
