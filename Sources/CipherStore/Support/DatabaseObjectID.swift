@@ -107,5 +107,9 @@ extension String {
         return zip(utf8, other.utf8).allSatisfy { $0 == $1 || Self.folded($0) == Self.folded($1) }
     }
 
+    /// Returns whether two texts have the same bytes, which Swift's `==` does not ask: it takes an "é" of one code
+    /// point and one of two for the same text.
+    package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+
     private static func folded(_ byte: UInt8) -> UInt8 { byte >= 65 && byte <= 90 ? byte | 32 : byte }
 }

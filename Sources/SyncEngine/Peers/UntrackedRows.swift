@@ -51,7 +51,7 @@ extension Divergence {
     /// Adds rows that were found in another way.
     mutating func add(_ found: [Table]) {
         for table in found {
-            guard let index = tables.firstIndex(where: { $0.name == table.name }) else {
+            guard let index = tables.firstIndex(where: { $0.name.isSameIdentifier(as: table.name) }) else {
                 tables.append(table)
                 continue
             }

@@ -42,6 +42,38 @@ import Testing
         try expectHealthy([hub, other])
     }
 
+    @Test(arguments: pairs) func aColumnWithANameLikeTheKeysIsSynchronized(key: String, column: String) throws
+    {
+        let stores = try TestStores()
+        let names = [key, column].map(\.quotedDatabaseIdentifier)
+        let hub = try stores.create(
+            schema: "CREATE TABLE t (\(names[0]) BLOB PRIMARY KEY, \(names[1]) TEXT)", tables: ["t"])
+        let other = try stores.clone(hub, as: "b.db")
+        try hub.execute("INSERT INTO t VALUES (?, 'a')", [itemKey(1)])
+        try hub.sync(other)
+        try other.execute("UPDATE t SET \(names[1]) = 'b'")
+        try hub.sync(other)
+        #expect(try hub.value("SELECT \(names[1]) FROM t", as: String.self) == "b")
+        try expectHealthy([hub, other])
+    }
+
+    @Test(arguments: pairs) func aNewNameLikeTheFormerOneIsFollowed(former: String, name: String) throws {
+        let stores = try TestStores()
+        let hub = try stores.create(
+            schema: "CREATE TABLE t (id BLOB PRIMARY KEY, \(former.quotedDatabaseIdentifier) TEXT)",
+            tables: ["t"])
+        let other = try stores.clone(hub, as: "b.db")
+        try hub.execute("INSERT INTO t VALUES (?, 'a')", [itemKey(1)])
+        try hub.sync(other)
+        try hub.migrate("rename") { db in
+            try db.alter(table: "t") { $0.rename(column: former, to: name) }
+        }
+        try hub.execute("UPDATE t SET \(name.quotedDatabaseIdentifier) = 'b'")
+        try hub.sync(other)
+        let found = try other.value("SELECT \(former.quotedDatabaseIdentifier) FROM t", as: String.self)
+        #expect(found == "b")
+    }
+
     @Test func bothModulesAgreeOnWhichNamesAreOne() {
         let names =
             [

@@ -128,7 +128,8 @@ struct AppliedParts {
         _ part: ReplicaFacts.Part, named name: String, _ table: Int64, known: VersionVector, _ db: Database,
         _ admission: BundleAdmission, isRenewed: Bool
     ) throws -> AppliedPart {
-        guard !admission.header.facts.restrictions.contains(where: { $0.table == name }) else {
+        guard !admission.header.facts.restrictions.contains(where: { $0.table.isSameIdentifier(as: name) })
+        else {
             throw SyncError(
                 .changedMeanwhile,
                 "the choice of rows of table \(name) was changed meanwhile; synchronize again")

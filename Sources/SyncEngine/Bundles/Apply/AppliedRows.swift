@@ -19,7 +19,11 @@ final class AppliedRows {
             _ db: Database, _ header: BundleHeader, _ part: ReplicaFacts.Part, _ name: String,
             _ partial: PartialTable, _ before: Coverage
         ) throws {
-            guard let restriction = header.facts.restrictions.first(where: { $0.table == name }) else {
+            guard
+                let restriction = header.facts.restrictions.first(where: {
+                    $0.table.isSameIdentifier(as: name)
+                })
+            else {
                 throw AppliedRows.unsupported(name)
             }
             let aliases = try NameAliases(db)

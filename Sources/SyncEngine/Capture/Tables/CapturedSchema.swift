@@ -14,6 +14,16 @@ struct CapturedSchema {
     /// Whether the triggers keep what is deleted, which those of older programs don't.
     let keepsLastRows: Bool
 
+    /// Whether the triggers and the table have the columns and the key that the metadata name, byte for byte.
+    func isOf(_ table: SyncedTable, _ definition: TableDefinition) -> Bool {
+        let known = Dictionary(
+            table.presentColumns.map { ($0.number, Array($0.name.utf8)) },
+            uniquingKeysWith: { first, _ in first })
+        return known == columns.mapValues { Array($0.utf8) }
+            && Set(known.values) == Set(definition.columns.map { Array($0.utf8) })
+            && table.key.hasSameBytes(as: definition.key)
+    }
+
     /// Reads the triggers of a table.
     ///
     /// - returns: nil when some of them are gone.

@@ -46,11 +46,7 @@ struct SchemaInspection {
     /// Whether the triggers and the table have the columns that the metadata names.
     private func isCaptured(_ table: SyncedTable, _ captured: CapturedSchema?) throws -> Bool {
         guard let captured else { return false }
-        let known = Dictionary(
-            table.presentColumns.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
-        let definition = try TableDefinition.load(db, table.name)
-        return known == captured.columns && Set(known.values) == Set(definition.columns)
-            && table.key == definition.key
+        return captured.isOf(table, try TableDefinition.load(db, table.name))
     }
 
     private func texts(about table: SyncedTable, _ captured: CapturedSchema?) throws -> [String] {
@@ -82,7 +78,7 @@ struct SchemaInspection {
             ]
         }
         var remarks: [String] = []
-        if name != table.name {
+        if !name.hasSameBytes(as: table.name) {
             remarks.append("the table was renamed to \(name); the next synchronization follows")
         }
         let tracked = Set(captured.columns.values.map { $0.identifierKey })

@@ -45,7 +45,7 @@ extension TableTracking {
             return true
         }
         var table = table
-        let isRenamed = name != table.name
+        let isRenamed = !name.hasSameBytes(as: table.name)
         if isRenamed {
             guard try rename(table, to: name) else { return true }
             table = try SyncedTable.load(db, number: table.number)
@@ -97,24 +97,21 @@ extension TableTracking {
     private func refreshColumns(
         of table: SyncedTable, _ definition: TableDefinition, _ captured: CapturedSchema
     ) throws -> Bool {
-        let known = Dictionary(
-            table.presentColumns.map { ($0.number, $0.name) }, uniquingKeysWith: { first, _ in first })
-        let names = Set(definition.columns)
-        guard known != captured.columns || Set(known.values) != names || table.key != definition.key else {
+        guard !captured.isOf(table, definition) else {
             if !captured.keepsLastRows { try createTriggers(table) }
             return false
         }
         // The entries so far are of the columns as they were.
         try FoldedStore.fold(db, environment)
         try checkKey(of: table, definition, captured)
-        let folded = Set(names.map { $0.identifierKey })
+        let folded = Set(definition.columns.map { $0.identifierKey })
         var renamed: [(column: SyncedTable.Column, name: String)] = []
         for column in table.presentColumns {
             guard let name = captured.columns[column.number], folded.contains(name.identifierKey) else {
                 try table.setPlace(db, .dropped, of: column)
                 continue
             }
-            if name != column.name { renamed.append((column, name)) }
+            if !name.hasSameBytes(as: column.name) { renamed.append((column, name)) }
         }
         try rename(renamed, in: table)
         var table = try SyncedTable.load(db, number: table.number)
@@ -145,7 +142,7 @@ extension TableTracking {
     func checkKey(
         of table: SyncedTable, _ definition: TableDefinition, _ captured: CapturedSchema?
     ) throws {
-        guard table.key != definition.key else { return }
+        guard !table.key.hasSameBytes(as: definition.key) else { return }
         let isRenamed =
             captured.map { $0.key.isSameIdentifier(as: definition.key) }
             ?? !definition.columns.contains { $0.isSameIdentifier(as: table.key) }

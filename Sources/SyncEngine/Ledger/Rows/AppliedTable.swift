@@ -198,7 +198,7 @@ final class AppliedTable {
             defer { statement.reset() }
             key.value.bind(statement.sqliteStatement, 1)
             guard try statement.step(), WireValue(statement.sqliteStatement, 0).compare(value) != 0,
-                let column = table.columns.first(where: { $0.name == name })
+                let column = table.columns.first(where: { $0.name.isSameIdentifier(as: name) })
             else { continue }
             try reader.originals.record(value, column: column.number, key)
         }

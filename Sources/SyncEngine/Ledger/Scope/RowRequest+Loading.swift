@@ -13,7 +13,7 @@ extension RowRequest {
         return try SyncedTable.loadAll(db).compactMap { table in
             guard let partial = coverage.partials[table.number],
                 let column = table.columns.first(where: { $0.number == partial.column }),
-                let fact = facts.first(where: { $0.names.first == table.name })
+                let fact = facts.first(where: { $0.names.first?.isSameIdentifier(as: table.name) == true })
             else { return nil }
             return RowRequest(
                 partial: fact,
@@ -30,7 +30,9 @@ extension TransferRequest {
         let count = rows.count + leftOut.count
         defer { assert(rows.count + leftOut.count == count + requests.count) }
         for request in requests {
-            let table = exchange?.tables.first { $0.names == request.partial.names }
+            let table = exchange?.tables.first {
+                $0.names.elementsEqual(request.partial.names) { $0.isSameIdentifier(as: $1) }
+            }
             if table?.mayPull == true {
                 rows.append(request)
             } else {

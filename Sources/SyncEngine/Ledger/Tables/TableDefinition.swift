@@ -52,7 +52,8 @@ struct TableDefinition {
             defaults[name] = try column.decodeIfPresent(String.self, atIndex: 4)
         }
         return TableDefinition(
-            name: realName, key: keyName, columns: names.filter { $0 != keyName }, defaults: defaults)
+            name: realName, key: keyName, columns: names.filter { !$0.isSameIdentifier(as: keyName) },
+            defaults: defaults)
     }
 
     /// Checks that each key is a UUID.

@@ -28,7 +28,7 @@ struct ConflictResolver {
             // In the order in which the conflicts were found, parents mostly before children.
             for row in rows.values.sorted(by: { $0.map(\.id).min() ?? 0 < $1.map(\.id).min() ?? 0 }) {
                 guard let conflict = row.first,
-                    let table = tables.first(where: { $0.name == conflict.table })
+                    let table = tables.first(where: { $0.name.isSameIdentifier(as: conflict.table) })
                 else { continue }
                 try restore(row, table, conflict.key, isPartial: choice == .restoreKnown, &result)
             }

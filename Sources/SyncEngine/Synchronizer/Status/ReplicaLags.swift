@@ -30,7 +30,7 @@ package struct ReplicaLags {
     private let retired: Set<Int64>
     /// Local changes that have no version yet, and when the first one was made.
     private let unfolded: [Unfolded]
-    /// Tables by name.
+    /// Tables by the keys of their names.
     private let tables: [String: Int64]
     private let db: Database
 
@@ -80,7 +80,7 @@ package struct ReplicaLags {
                 oldest: try $0.decodeIfPresent(atIndex: 2))
         }
         let names = try Row.fetchAll(db, sql: "SELECT name, tbl FROM _sync_table").map {
-            (try $0.decode(String.self, atIndex: 0), try $0.decode(Int64.self, atIndex: 1))
+            (try $0.decode(String.self, atIndex: 0).identifierKey, try $0.decode(Int64.self, atIndex: 1))
         }
         tables = Dictionary(names, uniquingKeysWith: { first, _ in first })
         self.db = db
@@ -142,7 +142,7 @@ package struct ReplicaLags {
         let total = missing.reduce(Int64(0)) {
             $0.addingSaturated($1.value.addingSaturated(-(known[$1.key] ?? 0)))
         }
-        let own = names?.compactMap { tables[$0] }
+        let own = names?.compactMap { tables[$0.identifierKey] }
         let isFiltered = own != nil && total <= min(Self.filteredCountMax, filteredCountLeft)
         if isFiltered { filteredCountLeft -= total }
         let waiting = unfolded.filter { own?.contains($0.table) ?? true }
