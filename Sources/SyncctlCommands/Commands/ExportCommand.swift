@@ -188,7 +188,7 @@ struct ExportCommand: ParsableCommand {
                 db: db, terminal: context.terminal, progress: progress, escapesFormulas: escapeFormulas)
             let tables = try TextExport.tables(db)
             if let table {
-                guard let name = tables.first(where: { $0.lowercased() == table.lowercased() }) else {
+                guard let name = tables.first(where: { $0.isSameIdentifier(as: table) }) else {
                     throw Failure(
                         "there is no table \(table)", hints: ["tables: \(tables.joined(separator: ", "))"])
                 }

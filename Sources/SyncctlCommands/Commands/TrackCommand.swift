@@ -73,7 +73,7 @@ struct TrackCommand: ParsableCommand {
     /// The tables, each once however often it was named.
     private var names: [String] {
         var seen: Set<String> = []
-        return tables.filter { seen.insert($0.lowercased()).inserted }
+        return tables.filter { seen.insert($0.identifierKey).inserted }
     }
 
     private func policies() throws -> [ColumnPolicy] {

@@ -43,7 +43,7 @@ struct UntrackCommand: ParsableCommand {
         try CommandContext.run(global) { context in
             let synchronizer = try Synchronizer(existing: context.open(options))
             var seen: Set<String> = []
-            let names = tables.filter { seen.insert($0.lowercased()).inserted }
+            let names = tables.filter { seen.insert($0.identifierKey).inserted }
             if !yes {
                 try context.confirm(
                     "take \(names.joined(separator: ", ")) of \(options.store) out of the synchronization?")

@@ -30,7 +30,9 @@ struct ImportPlan {
     ) throws {
         (self.path, self.table) = (path, table)
         (columns, types, isUUIDKey) = (inspection.columns, inspection.types, inspection.isUUIDKey)
-        isRequired = columns.map { settings.types[$0.lowercased()] != nil }
+        isRequired = columns.map { column in
+            settings.types.contains { $0.column.isSameIdentifier(as: column) }
+        }
         readsUUIDs = columns.map { _ in false }
         (keyColumn, updates) = (settings.keyColumn, settings.updates)
         guard try !db.viewExists(table) else {
@@ -76,7 +78,7 @@ struct ImportPlan {
 
     private func findKeyField() throws -> Int? {
         if let keyColumn {
-            guard let index = columns.firstIndex(where: { $0.lowercased() == keyColumn.lowercased() }) else {
+            guard let index = columns.firstIndex(where: { $0.isSameIdentifier(as: keyColumn) }) else {
                 throw Failure.usage(
                     "\(path) has no column \(keyColumn)",
                     hints: ["its columns: \(columns.joined(separator: ", "))"])
@@ -87,11 +89,11 @@ struct ImportPlan {
             return index
         }
         let names = ["id", "uuid"]
-        return columns.indices.first { names.contains(columns[$0].lowercased()) && isUUIDKey[$0] }
+        return columns.indices.first { names.contains(columns[$0].identifierKey) && isUUIDKey[$0] }
     }
 
     private func newKeyName() -> String {
-        let taken = Set(columns.map { $0.lowercased() })
+        let taken = Set(columns.map { $0.identifierKey })
         for name in ["id", "uuid", "row_id"] where !taken.contains(name) { return name }
         var number = 2
         while taken.contains("id_\(number)") { number += 1 }
@@ -104,11 +106,11 @@ struct ImportPlan {
         let declared = try Dictionary(
             rows.map {
                 (
-                    try $0.decode(String.self, forColumn: "name").lowercased(),
+                    try $0.decode(String.self, forColumn: "name").identifierKey,
                     try $0.decode(String.self, forColumn: "type").uppercased()
                 )
             }, uniquingKeysWith: { first, _ in first })
-        let unknown = columns.filter { declared[$0.lowercased()] == nil }
+        let unknown = columns.filter { declared[$0.identifierKey] == nil }
         guard unknown.isEmpty else {
             throw Failure(
                 "table \(table) has no column \(unknown.joined(separator: ", "))",
@@ -119,12 +121,12 @@ struct ImportPlan {
             throw Failure("table \(table) has no primary key of one column")
         }
         key = name
-        if let keyColumn, keyColumn.lowercased() != key.lowercased() {
+        if let keyColumn, !keyColumn.isSameIdentifier(as: key) {
             throw Failure.usage("the key of table \(table) is \(key), not \(keyColumn)")
         }
         if keyColumn != nil { _ = try findKeyField() }
-        keyField = columns.firstIndex { $0.lowercased() == name.lowercased() }
-        if keyField == nil, declared[key.lowercased()] == "INTEGER" {
+        keyField = columns.firstIndex { $0.isSameIdentifier(as: name) }
+        if keyField == nil, declared[key.identifierKey] == "INTEGER" {
             throw Failure(
                 "the key of table \(table) is an integer, \(key), and \(path) has no column of that name",
                 hints: [
@@ -132,7 +134,7 @@ struct ImportPlan {
                 ])
         }
         for index in columns.indices {
-            let type = declared[columns[index].lowercased()] ?? ""
+            let type = declared[columns[index].identifierKey] ?? ""
             if index == keyField, !isRequired[index] { types[index] = .text }
             guard !isRequired[index] else { continue }
             readsUUIDs[index] = type.contains("BLOB") && (index == keyField || format == .jsonLines)

@@ -8,8 +8,8 @@ struct TableImport {
     struct Settings {
         var format = ImportFormat.csv(delimiter: UInt8(ascii: ","))
         var nulls = NullWords.standard
-        /// The types of columns, by their names in lower case.
-        var types: [String: ColumnType] = [:]
+        /// The types of columns that the user named.
+        var types: [(column: String, type: ColumnType)] = []
         /// The column that is the key, when the user named one.
         var keyColumn: String?
         /// Whether rows are written over whose key is there.
@@ -52,10 +52,8 @@ struct TableImport {
                 hint: "each line is an object, such as {\"title\":\"Books\"}")
         }
         var types = settings.format == .jsonLines ? inference.jsonTypes : inference.types
-        let known = Dictionary(
-            columns.enumerated().map { ($1.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
         for (name, type) in settings.types {
-            guard let index = known[name] else {
+            guard let index = columns.firstIndex(where: { $0.isSameIdentifier(as: name) }) else {
                 throw Failure.usage(
                     "\(path) has no column \(name)",
                     hints: ["its columns: \(columns.joined(separator: ", "))"])

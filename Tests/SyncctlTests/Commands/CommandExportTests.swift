@@ -118,6 +118,22 @@ import Testing
         if table == nil { #expect(try StoreProbe.rows(database, "person") == place.rows("a.db", "a")) }
     }
 
+    /// These are four names to SQLite, and two to Swift when the case does not count.
+    @Test func theTableThatIsNamedIsExported() throws {
+        let names = ["\u{C9}", "\u{E9}", "E\u{301}", "e\u{301}"]
+        let queue = try place.open("a.db", "a")
+        try queue.write { db in
+            for (number, name) in names.enumerated() {
+                try db.execute(sql: "CREATE TABLE \(name.quotedDatabaseIdentifier) AS SELECT \(number) AS n")
+            }
+        }
+        try queue.close()
+        for (number, name) in names.enumerated() {
+            #expect(try export(["--format", "csv", "--table", name]).output == "n\n\(number)\n")
+        }
+        #expect(try export(["--format", "csv", "--table", "PERSON"]).output.hasPrefix("id,name"))
+    }
+
     @Test func exportedFilesAreReadableByTheirOwnerOnly() throws {
         _ = try export(["--to", place.path("plain.sqlite"), "--plaintext"])
         _ = try export(["--format", "csv", "--table", "pet", "--to", place.path("pet.txt")])

@@ -52,6 +52,10 @@ import Testing
         #expect((error.code, error.line) == (.invalidJSON, 2))
     }
 
+    @Test func membersWithNamesThatLookAlikeAreColumnsOfTheirOwn() throws {
+        #expect(try values("{\"\u{E9}\":1,\"e\u{301}\":2,\"\u{C9}\":3}\n") == [["1", "2", "3"]])
+    }
+
     @Test func deepValuesAreRefused() throws {
         let text = "{\"a\":" + String(repeating: "[", count: 100_000)
         #expect(try problem(text)?.code == .invalidJSON)

@@ -57,6 +57,29 @@ import Testing
         #expect(!names.contains { $0.hasPrefix("_sync_") })
     }
 
+    /// SQLite folds ASCII letters only, and takes no two texts for one that have other bytes.
+    @Test func theTableThatIsNamedIsTrackedAndShown() throws {
+        let names = ["\u{C9}", "\u{E9}", "E\u{301}", "e\u{301}"]
+        let queue = try place.open("a.db", "a")
+        try queue.write { db in
+            for (number, name) in names.enumerated() {
+                try db.execute(
+                    sql: "CREATE TABLE \(name.quotedDatabaseIdentifier) (id BLOB PRIMARY KEY, n\(number))")
+            }
+        }
+        try queue.close()
+        for (number, name) in names.enumerated() {
+            let shown = try place.succeed(["schema", place.path("a.db"), name] + own).output
+            #expect(shown.contains("n\(number))"), "\(shown)")
+        }
+        try place.succeed(["track", place.path("a.db"), names[0], names[2]] + own)
+        let result = try place.succeed(["tables", place.path("a.db"), "--json"] + own)
+        let tables = try #require(try result.document()["tables"] as? [[String: Any]])
+        let tracked = tables.filter { $0["tracked"] as? Bool == true }.map { $0["name"] as? String ?? "" }
+        #expect(
+            tracked.map { Array($0.utf8) } == ["person", names[0], names[2]].map { Array($0.utf8) })
+    }
+
     @Test func aDefinitionIsGivenInParts() throws {
         let result = try place.succeed(["schema", place.path("a.db"), "READY", "--json"] + own)
         let tables = try #require(try result.document()["tables"] as? [[String: Any]])

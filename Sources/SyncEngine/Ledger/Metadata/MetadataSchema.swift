@@ -7,6 +7,7 @@ enum MetadataSchema {
 
     /// Whether a name belongs to the metadata.
     static func isReserved(_ name: String) -> Bool {
-        name.foldedIdentifier.hasPrefix("_sync_") || name.foldedIdentifier.hasPrefix("sqlite_")
+        // By bytes, as SQL does: what a combining mark follows is no prefix to Swift.
+        ["_sync_", "sqlite_"].contains { name.foldedIdentifier.utf8.starts(with: $0.utf8) }
     }
 }

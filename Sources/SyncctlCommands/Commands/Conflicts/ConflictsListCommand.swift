@@ -105,7 +105,7 @@ extension Synchronizer {
     /// Refuses a table that the store does not know, which would look like one without conflicts.
     func requireTable(_ name: String) throws {
         let known = try status().tables.map(\.name)
-        guard !known.contains(where: { $0.lowercased() == name.lowercased() }) else { return }
+        guard !known.contains(where: { $0.isSameIdentifier(as: name) }) else { return }
         guard try conflictCount(ConflictFilter(state: nil, table: name)) == 0 else { return }
         throw Failure(
             "no table \(name) is tracked",

@@ -91,16 +91,18 @@ struct ImportCommand: ParsableCommand {
         if table == nil && (file == ImportSource.standardInput || file.hasPrefix("/dev/")) {
             throw ValidationError("name the table with --table")
         }
-        let columns = typeArguments.map { $0.column.lowercased() }
+        let columns = typeArguments.map { $0.column.identifierKey }
         if Set(columns).count < columns.count { throw ValidationError("--type names a column twice") }
     }
 
     func run() throws {
         try CommandContext.run(global) { context in
             let name = table ?? URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
-            guard !name.isEmpty, !name.lowercased().hasPrefix("_sync_"),
-                !name.lowercased().hasPrefix("sqlite_")
-            else {
+            // What SQLite and synchronization keep for themselves is told by bytes.
+            let isReserved = ["_sync_", "sqlite_"].contains {
+                name.foldedIdentifier.utf8.starts(with: $0.utf8)
+            }
+            guard !name.isEmpty, !isReserved else {
                 throw Failure.usage(
                     "\"\(name)\" can't be the name of a table", hints: ["name one with --table"])
             }
@@ -146,8 +148,7 @@ struct ImportCommand: ParsableCommand {
         var settings = TableImport.Settings()
         settings.format = try ImportFormat.of(source, name: format, delimiter: separator)
         if !nullWords.isEmpty { settings.nulls = NullWords(nullWords) }
-        settings.types = Dictionary(
-            typeArguments.map { ($0.column.lowercased(), $0.type) }, uniquingKeysWith: { first, _ in first })
+        settings.types = typeArguments.map { (column: $0.column, type: $0.type) }
         (settings.keyColumn, settings.updates) = (key, update)
         return TableImport(source: source, table: name, settings: settings)
     }

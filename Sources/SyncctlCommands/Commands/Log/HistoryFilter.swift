@@ -16,7 +16,7 @@ struct HistoryFilter {
     /// Whether a change is meant.
     func contains(_ entry: HistoryEntry) -> Bool {
         if let sinceMilliseconds, entry.milliseconds < sinceMilliseconds { return false }
-        if let table, entry.table.lowercased() != table.lowercased() { return false }
+        if let table, !entry.table.isSameIdentifier(as: table) { return false }
         if let key, entry.key.lowercased() != key.lowercased() { return false }
         guard let replica else { return true }
         return replica == "here" ? entry.isLocal : entry.replica.description.hasPrefix(replica.lowercased())

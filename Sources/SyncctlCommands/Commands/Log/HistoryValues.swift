@@ -25,7 +25,7 @@ enum HistoryValues {
             var rows: [String: KeyedRow?] = [:]
             var claimed: [String: Set<String>] = [:]
             return try entries.map { entry in
-                let name = "\(entry.table)\u{0}\(entry.key)"
+                let name = "\(entry.table.identifierKey)\u{0}\(entry.key)"
                 let found: KeyedRow?
                 if let known = rows[name] {
                     found = known
@@ -40,10 +40,11 @@ enum HistoryValues {
                 }
                 let columns =
                     entry.operation == .insert
-                    ? found.row.columnNames.filter { $0.lowercased() != found.key.lowercased() }
+                    ? found.row.columnNames.filter { !$0.isSameIdentifier(as: found.key) }
                     : entry.columns
                 var values: [Value] = []
-                for column in columns where claimed[name, default: []].insert(column.lowercased()).inserted {
+                for column in columns
+                where claimed[name, default: []].insert(column.identifierKey).inserted {
                     guard found.row.hasColumn(column) else { continue }
                     values.append(Value(column: column, value: found.row[column]))
                 }

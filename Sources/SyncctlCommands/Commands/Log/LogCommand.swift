@@ -103,7 +103,7 @@ struct LogCommand: ParsableCommand {
     /// The name of a table as it is written. One that is not here any more may have a history.
     private func tableName(_ name: String, _ queue: DatabaseQueue) throws -> String {
         let tables = try queue.read { try TextExport.tables($0) }
-        return tables.first { $0.lowercased() == name.lowercased() } ?? name
+        return tables.first { $0.isSameIdentifier(as: name) } ?? name
     }
 
     /// Refuses a table that is not known, which would look like one without changes.

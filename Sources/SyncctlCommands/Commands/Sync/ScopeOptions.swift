@@ -12,7 +12,7 @@ package struct TableList: ExpressibleByArgument {
             while name.first == " " { name.removeFirst() }
             while name.last == " " { name.removeLast() }
             guard !name.isEmpty else { return nil }
-            let isTwice = names.contains { $0.lowercased() == name.lowercased() }
+            let isTwice = names.contains { $0.isSameIdentifier(as: String(name)) }
             if !isTwice { names.append(String(name)) }
         }
         self.names = names
@@ -40,7 +40,7 @@ struct ScopeOptions: ParsableArguments {
 
     func validate() throws {
         if !rows.isEmpty && allRows { throw ValidationError("--rows and --all-rows exclude each other") }
-        let tables = rows.map { $0.table.lowercased() }
+        let tables = rows.map { $0.table.identifierKey }
         if Set(tables).count < tables.count {
             throw ValidationError("--rows is given twice for one table: give all values at once")
         }
@@ -62,9 +62,9 @@ struct ScopeOptions: ParsableArguments {
     func scope(after present: SyncScope) -> SyncScope {
         var scope = SyncScope.everything
         if let names = allTables ? nil : tables?.names ?? present.tableNames { scope = .tables(names) }
-        let chosen = Set((scope.tableNames ?? []).map { $0.lowercased() })
+        let chosen = Set((scope.tableNames ?? []).map { $0.identifierKey })
         for kept in allRows ? [] : present.rows
-        where scope.tableNames == nil || chosen.contains(kept.table.lowercased()) {
+        where scope.tableNames == nil || chosen.contains(kept.table.identifierKey) {
             scope = scope.rows(of: kept.table, where: kept.column, in: kept.values)
         }
         for list in rows { scope = scope.rows(of: list.table, where: list.column, in: list.values) }

@@ -49,7 +49,7 @@ struct PeerSchema {
     private func chosen(of all: [SharedTable]) throws -> [SharedTable] {
         guard !names.isEmpty else { return all }
         return try names.map { name in
-            guard let table = all.first(where: { $0.name.lowercased() == name.lowercased() }) else {
+            guard let table = all.first(where: { $0.name.isSameIdentifier(as: name) }) else {
                 throw Failure(
                     "\(remote) exchanges no table \(name)",
                     hints: ["tables: \(all.map(\.name).joined(separator: ", "))"])
@@ -60,7 +60,7 @@ struct PeerSchema {
 
     /// Case, spaces and quotation marks do not count.
     private static func presence(of table: SharedTable, in own: [StoreSchema]) -> Presence {
-        guard let here = own.first(where: { $0.name.lowercased() == table.name.lowercased() }) else {
+        guard let here = own.first(where: { $0.name.isSameIdentifier(as: table.name) }) else {
             return .missing
         }
         return table.statements.first.map(words) == words(here.sql) ? .same : .different

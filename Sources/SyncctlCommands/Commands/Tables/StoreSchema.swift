@@ -53,7 +53,7 @@ struct StoreSchema: Encodable {
         let names = try names(db)
         guard !tables.isEmpty else { return try names.map { try load(db, $0) } }
         return try tables.map { table in
-            guard let name = names.first(where: { $0.lowercased() == table.lowercased() }) else {
+            guard let name = names.first(where: { $0.isSameIdentifier(as: table) }) else {
                 throw Failure(
                     "there is no table \(table)", hints: ["tables: \(names.joined(separator: ", "))"])
             }

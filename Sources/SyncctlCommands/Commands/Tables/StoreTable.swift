@@ -13,13 +13,13 @@ struct StoreTable: Encodable {
     /// Reads the tables.
     ///
     /// - parameters:
-    ///   - tracked: The names of those that are tracked, in lower case.
+    ///   - tracked: The keys of the names of those that are tracked.
     ///   - table: The one that is read; nil for all.
     static func load(_ db: Database, tracked: Set<String>, named table: String? = nil) throws -> [StoreTable]
     {
         let names = try TextExport.tables(db).filter { table?.isSameIdentifier(as: $0) ?? true }
         return try names.map { name in
-            let isTracked = tracked.contains(name.lowercased())
+            let isTracked = tracked.contains(name.identifierKey)
             let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(name.quotedDatabaseIdentifier))")
             let keys = try columns.filter { try $0.decode(Int.self, forColumn: "pk") > 0 }
             return StoreTable(

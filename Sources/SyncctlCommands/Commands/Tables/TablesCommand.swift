@@ -27,7 +27,7 @@ struct TablesCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             let queue = try context.openForReading(options)
-            let tracked = Set(try Synchronizer(existing: queue).status().tables.map { $0.name.lowercased() })
+            let tracked = Set(try Synchronizer(existing: queue).status().tables.map { $0.name.identifierKey })
             let tables = try queue.read { try StoreTable.load($0, tracked: tracked) }
             try context.print(
                 Document(store: options.store, tables: tables), text: text(tables, context))

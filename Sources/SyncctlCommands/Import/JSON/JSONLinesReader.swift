@@ -1,3 +1,4 @@
+import CipherStore
 import Foundation
 
 /// Streams a file of JSON Lines: an object on each line, as `export --format jsonl` writes it. Memory is bounded
@@ -11,7 +12,7 @@ final class JSONLinesReader {
     private let path: String
     private let source: ImportSource
     private let bufferSize: Int
-    /// The columns by their names in lower case, which are one to the database.
+    /// The columns by the keys of their names, which are one to the database.
     private var indices: [String: Int] = [:]
 
     /// Prepares to read a file. Tests pass a small `bufferSize` to cut the file anywhere.
@@ -69,8 +70,8 @@ final class JSONLinesReader {
 
     private func index(of name: String) throws(JSONLineParser.Problem) -> Int {
         func problem(_ message: String) -> JSONLineParser.Problem { .init(message: message, position: 0) }
-        if let index = indices[Self.folded(name)] {
-            guard columns[index] == name else {
+        if let index = indices[name.identifierKey] {
+            guard columns[index].hasSameBytes(as: name) else {
                 throw problem(
                     "\(columns[index].debugDescription) and \(name.debugDescription) are one name to the database"
                 )
@@ -87,14 +88,9 @@ final class JSONLinesReader {
 
     @discardableResult
     private func addColumn(_ name: String) -> Int {
-        indices[Self.folded(name)] = columns.count
+        indices[name.identifierKey] = columns.count
         columns.append(name)
         return columns.count - 1
-    }
-
-    /// A name as the database compares it: without regard to the case of ASCII letters.
-    private static func folded(_ name: String) -> String {
-        String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
     private func refill(

@@ -14,7 +14,7 @@ struct DeviceScopeOptions: ParsableArguments {
     var rows: [RowList] = []
 
     func validate() throws {
-        let tables = rows.map { $0.table.lowercased() }
+        let tables = rows.map { $0.table.identifierKey }
         if Set(tables).count < tables.count {
             throw ValidationError("--rows is given twice for one table: give all values at once")
         }
