@@ -195,7 +195,7 @@ struct ExportCommand: ParsableCommand {
                 return try export.write(name, format, to: to)
             }
             guard format != .sql, let to else { return try export.writeScript(to: to) }
-            return try writeFolder(to, tables, format, export)
+            return try writeFolder(to, TextExport.contentTables(db), format, export)
         }
     }
 

@@ -24,6 +24,12 @@ struct TextExport {
                 """)
     }
 
+    /// The user's tables without those in which full-text tables and other virtual ones keep what is in them.
+    static func contentTables(_ db: Database) throws -> [String] {
+        let virtual = try VirtualTables(db)
+        return try tables(db).filter { !virtual.isShadow($0) }
+    }
+
     /// Writes one table.
     ///
     /// - returns: The number of rows.
@@ -37,7 +43,7 @@ struct TextExport {
     /// Writes everything as one SQL script.
     func writeScript(to path: String?) throws -> Int64 {
         let file = try OutputFile(path, terminal)
-        let count = try writeSQL(Self.tables(db), to: file, includesOthers: true)
+        let count = try writeSQL(Self.contentTables(db), to: file, includesOthers: true)
         try file.finish()
         return count
     }
@@ -62,39 +68,67 @@ struct TextExport {
         -> Int64
     {
         try file.write("PRAGMA foreign_keys = OFF;\nBEGIN;\n")
+        let virtual = try VirtualTables(db)
         var count: Int64 = 0
         for table in tables {
             let definition = try String.fetchOne(
                 db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table]
             )
             try file.write(shown(definition ?? "", file) + ";\n")
-            let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)")
-            while let row = try cursor.next() {
-                let values = row.databaseValues.map {
-                    RowText.sqlLiteral($0, isForTerminal: file.isTerminal)
-                }.joined(separator: ",")
-                let name = shown(table.quotedDatabaseIdentifier, file)
-                try file.write("INSERT INTO \(name) VALUES(\(values));\n")
-                count += 1
-                if count & 0xFFF == 0 { try progress.update(count, nil) }
-            }
+            guard !virtual.isContentless(table) else { continue }
+            try writeInsertions(into: table, virtual, to: file, &count)
         }
-        // What hangs on the tables comes after their rows.
+        // What hangs on the tables comes after their rows, and triggers after the views that they may be of.
         let others = try Row.fetchAll(
             db,
             sql: """
                 SELECT sql, tbl_name FROM sqlite_master
                 WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL AND substr(name, 1, 6) <> '_sync_'
-                  AND substr(tbl_name, 1, 6) <> '_sync_' ORDER BY type, rowid
+                  AND substr(tbl_name, 1, 6) <> '_sync_'
+                ORDER BY CASE type WHEN 'index' THEN 0 WHEN 'view' THEN 1 ELSE 2 END, rowid
                 """)
         for row in others {
             let owner: String = try row.decode(atIndex: 1)
-            if includesOthers || tables.contains(owner) {
+            if includesOthers || tables.contains(where: { $0.isSameIdentifier(as: owner) }) {
                 try file.write(shown(try row.decode(String.self, atIndex: 0), file) + ";\n")
             }
         }
         try file.write("COMMIT;\n")
         return count
+    }
+
+    private func writeInsertions(
+        into table: String, _ virtual: VirtualTables, to file: OutputFile, _ count: inout Int64
+    ) throws {
+        let (columns, areNamed) = try columns(of: table, virtual)
+        let list = columns.map(\.quotedDatabaseIdentifier).joined(separator: ",")
+        let target = table.quotedDatabaseIdentifier + (areNamed ? "(\(list))" : "")
+        let beginning = "INSERT INTO \(shown(target, file)) VALUES("
+        let cursor = try Row.fetchCursor(db, sql: "SELECT \(list) FROM \(table.quotedDatabaseIdentifier)")
+        while let row = try cursor.next() {
+            let values = row.databaseValues.map {
+                RowText.sqlLiteral($0, isForTerminal: file.isTerminal)
+            }.joined(separator: ",")
+            try file.write(beginning + values + ");\n")
+            count += 1
+            if count & 0xFFF == 0 { try progress.update(count, nil) }
+        }
+    }
+
+    /// The columns that are written, and whether a statement has to name them because there are others.
+    private func columns(
+        of table: String, _ virtual: VirtualTables
+    ) throws -> (names: [String], areNamed: Bool) {
+        let name = table.quotedDatabaseIdentifier
+        // Neither those that are generated nor those that a virtual table hides.
+        let names = try Row.fetchAll(db, sql: "PRAGMA table_info(\(name))").map {
+            try $0.decode(String.self, forColumn: "name")
+        }
+        if virtual.isFullText(table) && !names.contains(where: { $0.isSameIdentifier(as: "rowid") }) {
+            return (["rowid"] + names, true)
+        }
+        let count = try db.makeStatement(sql: "SELECT * FROM \(name)").columnNames.count
+        return (names, names.count != count)
     }
 
     /// Names and definitions, in which a terminal would obey controls.

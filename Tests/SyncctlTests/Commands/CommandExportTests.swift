@@ -134,6 +134,55 @@ import Testing
         #expect(try export(["--format", "csv", "--table", "PERSON"]).output.hasPrefix("id,name"))
     }
 
+    @Test func sqlOfViewsTriggersAndVirtualTablesCanBeRun() throws {
+        let queue = try place.open("a.db", "a")
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE VIEW names AS SELECT name FROM pet;
+                    CREATE TRIGGER names_insert INSTEAD OF INSERT ON names BEGIN
+                        INSERT INTO pet VALUES (randomblob(16), NEW.name);
+                    END;
+                    CREATE INDEX pet_name ON pet (name);
+                    CREATE VIRTUAL TABLE words USING fts4(text);
+                    INSERT INTO words (docid, text) VALUES (7, 'oat milk');
+                    CREATE TABLE outside_content (id INTEGER PRIMARY KEY, text TEXT);
+                    INSERT INTO outside_content VALUES (3, 'green tea');
+                    CREATE VIRTUAL TABLE outside USING fts4(content="outside_content", text);
+                    INSERT INTO outside (docid, text) VALUES (3, 'green tea');
+                    CREATE VIRTUAL TABLE bare USING fts4(content='', text);
+                    INSERT INTO bare (docid, text) VALUES (1, 'lost');
+                    """)
+            if EngineFeatures.current.supportsGeneratedColumns {
+                try db.execute(
+                    sql: """
+                        CREATE TABLE sum (a INTEGER, b INTEGER AS (a + 1), c INTEGER);
+                        INSERT INTO sum (a, c) VALUES (1, 3);
+                        """)
+            }
+        }
+        let names = """
+            SELECT name FROM sqlite_master
+            WHERE substr(name, 1, 6) <> '_sync_' AND substr(name, 1, 7) <> 'sqlite_' ORDER BY name
+            """
+        let expected = try queue.read { try String.fetchAll($0, sql: names) }
+        try queue.close()
+        let script = try export(["--format", "sql"]).output
+        let database = try DatabaseQueue()
+        try database.writeWithoutTransaction { try $0.execute(sql: script) }
+        try database.read { db in
+            #expect(try String.fetchAll(db, sql: names) == expected)
+            for (table, word, id) in [("words", "milk", 7), ("outside", "tea", 3)] {
+                let sql = "SELECT docid FROM \(table) WHERE \(table) MATCH '\(word)'"
+                #expect(try Int.fetchAll(db, sql: sql) == [id])
+            }
+        }
+        for table in expected
+        where ["names", "person", "pet", "sum", "words", "outside_content"].contains(table) {
+            #expect(try StoreProbe.rows(database, table) == place.rows("a.db", "a", table), "\(table)")
+        }
+    }
+
     @Test func exportedFilesAreReadableByTheirOwnerOnly() throws {
         _ = try export(["--to", place.path("plain.sqlite"), "--plaintext"])
         _ = try export(["--format", "csv", "--table", "pet", "--to", place.path("pet.txt")])
