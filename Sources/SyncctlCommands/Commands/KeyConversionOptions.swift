@@ -150,9 +150,9 @@ struct KeyConversionReport: Encodable {
             }
             lines += table.lines(style: style)
         }
-        lines += unchanged.map { "\($0) has UUIDs already" }
+        lines += unchanged.map { "\(PrintableText.escaped($0)) has UUIDs already" }
         lines += dangling.map {
-            "\(HumanFormat.count(Int($0.rows), "row")) of \($0.table) \($0.rows == 1 ? "refers" : "refer") to no row of \($0.parent); that stays so"
+            "\(HumanFormat.count(Int($0.rows), "row")) of \(PrintableText.escaped($0.table)) \($0.rows == 1 ? "refers" : "refer") to no row of \(PrintableText.escaped($0.parent)); that stays so"
         }
         if !dependents.isEmpty {
             lines.append(

@@ -149,8 +149,9 @@ struct TrackCommand: ParsableCommand {
             }
             let policies = try conversion.dryRun ? [] : synchronizer.policies()
             let tracked = status.tables.map { table in
-                let remark = Self.remark(policies.filter { $0.table == table.name })
-                return "tracking \(table.name)  (\(HumanFormat.count(Int(table.rowCount), "row")))\(remark)"
+                let remark = Self.remark(policies.filter { $0.table.isSameIdentifier(as: table.name) })
+                return
+                    "tracking \(PrintableText.escaped(table.name))  (\(HumanFormat.count(Int(table.rowCount), "row")))\(remark)"
             }
             func columns(_ kind: ColumnPolicy.Kind) -> [String] {
                 policies.filter { $0.kind == kind }.map { "\($0.table).\($0.column)" }

@@ -163,9 +163,9 @@ package struct CommandContext {
         try terminal.writeOutput(String(decoding: encoder.encode(document), as: UTF8.self))
     }
 
-    /// Prints a remark for people, on stderr.
+    /// Prints a remark for people, on stderr. What it names may be somebody else's, so a terminal obeys none of it.
     package func note(_ text: String) {
-        if !global.isJSON && !global.isQuiet { terminal.writeError(text) }
+        if !global.isJSON && !global.isQuiet { terminal.writeError(PrintableText.escapedLines(text)) }
     }
 
     /// A progress line, and the check for Ctrl-C that belongs into each step.

@@ -2,10 +2,10 @@
 ///
 /// Table names, device names and messages of a remote are data: printed as they are, an escape
 /// sequence in one of them would reach the terminal.
-enum PrintableText {
+package enum PrintableText {
     /// The text with control characters and text direction marks shown as `\u{1b}`, so that they
     /// can neither act nor break a line.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
@@ -21,7 +21,7 @@ enum PrintableText {
     }
 
     /// The same for text of several lines: line feeds and tabs stay.
-    static func escapedLines(_ text: String) -> String {
+    package static func escapedLines(_ text: String) -> String {
         let isHarmless: (Unicode.Scalar) -> Bool = { $0 == "\n" || $0 == "\t" || !isUnsafe($0) }
         guard !text.unicodeScalars.allSatisfy(isHarmless) else { return text }
         return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in

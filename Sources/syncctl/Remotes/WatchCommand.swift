@@ -127,8 +127,9 @@ struct WatchCommand: ParsableCommand {
         }
     }
 
+    /// A line with the time before it. Its words may be the server's, so a terminal obeys none of them.
     private func line(_ text: String) -> String {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
-        return "\(HumanFormat.timestamp(now, style: .second))  \(text)"
+        return "\(HumanFormat.timestamp(now, style: .second))  \(PrintableText.escapedLines(text))"
     }
 }

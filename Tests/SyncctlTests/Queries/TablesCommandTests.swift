@@ -80,6 +80,28 @@ import Testing
             tracked.map { Array($0.utf8) } == ["person", names[0], names[2]].map { Array($0.utf8) })
     }
 
+    @Test func aTerminalObeysNoNameOfATable() throws {
+        let queue = try place.open("a.db", "a")
+        let name = "a\u{1B}[2Jb"
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    DROP VIEW v;
+                    DROP TABLE ready;
+                    CREATE TABLE \(name.quotedDatabaseIdentifier) (id BLOB PRIMARY KEY, n);
+                    """)
+        }
+        try queue.close()
+        for command in ["tables", "schema", "track", "status", "untrack"] {
+            let names = command.hasSuffix("track") ? [name] : []
+            let result = try place.run([command, place.path("a.db")] + names + own)
+            #expect((result.output + result.errors).contains("a\\u{1b}[2Jb"), "\(command)")
+            for text in [result.output, result.errors] {
+                #expect(text.utf8.allSatisfy { $0 >= 0x20 || $0 == 0x0A }, "\(command): \(text)")
+            }
+        }
+    }
+
     @Test func aDefinitionIsGivenInParts() throws {
         let result = try place.succeed(["schema", place.path("a.db"), "READY", "--json"] + own)
         let tables = try #require(try result.document()["tables"] as? [[String: Any]])

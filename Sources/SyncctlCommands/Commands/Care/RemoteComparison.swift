@@ -57,7 +57,8 @@ struct RemoteComparison {
 
     private func text(_ divergence: Divergence?, _ tables: [String]?, _ context: CommandContext) -> String {
         guard let divergence else {
-            let scope = tables.map { " in \($0.joined(separator: ", ")), which they exchange" } ?? ""
+            let names = tables?.map(PrintableText.escaped).joined(separator: ", ")
+            let scope = names.map { " in \($0), which they exchange" } ?? ""
             return "\(options.store) and \(remote) hold the same\(scope)"
         }
         var table = Table([.text("TABLE"), .text("ROW")], indent: 2)

@@ -48,8 +48,8 @@ struct Repetition {
         let document = Document(
             time: HumanFormat.timestamp(Self.now), reason: failure.message, code: failure.status.rawValue,
             retrySeconds: seconds)
-        try context.print(
-            document, text: Self.stamped("\(failure.message); trying again in \(seconds) s"))
+        let reason = PrintableText.escapedLines(failure.message)
+        try context.print(document, text: Self.stamped("\(reason); trying again in \(seconds) s"))
     }
 
     static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
