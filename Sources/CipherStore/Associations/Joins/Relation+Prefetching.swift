@@ -99,7 +99,9 @@ extension Relation {
         let distinct = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
         var groups: [[DatabaseValue]: [Row]] = [:]
         var all: [Row] = []
-        for condition in plan.conditions(among: distinct) {
+        // With a limit, the query could give other rows when it is run again.
+        let origin = limit == nil ? { SQLSubquery(.relation(selectingOnly($0))) } : nil
+        for condition in plan.conditions(among: distinct, origin: origin) {
             let request = try plan.relation(for: condition).makePreparedRequest(db)
             let fetched =
                 try request.completedRows(db) ?? Row.fetchAll(request.statement, adapter: request.adapter)
@@ -117,11 +119,26 @@ extension Relation {
         }
         return all
     }
+
+    /// The same rows with other columns, whatever their order and number.
+    private func selectingOnly(_ columns: [String]) -> Relation {
+        var relation = joinedOnly
+        relation.selection = columns.map { .expression(.column($0)) }
+        relation.isDistinct = false
+        relation.removeOrdering()
+        return relation
+    }
 }
 
 /// Rows that are fetched after those that they belong to.
 struct Prefetch {
     typealias Columns = [(left: String, right: String)]
+
+    /// What restricts them.
+    struct Condition {
+        var filter: SQLExpression
+        var commonTable: CommonTable?
+    }
 
     /// The tables on the way to them, and they.
     let path: [RelationChild]
@@ -134,11 +151,12 @@ struct Prefetch {
     /// - parameters:
     ///     - condition: What restricts them, or nil for all.
     ///     - names: The columns that are selected before the foreign key, or nil for what the association selects.
-    func relation(for condition: SQLExpression?, selecting names: [String]? = nil) -> Relation {
+    func relation(for condition: Condition?, selecting names: [String]? = nil) -> Relation {
         let steps = path.map { (condition: $0.condition, relation: $0.relation) }
         var relation = Relation.reaching(steps, skipping: path.dropFirst().map(\.key)) { first in
-            if let condition { first.filters.append(condition) }
+            if let condition { first.filters.append(condition.filter) }
         }
+        if let table = condition?.commonTable { relation.relation.add(table) }
         if let names { relation.relation.selection = names.map { .expression(.column($0)) } }
         relation.relation.selection += columns.map { column in
             SQLSelection(
@@ -150,23 +168,35 @@ struct Prefetch {
     /// The conditions on the rows that belong to some keys, each with as many
     /// keys as fit.
     ///
-    /// The first query is not run again to find them: with a limit it could give
-    /// other rows.
-    ///
-    /// - parameter keys: The values of the columns, each of them once and none NULL.
-    func conditions(among keys: [[DatabaseValue]]) -> [SQLExpression] {
+    /// - parameters:
+    ///     - keys: The values of the columns, each of them once and none NULL.
+    ///     - origin: The first query with other columns, by which keys of several
+    ///       columns are found if it gives the same rows again; otherwise nil.
+    func conditions(
+        among keys: [[DatabaseValue]], origin: (([String]) -> SQLSubquery)? = nil
+    ) -> [Condition] {
         if keys.isEmpty { return [] }
         if columns.count > 1 {
+            if let origin { return [condition(origin(columns.map(\.left)))] }
             let size = max(1, 500 / columns.count)
-            return Self.batches(of: keys, size: size).map(conditionOnRowValues)
+            return Self.batches(of: keys, size: size).map { Condition(filter: conditionOnRowValues($0)) }
         }
         let column = SQLExpression.column(columns[0].right)
         let values = keys.map { $0[0] }
         // Integers become a part of the text.
         let areIntegers = values.allSatisfy { if case .int64 = $0.storage { true } else { false } }
         return Self.batches(of: values, size: areIntegers ? 20_000 : 500).map { batch in
-            SQLExpression.isIn(batch.map { SQLExpression.value($0) }, column)
+            Condition(filter: .isIn(batch.map { .value($0) }, column))
         }
+    }
+
+    private func condition(_ origin: SQLSubquery) -> Condition {
+        let table = CommonTable(name: "grdb_base", columns: nil, isRecursive: false, subquery: origin)
+        return Condition(
+            filter: SQLExpression(
+                .isIn(
+                    SQLExpression(.rowValue(columns.map { .column($0.right) })), .table(table.name),
+                    isNegated: false)), commonTable: table)
     }
 
     private func conditionOnRowValues(_ keys: ArraySlice<[DatabaseValue]>) -> SQLExpression {

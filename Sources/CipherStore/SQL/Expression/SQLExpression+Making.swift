@@ -152,8 +152,8 @@ extension SQLExpression {
 }
 
 extension DatabaseValue {
-    /// The truth of an integer: whether it is zero.
-    fileprivate var truth: Bool? {
+    /// The truth of an integer: whether it is zero. Swift 6.3 stops when its optimizer puts this into its callers.
+    @inline(never) fileprivate var truth: Bool? {
         if case .int64(let value) = content { value != 0 } else { nil }
     }
 }
