@@ -37,6 +37,17 @@ private struct Tracked: PersistableRecord {
     }
 }
 
+/// A record of a view that can be written.
+private struct Visible: Codable, FetchableRecord, PersistableRecord, Equatable {
+    var id: Int64
+    var name: String
+}
+
+/// A source that knows the key of that view.
+private struct ViewKeys: DatabaseSchemaSource {
+    func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]? { ["id"] }
+}
+
 struct RecordPersistenceTests {
     private func makeQueue() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
@@ -174,5 +185,36 @@ struct RecordPersistenceTests {
         let log = try queue.read { try String.fetchAll($0, sql: "SELECT title FROM log") }
         #expect(log == ["good", "better"])
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM tracked") } == 2)
+    }
+
+    @Test(arguments: [true, false]) func recordsOfAWritableViewAreFetched(emulated: Bool) throws {
+        guard emulated || EngineFeatures.current.supportsReturning else { return }
+        var configuration = Configuration()
+        configuration.schemaSource = ViewKeys()
+        try DatabaseQueue(configuration: configuration).write { db in
+            db.emulatesReturning = emulated
+            try db.execute(
+                sql: """
+                    CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT, isHidden INTEGER DEFAULT 0);
+                    CREATE VIEW visible AS SELECT id, name FROM thing WHERE NOT isHidden;
+                    CREATE TRIGGER i INSTEAD OF INSERT ON visible BEGIN
+                        INSERT INTO thing (id, name) VALUES (NEW.id, NEW.name);
+                    END;
+                    CREATE TRIGGER u INSTEAD OF UPDATE ON visible BEGIN
+                        UPDATE thing SET name = NEW.name WHERE id = OLD.id;
+                    END;
+                    """)
+            let inserted = try Visible(id: 1, name: "a").insertAndFetch(db)
+            #expect(inserted == Visible(id: 1, name: "a"))
+            let updated = try Visible(id: 1, name: "b").updateAndFetch(db)
+            #expect(updated == Visible(id: 1, name: "b"))
+            let saved = try Visible(id: 1, name: "c").saveAndFetch(db)
+            #expect(saved == Visible(id: 1, name: "c"))
+            let added = try Visible(id: 2, name: "d").saveAndFetch(db)
+            #expect(added == Visible(id: 2, name: "d"))
+            #expect(throws: RecordError.self) { try Visible(id: 9, name: "e").updateAndFetch(db) }
+            let all = try Visible.orderByPrimaryKey().fetchAll(db)
+            #expect(all == [saved, added])
+        }
     }
 }

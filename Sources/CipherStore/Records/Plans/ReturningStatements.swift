@@ -108,8 +108,10 @@ extension MutablePersistableRecord {
         let plan = try db.recordPlans.plan(db, for: type)
         if db.recordPlans.emulatesReturning {
             return try db.inSavepoint {
+                let total = db.totalChangesCount
                 let success = try insertWithoutCallbacks(db, onConflict: conflictResolution)
-                let row = db.changesCount == 0 ? nil : plan.rowKey(db, inserted: success.persistenceContainer)
+                let isInserted = try db.hasChangedRows(of: plan.tableName, since: total)
+                let row = isInserted ? plan.rowKey(db, inserted: success.persistenceContainer) : nil
                 return (success, try plan.read(db, row, returning))
             }
         }
@@ -182,10 +184,12 @@ extension RecordPlan {
         guard let update = try update(db, of: container, columns: columns, conflict) else {
             throw recordNotFound(container)
         }
-        if db.recordPlans.emulatesReturning {
+        // Of a view, RETURNING gives the new values that triggers use, and NULL in place of others.
+        if db.recordPlans.emulatesReturning || isView {
             return try db.inSavepoint {
+                let total = db.totalChangesCount
                 try update.statement.execute(arguments: StatementArguments(update.arguments))
-                if db.changesCount == 0 { throw recordNotFound(container) }
+                if try !db.hasChangedRows(of: tableName, since: total) { throw recordNotFound(container) }
                 return try read(db, RowKey(condition: keyCondition, values: key(of: container)), returning)
             }
         }
