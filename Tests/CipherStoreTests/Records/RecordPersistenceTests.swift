@@ -48,6 +48,25 @@ private struct ViewKeys: DatabaseSchemaSource {
     func columnsForPrimaryKey(_ db: Database, inView view: DatabaseObjectID) throws -> [String]? { ["id"] }
 }
 
+/// Writes when a transaction has changed players.
+private final class Auditor: TransactionObserver {
+    private let sql: String
+    private var isChanged = false
+
+    init(_ sql: String) { self.sql = sql }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { eventKind.tableName == "player" }
+    func databaseDidChange(with event: DatabaseEvent) { isChanged = true }
+    func databaseDidRollback(_ db: Database) { isChanged = false }
+
+    func databaseDidCommit(_ db: Database) {
+        guard isChanged else { return }
+        isChanged = false
+        let sql = sql
+        #expect(throws: Never.self) { try db.execute(sql: sql) }
+    }
+}
+
 struct RecordPersistenceTests {
     private func makeQueue() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
@@ -215,6 +234,61 @@ struct RecordPersistenceTests {
             #expect(throws: RecordError.self) { try Visible(id: 9, name: "e").updateAndFetch(db) }
             let all = try Visible.orderByPrimaryKey().fetchAll(db)
             #expect(all == [saved, added])
+        }
+    }
+
+    // MARK: Observers that write
+
+    private static let audit = "CREATE TABLE audit (id INTEGER PRIMARY KEY); INSERT INTO audit VALUES (100)"
+
+    @Test func aRecordGetsItsOwnRowIDWhateverObserversInsert() throws {
+        try makeQueue().inDatabase { db in
+            try db.execute(sql: Self.audit)
+            db.add(
+                transactionObserver: Auditor("INSERT INTO audit DEFAULT VALUES"), extent: .databaseLifetime)
+            var player = Player(id: nil, name: "Arthur", score: 1)
+            try player.insert(db)
+            #expect(player.id == 1)
+            db.afterNextTransaction { db in try? db.execute(sql: "INSERT INTO audit VALUES (200)") }
+            var second = Player(id: nil, name: "Barbara", score: 2)
+            try second.insert(db)
+            #expect(second.id == 2)
+            // What came before is forgotten.
+            try db.inTransaction {
+                var third = Player(id: nil, name: "Craig", score: 3)
+                try third.insert(db)
+                #expect(third.id == 3)
+                return .commit
+            }
+            let fetched = try Player(id: nil, name: "Diane", score: 4).insertAndFetch(db)
+            #expect(fetched.id == 4)
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM audit")
+            #expect(count == 6)
+        }
+    }
+
+    @Test func aRecordIsFoundWhateverObserversFind() throws {
+        try makeQueue().inDatabase { db in
+            try db.execute(sql: Self.audit + "; INSERT INTO player VALUES (1, 'Arthur', 1)")
+            db.add(
+                transactionObserver: Auditor("DELETE FROM audit WHERE id = 1"), extent: .databaseLifetime)
+            let player = Player(id: 1, name: "Arthur", score: 2)
+            try player.update(db)
+            let updated = try player.updateAndFetch(db)
+            #expect(updated == player)
+            let count = try Player.filter(Column("id") == 1).updateAll(db, [Column("score").set(to: 3)])
+            #expect(count == 1)
+            let isDeleted = try player.delete(db)
+            #expect(isDeleted)
+        }
+    }
+
+    @Test func aRecordIsMissingWhateverObserversChange() throws {
+        try makeQueue().inDatabase { db in
+            try db.execute(sql: Self.audit)
+            db.afterNextTransaction { db in try? db.execute(sql: "UPDATE audit SET id = id + 1") }
+            let player = Player(id: 1, name: "Arthur", score: 2)
+            #expect(throws: RecordError.self) { try player.update(db) }
         }
     }
 }

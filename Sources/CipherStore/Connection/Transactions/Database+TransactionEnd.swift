@@ -17,6 +17,9 @@ struct TransactionEnd {
     /// Whether a transaction was open after the last statement.
     var wasInsideTransaction = false
 
+    /// What the statement has left that was the last transaction, if somebody was told of that.
+    var counts: ChangeCounts?
+
     /// What is to be called.
     var handlers: [Handler] = []
 
@@ -112,7 +115,7 @@ extension Database {
         }
         transactionEnd.date = nil
         if seen == .commit && completion == .commit { countCommit() }
-        endTransaction(completion, isObserved: isObserved)
+        endTransaction(completion, isObserved: isObserved, isOneStatement: !wasInsideTransaction)
         return refusal
     }
 
@@ -120,8 +123,16 @@ extension Database {
     func countCommit() { commits.value.add(1, ordering: .releasing) }
 
     /// Tells everybody how the transaction ended. They may begin another one.
-    private func endTransaction(_ completion: TransactionCompletion, isObserved: Bool) {
+    ///
+    /// - parameters:
+    ///     - isObserved: Whether there are observers.
+    ///     - isOneStatement: Whether the statement that has just ended was the transaction.
+    private func endTransaction(
+        _ completion: TransactionCompletion, isObserved: Bool, isOneStatement: Bool
+    ) {
         let handlers = transactionEnd.handlers
+        let isTold = isObserved || !handlers.isEmpty
+        let counts = isOneStatement && isTold ? ChangeCounts(self) : nil
         transactionEnd.handlers = []
         // They are no part of the block that ended the transaction.
         let wasProtected = isProtected
@@ -131,6 +142,7 @@ extension Database {
         defer {
             isProtected = wasProtected
             needsTransaction = neededTransaction
+            transactionEnd.counts = counts
         }
         if isObserved {
             let count = broker.observations.count

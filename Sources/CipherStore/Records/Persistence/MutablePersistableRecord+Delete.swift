@@ -22,8 +22,9 @@ extension MutablePersistableRecord {
         let container = try plan.encode(self)
         guard let positions = plan.keyPositions(in: container) else { return false }
         let key = positions.map { container.value(at: $0) }
-        let total = db.totalChangesCount
-        try plan.deletion(db).execute(arguments: StatementArguments(key))
+        let deletion = try plan.deletion(db)
+        let total = db.beginCountingChanges()
+        try deletion.execute(arguments: StatementArguments(key))
         return try db.hasChangedRows(of: plan.tableName, since: total)
     }
 

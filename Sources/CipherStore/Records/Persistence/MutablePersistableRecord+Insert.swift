@@ -128,10 +128,11 @@ extension MutablePersistableRecord {
         var container = try plan.encode(self)
         let conflict = conflictResolution ?? type.persistenceConflictPolicy.conflictResolutionForInsert
         let insertion = try plan.insertion(db, of: &container, conflict)
+        db.forgetChangeCounts()
         try insertion.statement.execute(container.storage)
         plan.giveBack(container)
         return InsertionSuccess(
-            rowID: db.lastInsertedRowID, rowIDColumn: plan.rowIDColumn,
+            rowID: db.writtenRowID, rowIDColumn: plan.rowIDColumn,
             persistenceContainer: container)
     }
 }

@@ -150,7 +150,7 @@ extension RecordPlan {
         guard let update = try update(db, of: container, columns: columns, conflict) else {
             throw recordNotFound(container)
         }
-        let total = db.totalChangesCount
+        let total = db.beginCountingChanges()
         try update.statement.execute(arguments: StatementArguments(update.arguments))
         if try !db.hasChangedRows(of: tableName, since: total) { throw recordNotFound(container) }
     }

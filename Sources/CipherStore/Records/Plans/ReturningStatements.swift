@@ -108,7 +108,7 @@ extension MutablePersistableRecord {
         let plan = try db.recordPlans.plan(db, for: type)
         if db.recordPlans.emulatesReturning {
             return try db.inSavepoint {
-                let total = db.totalChangesCount
+                let total = db.beginCountingChanges()
                 let success = try insertWithoutCallbacks(db, onConflict: conflictResolution)
                 let isInserted = try db.hasChangedRows(of: plan.tableName, since: total)
                 let row = isInserted ? plan.rowKey(db, inserted: success.persistenceContainer) : nil
@@ -118,9 +118,10 @@ extension MutablePersistableRecord {
         var container = try plan.encode(self)
         let conflict = conflictResolution ?? type.persistenceConflictPolicy.conflictResolutionForInsert
         let insertion = try plan.insertion(db, of: &container, conflict)
+        db.forgetChangeCounts()
         let value = try plan.run(db, insertion.statement.sql, container.values, returning)
         let success = InsertionSuccess(
-            rowID: db.lastInsertedRowID, rowIDColumn: plan.primaryKey.rowIDColumn,
+            rowID: db.writtenRowID, rowIDColumn: plan.primaryKey.rowIDColumn,
             persistenceContainer: container)
         return (success, value)
     }
@@ -187,14 +188,15 @@ extension RecordPlan {
         // Of a view, RETURNING gives the new values that triggers use, and NULL in place of others.
         if db.recordPlans.emulatesReturning || isView {
             return try db.inSavepoint {
-                let total = db.totalChangesCount
+                let total = db.beginCountingChanges()
                 try update.statement.execute(arguments: StatementArguments(update.arguments))
                 if try !db.hasChangedRows(of: tableName, since: total) { throw recordNotFound(container) }
                 return try read(db, RowKey(condition: keyCondition, values: key(of: container)), returning)
             }
         }
+        db.forgetChangeCounts()
         let value = try run(db, update.statement.sql, update.arguments, returning)
-        if db.changesCount == 0 { throw recordNotFound(container) }
+        if db.changeCounts.changes == 0 { throw recordNotFound(container) }
         return value
     }
 }

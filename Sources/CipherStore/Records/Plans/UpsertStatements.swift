@@ -50,6 +50,7 @@ extension MutablePersistableRecord {
             all = plan.primaryKey.columns.map { Column($0) }
         }
         let row: Row?
+        db.forgetChangeCounts()
         if db.recordPlans.emulatesReturning {
             row = try db.inSavepoint {
                 try plan.emulate(db, upsert, container, insertion.writtenColumns, all)
@@ -60,7 +61,7 @@ extension MutablePersistableRecord {
         guard let row else { throw plan.recordNotFound(container) }
         let rowID =
             plan.primaryKey.tableHasRowID
-            ? try row.decode(Int64.self, atIndex: row.count - 1) : db.lastInsertedRowID
+            ? try row.decode(Int64.self, atIndex: row.count - 1) : db.writtenRowID
         let success = InsertionSuccess(
             rowID: rowID, rowIDColumn: plan.primaryKey.rowIDColumn, persistenceContainer: container)
         return (success, try decode(row))

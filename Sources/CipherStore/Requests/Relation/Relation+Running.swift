@@ -5,14 +5,15 @@ extension Relation {
     func run(_ change: Change, _ db: Database) throws -> Int {
         let writer = SQLWriter(db)
         try writeChange(change, to: writer)
-        let total = db.totalChangesCount
-        try db.cachedStatement(sql: writer.sql).execute(arguments: writer.arguments)
-        let count = db.changesCount
+        let statement = try db.cachedStatement(sql: writer.sql)
+        let total = db.beginCountingChanges()
+        try statement.execute(arguments: writer.arguments)
+        let counts = db.changeCounts
         // SQLite counts no rows of a view, but those that its triggers changed.
-        if count == 0, db.totalChangesCount != total, try db.viewExists(requireTable()) {
-            return db.totalChangesCount - total
+        if counts.changes == 0, counts.totalChanges != total, try db.viewExists(requireTable()) {
+            return counts.totalChanges - total
         }
-        return count
+        return counts.changes
     }
 
     /// Returns the statement that changes rows and returns them.
@@ -130,16 +131,5 @@ extension Database {
         let statement = try makeStatement(sql: sql)
         try statement.setArguments(arguments)
         return statement
-    }
-}
-
-extension Database {
-    /// Whether the last statement changed rows of a table, or those that the
-    /// triggers of a view stand for.
-    ///
-    /// - parameter total: The number of changes before the statement.
-    func hasChangedRows(of table: String, since total: Int) throws -> Bool {
-        if changesCount > 0 { return true }
-        return try totalChangesCount != total && viewExists(table)
     }
 }
