@@ -1,5 +1,4 @@
 import CipherStore
-import Crypto
 import Foundation
 import SyncEngine
 import SyncWire
@@ -18,9 +17,8 @@ extension HubStore {
         _ body: [UInt8], applies: Bool = false, isLong: Bool = false, from device: Device
     ) throws -> Message.Upload {
         try Self.requireWriting(device)
-        let frames = try Self.frames(body)
-        guard let first = frames.first else { throw WireError(.truncated, "there is no header") }
-        let header = try first.withUnsafeBytes { try BundleParts.header(of: $0) }
+        let frames = try BundleFrames(body)
+        let header = frames.header
         guard header.sender == device.replica else {
             throw RemoteError(.otherReplica, "the bundle is not by the replica that the device is")
         }
@@ -30,22 +28,18 @@ extension HubStore {
         try check(header, from: device)
         if header.facts.isRepair {
             // Its header does not say which rows follow, so what is left of another one does not fit.
-            let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
+            let identifier = frames.identifier
             try inbox.forget(identifier)
             state.withLock { $0.applied.removeAll { $0.bundle == identifier } }
         } else if try synchronizer.knowsContent(of: header) {
-            let identifier = Array(SHA256.hash(data: first.dropFirst(5)))
+            let identifier = frames.identifier
             return Message.Upload(
                 bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true,
                 application: summary(of: identifier, for: device))
         }
-        if applies, let last = frames.last,
-            case .end = try last.withUnsafeBytes({ try BundleParts.part(of: $0) })
-        {
-            return try apply(frames, isLong: isLong, from: device)
-        }
-        let state = try first.withUnsafeBytes { try inbox.begin($0) }
-        return Self.message(try inbox.add(frames.dropFirst(), to: state.identifier))
+        if try applies && frames.isWhole() { return try apply(frames, isLong: isLong, from: device) }
+        let state = try frames.withHeader { try inbox.begin($0) }
+        return Self.message(try inbox.add(to: state.identifier, frames.forEachPart))
     }
 
     /// On what terms a bundle of a device is applied, as of the transaction that asks.
@@ -69,13 +63,13 @@ extension HubStore {
 
     /// Applies a bundle that came in one request. It needs not wait in the store first.
     private func apply(
-        _ frames: [[UInt8]], isLong: Bool, from device: Device
+        _ frames: BundleFrames, isLong: Bool, from device: Device
     ) throws -> Message.Upload {
-        let identifier = Array(SHA256.hash(data: frames[0].dropFirst(5)))
+        let identifier = frames.identifier
         let summary = try synchronizer.applyUpload(on: terms(of: device, isLong: isLong)) { sink in
-            for frame in frames { try frame.withUnsafeBytes { try sink($0) } }
+            try frames.forEach(sink)
         }
-        note(summary, of: identifier, byteCount: frames.reduce(0) { $0 + $1.count }, from: device)
+        note(summary, of: identifier, byteCount: frames.byteCount, from: device)
         return Message.Upload(
             bundle: ByteText.hex(identifier), firstMissingChunk: 0, isComplete: true, isKnown: true,
             application: Self.answer(summary, for: device))
@@ -127,23 +121,14 @@ extension HubStore {
     /// Adds parts to an upload.
     func continueUpload(_ bundle: [UInt8], _ body: [UInt8], from device: Device) throws -> Message.Upload {
         try requireOwn(bundle, device)
-        let frames = try Self.frames(body)
-        guard !frames.isEmpty else { throw WireError(.truncated, "there are no frames") }
-        return Self.message(try inbox.add(frames, to: bundle))
+        guard !body.isEmpty else { throw WireError(.truncated, "there are no frames") }
+        return Self.message(try inbox.add(to: bundle) { try BundleFrames.forEach(in: body, $0) })
     }
 
     private static func message(_ state: BundleInbox.State) -> Message.Upload {
         Message.Upload(
             bundle: ByteText.hex(state.identifier), firstMissingChunk: state.firstMissingChunk,
             isComplete: state.isComplete, isKnown: false)
-    }
-
-    private static func frames(_ body: [UInt8]) throws -> [[UInt8]] {
-        var assembler = FrameAssembler()
-        var frames: [[UInt8]] = []
-        try body.withUnsafeBytes { try assembler.append($0) { frames.append(Array($0)) } }
-        try assembler.finish()
-        return frames
     }
 
     private func requireOwn(_ bundle: [UInt8], _ device: Device) throws {

@@ -42,6 +42,8 @@ public enum BundleParts {
             guard reader.remaining <= limits.chunkByteCountMax else {
                 throw WireError(.tooLarge, "chunk \(number) has \(reader.remaining) bytes")
             }
+            // It brings nothing, and any number of them would take little of the bytes that a request may have.
+            guard reader.remaining > 0 else { throw WireError(.malformed, "chunk \(number) is empty") }
             let body = try reader.raw(reader.remaining)
             var hash = BundleHash()
             let prefix = UnsafeRawBufferPointer(rebasing: payload[..<ChunkLayout.hashOffset])

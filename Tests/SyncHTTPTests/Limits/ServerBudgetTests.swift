@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import SyncWire
 import Testing
 
 @testable import SyncHTTP
@@ -51,6 +52,27 @@ import Testing
             try budget.take(BodyBudget.deviceByteCountMax, of: [UInt8(session)])
         }
         #expect(throws: RemoteError.self) { try budget.take(BodyBudget.deviceByteCountMax, of: [99]) }
+    }
+
+    @Test func aBodyCountsUntilItsRequestIsAnswered() throws {
+        let budget = BodyBudget()
+        let held = HeldBody(budget)
+        try held.take(5, of: [1])
+        try held.take(7, of: [1])
+        #expect(throws: RemoteError.self) { try held.take(BodyBudget.deviceByteCountMax, of: [1]) }
+        #expect(budget.byteCount == 12)
+        held.release()
+        held.release()
+        #expect(budget.byteCount == 0)
+    }
+
+    @Test func aBodyThatBeginsWithNoHeaderIsCutNoFurther() {
+        // What follows the first frame is of a type that there isn't.
+        let error = #expect(throws: WireError.self) {
+            _ = try BundleFrames([2, 0, 0, 0, 0, 99, 0, 0, 0, 0])
+        }
+        #expect(error?.code == .malformed)
+        #expect(throws: WireError.self) { _ = try BundleFrames([]) }
     }
 
     @Test func whatOthersWroteIsOneLineInALog() {

@@ -75,6 +75,23 @@ import Testing
         }
     }
 
+    @Test func aPartThatBringsNothingIsRefused() throws {
+        var forge = FrameForge()
+        forge.chunk([1])
+        forge.chunk([])
+        for (frame, isRefused) in zip(forge.frames, [false, true]) {
+            let error = { () -> WireError? in
+                do {
+                    _ = try frame.withUnsafeBytes { try BundleParts.part(of: $0) }
+                    return nil
+                } catch {
+                    return error as? WireError
+                }
+            }()
+            #expect((error?.code == .malformed) == isRefused)
+        }
+    }
+
     @Test func nothingIsCompressedTwice() throws {
         let frames = try rows(3_000) { _ in .text(Array("again and again".utf8)) }.frames()
         let compressed = try frames.compressed()

@@ -100,17 +100,31 @@ public struct BundleInbox: Sendable {
     ///
     /// - throws: As ``add(_:to:)-(UnsafeRawBufferPointer,_)``.
     public func add(_ frames: some Sequence<[UInt8]>, to identifier: [UInt8]) throws -> State {
-        let parts = try frames.map { frame in
-            let (position, byteCount) = try frame.withUnsafeBytes { try Self.position(of: $0) }
-            return (position: position, byteCount: byteCount, content: Data(frame))
+        let frames = Array(frames)
+        return try add(to: identifier) { body in
+            for frame in frames { try frame.withUnsafeBytes { try body($0) } }
         }
+    }
+
+    /// Keeps parts where they lie, in one transaction: all of them, or none.
+    ///
+    /// - parameter forEachFrame: Calls a closure with each frame. It is called twice.
+    package func add(
+        to identifier: [UInt8],
+        _ forEachFrame: (_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+    ) throws -> State {
+        // Checked before the transaction, in which others wait.
+        var parts: [(position: Int64, byteCount: Int)] = []
+        try forEachFrame { parts.append(try Self.position(of: $0)) }
         var isTooLarge = false
         let state: State? = try database.write { db in
             guard let id = try Self.find(db, identifier) else {
                 throw WireError(.malformed, "the bundle was not begun, or waited too long")
             }
-            for part in parts where try !Self.has(db, id, part.position) {
-                try self.insert(db, id, part.position, part.content, part.byteCount)
+            var rest = parts[...]
+            try forEachFrame { frame in
+                guard let part = rest.popFirst(), try !Self.has(db, id, part.position) else { return }
+                try self.insert(db, id, part.position, Data(frame), part.byteCount)
             }
             let bytes = try Int64.fetchOne(
                 db, sql: "SELECT bytes FROM _sync_inbox WHERE id = ?", arguments: [id])

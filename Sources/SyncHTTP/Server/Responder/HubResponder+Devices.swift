@@ -16,10 +16,18 @@ extension HubResponder {
     func answer(
         _ request: Request, _ context: HubContext, _ store: HubStore, _ path: [String]
     ) async throws -> Response {
+        let held = HeldBody(bodies)
+        defer { held.release() }
+        return try await answer(request, context, store, path, held)
+    }
+
+    private func answer(
+        _ request: Request, _ context: HubContext, _ store: HubStore, _ path: [String], _ held: HeldBody
+    ) async throws -> Response {
         switch (request.method, path.count, path[0]) {
         case (.post, 1, "devices"): return try await enrol(request, context, store)
         case (.delete, 2, "devices") where path[1] == "self":
-            let signed = try await admit(request, store, upTo: 0)
+            let signed = try await admit(request, store, upTo: 0, held)
             try await onThread { try signed.store.register.release(signed.device) }
             logger.notice(
                 "a device took its enrolment back",
@@ -27,22 +35,24 @@ extension HubResponder {
             return Response(status: .noContent)
         case (.post, 1, "sessions"): return try await openSession(request, context, store)
         case (.get, 1, "live"):
-            let signed = try await admit(request, store, upTo: 0)
+            let signed = try await admit(request, store, upTo: 0, held)
             return try live(signed.store, signed.device, context.channel)
         case (_, _, "downloads"), (.post, 1, "snapshots"), (.post, 1, "repairs"):
-            return try await download(request, context, store, path)
-        case (_, _, "uploads"): return try await upload(request, store, path)
-        default: return try await operate(request, store, path)
+            return try await download(request, context, store, path, held)
+        case (_, _, "uploads"): return try await upload(request, store, path, held)
+        default: return try await operate(request, store, path, held)
         }
     }
 
     /// Carries out an operation of a synchronization.
-    private func operate(_ request: Request, _ store: HubStore, _ path: [String]) async throws -> Response {
+    private func operate(
+        _ request: Request, _ store: HubStore, _ path: [String], _ held: HeldBody
+    ) async throws -> Response {
         let operation = PeerOperations.all.first {
             $0.address.method.rawValue == request.method.rawValue && [$0.address.path] == path
         }
         guard let operation else { throw RemoteError(.notFound, "there is nothing here") }
-        let signed = try await admit(request, store, upTo: operation.address.byteCountMax)
+        let signed = try await admit(request, store, upTo: operation.address.byteCountMax, held)
         let answer = try await onThread {
             try operation.answer(signed.body, by: HubDevice(hub: signed.store, device: signed.device))
         }
@@ -51,23 +61,23 @@ extension HubResponder {
     }
 
     private func download(
-        _ request: Request, _ context: HubContext, _ store: HubStore, _ path: [String]
+        _ request: Request, _ context: HubContext, _ store: HubStore, _ path: [String], _ held: HeldBody
     ) async throws -> Response {
         switch (request.method, path.count) {
         case (.post, 1):
             let signed = try await admit(
-                request, store, upTo: BundleRequest.byteCountMax(of: path[0]))
+                request, store, upTo: BundleRequest.byteCountMax(of: path[0]), held)
             let codec = request.uri.queryParameters["codec"].map(String.init)
             return try document(try await prepare(path[0], codec: codec, signed), .created)
         case (.get, 2):
-            let signed = try await admit(request, store, upTo: 0)
+            let signed = try await admit(request, store, upTo: 0, held)
             guard let offset = request.uri.queryParameters.get("offset", as: Int64.self), offset >= 0 else {
                 throw RemoteError(.malformed, "the offset is missing")
             }
             let spool = try signed.store.download(path[1], of: signed.device)
             return try await stream(spool, from: offset, context.channel)
         case (.delete, 2):
-            let signed = try await admit(request, store, upTo: 0)
+            let signed = try await admit(request, store, upTo: 0, held)
             signed.store.endDownload(path[1], of: signed.device)
             return Response(status: .noContent)
         default: throw RemoteError(.notFound, "there is nothing here")
@@ -89,12 +99,14 @@ extension HubResponder {
         }
     }
 
-    private func upload(_ request: Request, _ store: HubStore, _ path: [String]) async throws -> Response {
+    private func upload(
+        _ request: Request, _ store: HubStore, _ path: [String], _ held: HeldBody
+    ) async throws -> Response {
         let signed: Signed
         let isLong = request.uri.queryParameters["long"] == "true"
         switch (request.method, path.count) {
         case (.post, 1):
-            signed = try await admit(request, store, upTo: OperationAddress.frameByteCountMax)
+            signed = try await admit(request, store, upTo: OperationAddress.frameByteCountMax, held)
             let applies = request.uri.queryParameters["apply"] == "true"
             return try document(
                 try await onThread {
@@ -102,14 +114,14 @@ extension HubResponder {
                         signed.body, applies: applies, isLong: isLong, from: signed.device)
                 })
         case (.put, 2):
-            signed = try await admit(request, store, upTo: OperationAddress.frameByteCountMax)
+            signed = try await admit(request, store, upTo: OperationAddress.frameByteCountMax, held)
             let bundle = try Self.bundle(path[1])
             return try document(
                 try await onThread {
                     try signed.store.continueUpload(bundle, signed.body, from: signed.device)
                 })
         case (.post, 3) where path[2] == "application":
-            signed = try await admit(request, store, upTo: 0)
+            signed = try await admit(request, store, upTo: 0, held)
             let bundle = try Self.bundle(path[1])
             return try document(
                 try await onThread {
@@ -127,7 +139,11 @@ extension HubResponder {
     }
 
     /// Reads a request of a device, and checks that it is its device's, new, and not revoked.
-    private func admit(_ request: Request, _ store: HubStore, upTo limit: Int) async throws -> Signed {
+    ///
+    /// - parameter held: Counts the body until the request is answered.
+    private func admit(
+        _ request: Request, _ store: HubStore, upTo limit: Int, _ held: HeldBody
+    ) async throws -> Signed {
         let headers = request.headers
         guard let token = headers[.session].flatMap(ByteText.bytes(base64:)),
             let number = headers[.number].flatMap({ UInt64($0) }),
@@ -140,11 +156,8 @@ extension HubResponder {
         // Before anything is read: a device that makes too many requests, or was revoked, costs no memory.
         let owner = try await onThread { try store.register.admitted(key: session.key) }
         try store.countRequest(of: owner)
-        var held = 0
-        defer { bodies.release(held, of: session.key) }
         let body = try await RequestReading(limits).body(of: request, upTo: limit) { count in
-            try bodies.take(count, of: session.key)
-            held += count
+            try held.take(count, of: session.key)
         }
         store.traffic.count(received: Int64(body.count))
         let text = SignedText.request(
