@@ -50,15 +50,25 @@ final class PositionStream: Sendable {
                 if let problem = frame.problem { throw ProblemCoding.error(problem) }
                 guard let positions = frame.positions else { return }
                 let new = try Message.Vector(entries: positions).value()
-                state.withLock { state in
-                    var position = state.position ?? VersionVector()
-                    position.join(new)
-                    state.position = position
-                }
+                try state.withLock { $0.position = try Self.joined($0.position, new) }
                 onSignal()
             }
         }
         throw RemoteError(.unreachable, "\(connection.address.authority) has ended the stream")
+    }
+
+    /// What a server has by a line of its stream, and those before.
+    ///
+    /// - throws: A `WireError` of code `tooLarge`: there is no end of replicas that a server can name line by line.
+    static func joined(
+        _ former: VersionVector?, _ new: VersionVector, limits: WireLimits = WireLimits()
+    ) throws -> VersionVector {
+        var position = former ?? VersionVector()
+        position.join(new)
+        guard position.sequences.count <= limits.replicaCountMax else {
+            throw WireError(.tooLarge, "a server names more than \(limits.replicaCountMax) replicas")
+        }
+        return position
     }
 
     /// What the server has; nil until it said so.

@@ -184,6 +184,22 @@ final class Watching: Sendable {
         #expect(throws: RemoteError.self) { try feed.open(device) }
     }
 
+    @Test func aServerNamesABoundedNumberOfReplicasLineByLine() throws {
+        var limits = WireLimits()
+        limits.replicaCountMax = 3
+        func vector(_ numbers: ClosedRange<UInt64>) -> VersionVector {
+            var vector = VersionVector()
+            for number in numbers { vector[ReplicaID(high: 1, low: number)] = 1 }
+            return vector
+        }
+        let first = try PositionStream.joined(nil, vector(1...2), limits: limits)
+        #expect(try PositionStream.joined(first, vector(2...3), limits: limits) == vector(1...3))
+        let error = #expect(throws: WireError.self) {
+            try PositionStream.joined(first, vector(3...4), limits: limits)
+        }
+        #expect(error?.code == .tooLarge)
+    }
+
     @Test func linesAreReadWhateverTheirPieces() throws {
         let (a, b) = (ReplicaID(high: 1, low: 2), ReplicaID(high: 3, low: 4))
         let former = VersionVector([a: 5])
