@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
+import NIOCore
 import SyncWire
 
 /// How links become sessions, and requests belong to them.
@@ -27,8 +28,10 @@ extension ConsoleResponder {
     // MARK: Opening
 
     /// Opens a session by a link.
-    func openSession(_ request: Request, _ hub: HubResponder) async throws -> Response {
-        try admissions.take()
+    func openSession(
+        _ request: Request, _ channel: any Channel, _ hub: HubResponder
+    ) async throws -> Response {
+        try countStranger(channel.remoteAddress)
         try Self.requireOwnPage(request)
         let body = try await RequestReading(limits).body(of: request, upTo: Self.byteCountMax)
         let secret = try Message.bytes(

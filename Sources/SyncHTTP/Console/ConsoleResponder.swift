@@ -30,8 +30,11 @@ struct ConsoleResponder: Sendable {
     /// Whether browsers reach the server over TLS.
     let isEncrypted: Bool
     /// Of people with a link; none of them opens ten a second.
-    let admissions = RateLimit(
+    private let admissions = RateLimit(
         perSecond: 10, burst: 100, "too many links are tried; try again in a moment")
+    /// The same of one address, so that nobody takes the place of all.
+    private let addresses = AddressRates(
+        perSecond: 2, "too many links are tried from this address; try again in a moment")
 
     init(
         _ stores: [HubStore], limits: HubServer.Limits, isEncrypted: Bool, logger: Logger,
@@ -51,6 +54,14 @@ struct ConsoleResponder: Sendable {
         sessions = ConsoleSessions(milliseconds: milliseconds)
     }
 
+    /// Counts somebody who tries a link.
+    ///
+    /// - throws: ``RemoteError`` of code `busy`.
+    func countStranger(_ address: SocketAddress?) throws {
+        try addresses.take(address)
+        try admissions.take()
+    }
+
     /// Ends the streams of all pages.
     func endAll() { for served in served.values { served.feed.endAll() } }
 
@@ -68,7 +79,7 @@ struct ConsoleResponder: Sendable {
         case (.get, ["page.css"]): return file("text/css", ConsolePage.css)
         case (.get, ["page.js"]): return file("text/javascript", ConsolePage.script)
         case (.get, ["sessions"]): return try await list(request, hub)
-        case (.post, ["sessions"]): return try await openSession(request, hub)
+        case (.post, ["sessions"]): return try await openSession(request, channel, hub)
         case (.get, let rest) where rest.count == 3 && rest[0] == "stores" && rest[2] == "data":
             let (served, _, _) = try await admitted(request, rest[1], hub)
             try served.readings.take()

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import NIOCore
 import SyncWire
 import Testing
@@ -19,6 +20,23 @@ import Testing
         #expect(throws: RemoteError.self) { for _ in 0..<10 { try generous.take(first) } }
         try generous.take(second)
         #expect(throws: RemoteError.self) { try generous.take(first) }
+    }
+
+    @Test func whoTriesManyLinksToThePageLeavesOthersTheirTurn() throws {
+        let console = try ConsoleResponder(
+            [], limits: HubServer.Limits(), isEncrypted: true, logger: Logger(label: "test"),
+            milliseconds: { 0 })
+        let first = try SocketAddress(ipAddress: "10.0.0.1", port: 1)
+        var refused = 0
+        for _ in 0..<1000 {
+            do {
+                try console.countStranger(first)
+            } catch let error as RemoteError where error.code == .busy {
+                refused += 1
+            }
+        }
+        #expect(refused > 0)
+        try console.countStranger(SocketAddress(ipAddress: "10.0.0.2", port: 1))
     }
 
     @Test func anAddressIsOneHoweverItIsWritten() throws {
