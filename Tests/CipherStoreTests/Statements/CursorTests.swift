@@ -182,4 +182,16 @@ import Testing
             #expect(try ids.dropFirst().prefix { $0 < 3 }.suffix(5) == [2])
         }
     }
+
+    @Test func aSuffixHasAnyLength() throws {
+        let sql = """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT i FROM n
+            """
+        try queue.read { db in
+            for length in [0, 1, 63, 64, 100, 499, 500, 501, Int.max / 2, Int.max] {
+                let last = try Int.fetchCursor(db, sql: sql).suffix(length)
+                #expect(last == Array((1...500).suffix(length)))
+            }
+        }
+    }
 }

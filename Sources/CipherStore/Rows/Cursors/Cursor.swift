@@ -99,7 +99,7 @@ extension Cursor {
         // Twice the length is dropped at once, rather than one element each time.
         try forEach { element in
             last.append(element)
-            if last.count >= 2 * maxLength + 64 { last.removeFirst(last.count - maxLength) }
+            if last.count >= 64, last.count / 2 >= maxLength { last.removeFirst(last.count - maxLength) }
         }
         return Array(last.suffix(maxLength))
     }
