@@ -3,11 +3,11 @@ import Testing
 
 /// A seat of a hall, with a key of two columns.
 private struct Seat: TableRecord {
-    static let tags = hasMany(Tag.self)
+    static let labels = hasMany(Label.self)
     static let tickets = hasMany(Ticket.self)
 }
 
-private struct Tag: TableRecord {}
+private struct Label: TableRecord {}
 
 private struct Ticket: TableRecord {}
 
@@ -44,14 +44,14 @@ private struct Ticket: TableRecord {}
 
     // MARK: Rows with keys of two columns
 
-    /// 600 seats with one ticket each, three of them with tags.
+    /// 600 seats with one ticket each, three of them with labels.
     private func makeSeats() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(
                 sql: """
                     CREATE TABLE seat (hall TEXT, number INTEGER, name TEXT, PRIMARY KEY (hall, number));
-                    CREATE TABLE tag (hall TEXT, number INTEGER,
+                    CREATE TABLE label (hall TEXT, number INTEGER,
                         FOREIGN KEY (hall, number) REFERENCES seat ON DELETE CASCADE);
                     CREATE TABLE ticket (hall TEXT, number INTEGER,
                         FOREIGN KEY (hall, number) REFERENCES seat ON DELETE CASCADE);
@@ -59,28 +59,26 @@ private struct Ticket: TableRecord {}
                         INSERT INTO seat SELECT 'A', i, 'seat ' || (1000 + i) FROM n;
                     INSERT INTO ticket SELECT hall, number FROM seat;
                     INSERT INTO ticket VALUES (NULL, 1), ('A', NULL);
-                    INSERT INTO tag VALUES ('A', 1), ('A', 1), ('A', 1), ('A', 2), ('A', 3), ('A', 3);
+                    INSERT INTO label VALUES ('A', 1), ('A', 1), ('A', 1), ('A', 2), ('A', 3), ('A', 3);
                     """)
         }
         return queue
     }
 
-    private func ticketCounts(_ request: QueryInterfaceRequest<Seat>, _ db: Database) throws -> [Int?] {
-        try Row.fetchAll(db, request).map { $0.prefetchedRows["tickets"]?.count }
+    private func ticketCounts(_ request: QueryInterfaceRequest<Seat>, _ db: Database) throws -> [Int] {
+        try Row.fetchAll(db, request).map { $0.prefetchedRows["tickets"]?.count ?? -1 }
     }
 
     @Test func theFirstOfDifferentRowsGetTheirAssociatedRows() throws {
-        let request = Seat.joining(required: Seat.tags).order(Column("name")).distinct().limit(2)
+        let request = Seat.joining(required: Seat.labels).order(Column("name")).distinct().limit(2)
             .including(all: Seat.tickets)
         #expect(try makeSeats().read { try ticketCounts(request, $0) } == [1, 1])
     }
 
     @Test func rowsInAnyOrderGetTheirAssociatedRows() throws {
         let random = Seat.all().order(sql: "RANDOM()").limit(50).including(all: Seat.tickets)
-        let counted = Seat.annotated(with: Seat.tags.count.forKey("weight")).order(sql: "weight DESC").limit(
-            2
-        )
-        .including(all: Seat.tickets)
+        let weighed = Seat.annotated(with: Seat.labels.count.forKey("weight"))
+        let counted = weighed.order(sql: "weight DESC").limit(2).including(all: Seat.tickets)
         try makeSeats().read { db in
             #expect(try ticketCounts(random, db) == Array(repeating: 1, count: 50))
             #expect(try ticketCounts(counted, db) == [1, 1])
@@ -94,7 +92,7 @@ private struct Ticket: TableRecord {}
     }
 
     @Test func theFirstOfDifferentRowsAreChanged() throws {
-        let request = Seat.joining(required: Seat.tags).order(Column("name")).distinct().limit(2)
+        let request = Seat.joining(required: Seat.labels).order(Column("name")).distinct().limit(2)
         try makeSeats().write { db in
             #expect(try request.updateAll(db, [Column("name").set(to: "seat 0")]) == 2)
             #expect(try Seat.filter(Column("name") == "seat 0").fetchCount(db) == 2)
