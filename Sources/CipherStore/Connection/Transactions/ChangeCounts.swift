@@ -32,16 +32,6 @@ extension Database {
     @inline(__always)
     var writtenRowID: Int64 { transactionEnd.counts?.lastInsertedRowID ?? lastInsertedRowID }
 
-    /// Whether the last statement changed rows of a table, or those that the
-    /// triggers of a view stand for.
-    ///
-    /// - parameter total: The number of changes before the statement.
-    func hasChangedRows(of table: String, since total: Int) throws -> Bool {
-        let counts = changeCounts
-        if counts.changes > 0 { return true }
-        return try counts.totalChanges != total && viewExists(table)
-    }
-
     /// Begins to count the changes of a statement.
     ///
     /// - returns: The number of changes before it.

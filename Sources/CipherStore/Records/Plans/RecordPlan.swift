@@ -12,9 +12,6 @@ final class RecordPlan {
     /// The column that is an alias of the rowid, or nil when the table has none.
     let rowIDColumn: String?
 
-    /// Whether the table is a view, whose triggers make other changes of each one.
-    let isView: Bool
-
     // A plan is used by the thread of its connection, only, and no access to
     // these outlasts a load or a store.
 
@@ -39,7 +36,6 @@ final class RecordPlan {
         tableName = type.databaseTableName
         primaryKey = try db.primaryKey(tableName)
         rowIDColumn = primaryKey.rowIDColumn
-        isView = try db.viewExists(tableName)
         let columns = try db.columns(in: tableName)
         columnNames = columns.map(\.name)
         let key = primaryKey

@@ -86,6 +86,16 @@ struct RowKey {
 }
 
 extension Database {
+    /// Whether the last statement changed rows of a table, or those that the
+    /// triggers of a view stand for.
+    ///
+    /// - parameter total: The number of changes before the statement.
+    func hasChangedRows(of table: String, since total: Int) throws -> Bool {
+        let counts = changeCounts
+        if counts.changes > 0 { return true }
+        return try counts.totalChanges != total && viewExists(table)
+    }
+
     /// Runs a function in a savepoint, which its error undoes.
     func inSavepoint<Value>(returning body: () throws -> Value) throws -> Value {
         var value: Value?
@@ -186,6 +196,7 @@ extension RecordPlan {
             throw recordNotFound(container)
         }
         // Of a view, RETURNING gives the new values that triggers use, and NULL in place of others.
+        let isView = try !primaryKey.tableHasRowID && db.viewExists(tableName)
         if db.recordPlans.emulatesReturning || isView {
             return try db.inSavepoint {
                 let total = db.beginCountingChanges()
