@@ -39,6 +39,14 @@ public final class LoopbackSocket {
         _ = data.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, 0) }
     }
 
+    /// Waits until the other side has ended the connection before it read all that was sent. Reads nothing.
+    ///
+    /// - returns: Whether it did.
+    public func waitForReset(seconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&entry, 1, seconds * 1000) > 0
+    }
+
     /// Sends bytes, and reads until the other side ends.
     public func exchange(_ data: Data) -> Data {
         push(data)

@@ -60,11 +60,14 @@ package struct AcceptedConnections: ServerChildChannel {
 extension HTTPServerBuilder {
     /// HTTP 1.1 of a server that may end while devices connect.
     ///
-    /// - parameter silence: How long a connection may say nothing, in seconds.
+    /// - parameter silence: How long a connection may say nothing, or read nothing of what it was sent, in seconds.
     package static func accepting(silence: Double) -> HTTPServerBuilder {
-        HTTPServerBuilder { responder in
+        let silence = TimeAmount.milliseconds(Int64(silence * 1000))
+        return HTTPServerBuilder { responder in
             AcceptedConnections(
-                configuration: .init(idleTimeout: .milliseconds(Int64(silence * 1000))), responder: responder)
+                configuration: .init(
+                    additionalChannelHandlers: [UnreadAnswers(silence: silence)], idleTimeout: silence),
+                responder: responder)
         }
     }
 }

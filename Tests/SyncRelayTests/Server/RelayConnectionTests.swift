@@ -1,0 +1,44 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SyncRelay
+
+/// Connections that clients do nothing good with.
+@Suite struct RelayConnectionTests {
+    /// How many connections there are, the one that asks included; nil when the page was asked for too often, or by a
+    /// connection that had been silent for too long.
+    private func count(_ relay: RunningRelay) async throws -> Int? {
+        guard let answer = try? await relay.request(.GET, "/page/state"), answer.status == 200 else {
+            return nil
+        }
+        let state = try JSONSerialization.jsonObject(with: answer.body) as? [String: Any]
+        let loads = try #require(state?["loads"] as? [String: [String: Int]])
+        return try #require(loads["connections"]?["count"])
+    }
+
+    @Test func whoSendsManyRequestsAndReadsNoAnswerIsLeft() async throws {
+        let relay = try await RunningRelay { $0.limits.silenceSeconds = 1 }
+        let channel = try await relay.channel()
+        // Each answer has a page of files, so that a few of them fill all that the system keeps.
+        for start in stride(from: 0, to: 1_000, by: 200) {
+            _ = try await relay.storage.change(
+                channel.id,
+                (start..<start + 200).map {
+                    .write(try .numbered(0, "f\($0)"), replacing: true, content: Data())
+                })
+        }
+        let request =
+            "GET \(channel.path)/files HTTP/1.1\r\nhost: relay\r\n"
+            + "authorization: \(channel.readToken.authorization)\r\n\r\n"
+        let requests = Data(String(repeating: request, count: 4_000).utf8)
+        let port = relay.port
+        let isLeft = await onThread { () -> Bool in
+            guard let client = LoopbackSocket(port: port) else { return false }
+            client.push(requests)
+            return client.waitForReset(seconds: 60)
+        }
+        #expect(isLeft)
+        while try await count(relay) != 1 { await Task.yield() }
+    }
+}
