@@ -165,6 +165,15 @@ import Testing
             closed.status == 503 && closed.problem == .unavailable && closed.headers["retry-after"] != nil)
     }
 
+    @Test func healthDoesNotSumUpChannels() async throws {
+        let (storage, options) = (CountingStorage(nil), RelayServer.Options())
+        let responder = RelayResponder(
+            storage: storage, options: options, watches: RelayWatches(limits: options.limits),
+            connections: RelayConnections(countMax: 1), certificate: nil, logger: Logger(label: "test"))
+        _ = try await responder.health()
+        #expect(storage.readCount == 0)
+    }
+
     @Test func metricsCountAndNameNobody() async throws {
         let relay = try await RunningRelay()
         let channel = try await relay.channel()

@@ -67,8 +67,12 @@ extension RelayResponder {
         let status: String
     }
 
+    /// The value that ``health()`` asks for, which no storage has.
+    private static let healthName = "health"
+
     func health() async throws -> Response {
-        _ = try await storage.figures()
+        // One look into an index, whatever the storage holds: anybody may ask.
+        _ = try await storage.kept(Self.healthName)
         return try document(Health(status: "ok"))
     }
 
