@@ -44,6 +44,11 @@ struct ChannelJob: Sendable {
     }
 }
 
+extension [ChannelJob] {
+    /// Until when all of them have to be answered; nil when there are none.
+    var deadline: PostgresConnection.Deadline? { map(\.deadline).min() }
+}
+
 extension ChannelPlan {
     /// Does a job, or nothing.
     ///

@@ -99,7 +99,7 @@ final class ChannelQueue: Sendable {
     }
 
     private func start(_ channel: RelayChannelID) {
-        // Each job has a deadline of its own, and one that comes later has a later one.
+        // It is begun late rather than never: some of the jobs may have come a moment ago. Each has a deadline of its own.
         pool.submit(until: .now + .seconds(pool.limits.seconds)) { [self] session in
             let group = take(channel)
             commit(group, channel, session)
@@ -148,12 +148,14 @@ final class ChannelQueue: Sendable {
             job.end(.failure(PostgresFailure(kind: .tooLate, message: "all connections are in use")))
         }
         let jobs = group.filter { $0.deadline > now }
-        guard !jobs.isEmpty else { return }
+        guard let deadline = jobs.deadline else { return }
+        // Who asked first is answered in time, and so are all others.
+        let hurried = session.ending(by: deadline)
         let commit = ChannelCommit(
             channel: channel, jobs: jobs, bounds: bounds, milliseconds: milliseconds?(),
-            deadline: session.deadline)
+            deadline: hurried.deadline)
         do {
-            let outcome = try commit.run(session, numbers)
+            let outcome = try commit.run(hurried, numbers)
             state.withLock { $0.commitCount += 1 }
             if let moment = outcome.moment { onChange(channel, moment) }
             if outcome.hasDiscarded { onDiscarded() }

@@ -13,6 +13,11 @@ final class PostgresSession {
         self.deadline = deadline
     }
 
+    /// The same, for work that has to be done by another time if that is earlier.
+    func ending(by other: PostgresConnection.Deadline) -> PostgresSession {
+        PostgresSession(worker, until: min(deadline, other))
+    }
+
     /// Runs a statement that may be run again when its answer was lost.
     ///
     /// - throws: ``PostgresFailure``.
