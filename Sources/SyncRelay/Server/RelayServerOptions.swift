@@ -66,8 +66,8 @@ extension RelayServer {
         public var heldByteCountMax = 128 << 20
         /// The same of one address.
         public var addressHeldByteCountMax = 32 << 20
-        /// The most watches at a time.
-        public var watchCountMax = 10_000
+        /// The most watches at a time. Each has a connection, and some connections are left for other requests.
+        public var watchCountMax = 15_000
         /// How often a watch is told that the relay is alive, in seconds.
         public var heartbeatSeconds: Double = 20
         /// How long a watch lasts, in seconds.

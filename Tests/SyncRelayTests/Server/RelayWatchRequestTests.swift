@@ -158,6 +158,16 @@ import Testing
         #expect(watch.take().isEnd && watch.take().isEnd)
     }
 
+    @Test func watchesLeaveConnectionsForOtherRequests() throws {
+        let limits = RelayServer.Limits()
+        // 100,000 devices have 45,000 watches, on four relays of which one may be down (docs/deploy.md).
+        #expect(limits.watchCountMax * 3 >= 45_000)
+        #expect(limits.watchCountMax + 1_000 <= limits.connectionCountMax)
+        let watches = RelayWatches(limits: limits)
+        for _ in 0..<limits.watchCountMax { _ = try watches.open() }
+        #expect(throws: RelayProblem.self) { try watches.open() }
+    }
+
     @Test func noWatchIsOpenedAfterTheEnd() throws {
         let watches = RelayWatches(limits: .init())
         let (number, watch) = try watches.open()
