@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 import SyncWire
+import Synchronization
 import Testing
 
 @testable import SyncHTTP
@@ -105,6 +106,30 @@ import Testing
     ])
     func metricsAreForTheNamesOfThisMachine(host: String, isOwn: Bool) {
         #expect(HubResponder.isLoopbackAuthority(host) == isOwn)
+    }
+
+    @Test func storesAreLookedAtOnceASecondHoweverManyAsk() async throws {
+        let clock = Mutex<Int64>(5_000)
+        let readiness = Readiness(milliseconds: { clock.withLock { $0 } })
+        var looks = 0
+        for _ in 0..<5 { try await readiness.check { looks += 1 } }
+        clock.withLock { $0 = 5_999 }
+        try await readiness.check { looks += 1 }
+        #expect(looks == 1)
+        clock.withLock { $0 = 6_000 }
+        for _ in 0..<5 {
+            await #expect(throws: RemoteError.self) {
+                try await readiness.check {
+                    looks += 1
+                    throw RemoteError(.failed, "a store can't be read")
+                }
+            }
+        }
+        #expect(looks == 2)
+        // The clock was set back.
+        clock.withLock { $0 = 0 }
+        try await readiness.check { looks += 1 }
+        #expect(looks == 3)
     }
 
     @Test func sumsOfTrafficStayAtTheirBound() {

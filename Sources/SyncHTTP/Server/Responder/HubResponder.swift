@@ -35,6 +35,7 @@ struct HubResponder: HTTPResponder {
     private let console: ConsoleResponder
     private let admissions: RateLimit
     private let addresses: AddressRates
+    private let readiness: Readiness
     let bodies = BodyBudget()
     let threads = DispatchQueue(label: "SyncHTTP.HubResponder", attributes: .concurrent)
 
@@ -48,6 +49,7 @@ struct HubResponder: HTTPResponder {
         self.logger = logger
         self.metrics = metrics
         self.console = console
+        readiness = Readiness(milliseconds: milliseconds)
         sessions = SessionBook(milliseconds: milliseconds, countMax: limits.sessionCountMax)
         admissions = RateLimit(
             perSecond: limits.admissionsPerSecond, burst: limits.admissionsPerSecond * 10,
@@ -119,7 +121,9 @@ struct HubResponder: HTTPResponder {
         case (.get, ["health"]): return Response(status: .noContent)
         case (.get, ["ready"]):
             let stores = stores
-            try await onThread { for store in stores.values { try store.checkReadiness() } }
+            try await readiness.check {
+                try await onThread { for store in stores.values { try store.checkReadiness() } }
+            }
             return Response(status: .noContent)
         case (.get, ["openapi.yaml"]):
             return Response(
