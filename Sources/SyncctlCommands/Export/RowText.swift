@@ -50,7 +50,10 @@ enum RowText {
     }
 
     private static func quoteIfNeeded(_ text: String) -> String {
-        let needsQuotes = text.utf8.contains { $0 == 0x2C || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
+        // A zero byte outside of quotes is what a file in UTF-16 has, and is refused.
+        let needsQuotes = text.utf8.contains { byte in
+            byte == 0x2C || byte == 0x22 || byte == 0x0A || byte == 0x0D || byte == 0
+        }
         return needsQuotes ? text.inQuotes(UInt8(ascii: "\"")) : text
     }
 

@@ -179,7 +179,8 @@ private struct CSVScanner: ~Copyable {
                 throw failure(.unterminatedQuote, line: openingLine, "unclosed quote in \(columnName)")
             }
             switch window.base[position] {
-            case 0:
+            // In quotes it is what a text holds; names hold none.
+            case 0 where !isQuoted || header.isEmpty:
                 throw failure(
                     .nulByte, line: currentLine, "NUL character at byte offset \(bytesRead)",
                     hint: "a file in UTF-16 must be converted to UTF-8 first")

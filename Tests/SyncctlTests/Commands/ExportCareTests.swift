@@ -95,6 +95,10 @@ import Testing
         }
     }
 
+    @Test func aZeroByteStandsInQuotes() {
+        #expect(csv(["\0", "a\0b"], .init()) == "\"\0\",\"a\0b\"\n")
+    }
+
     @Test func formulasAreEscapedOnRequestOnly() throws {
         let care = RowText.CSVCare(escapesFormulas: true)
         let formulas = ["=1+1", "+1", "-1", "@a", "\ta", "\ra"]

@@ -96,6 +96,12 @@ private func failure(_ bytes: some Sequence<UInt8>, delimiter: Character = ",") 
         #expect(try texts("a\tb\n1,5\t2\n", delimiter: "\t") == [["1,5", "2"]])
     }
 
+    @Test func aZeroByteInQuotesIsPartOfAText() throws {
+        for bufferSize in 1...12 {
+            #expect(try texts("a,b\n\"\0\",\"x\0\"\"\n\"\n", bufferSize: bufferSize) == [["\0", "x\0\"\n"]])
+        }
+    }
+
     @Test func emptyFieldsAndOnlyAHeaderAreRead() throws {
         #expect(try texts("a\n1\n\n2\n\n") == [["1"], [""], ["2"], [""]])
         #expect(try texts("a,b\n1,") == [["1", ""]] && texts("a,b\n") == [] && texts("a,b") == [])
@@ -115,7 +121,7 @@ private func failure(_ bytes: some Sequence<UInt8>, delimiter: Character = ",") 
             ("a,b\n1,2\r3,4\r", .strayCarriageReturn, 2, "carriage return without a line feed"),
             ("a,b\n\"1\"\r", .strayCarriageReturn, 2, "carriage return without a line feed"),
             ("a,b\n1,x\0y\n", .nulByte, 2, "NUL character at byte offset 7"),
-            ("a,b\n1,\"\n\0\"\n", .nulByte, 3, "NUL character at byte offset 8"),
+            ("a,\"\n\0\"\n1,2\n", .nulByte, 2, "NUL character at byte offset 4"),
             ("a,,c\n", .emptyColumnName, 1, "column 2 has no name"),
             ("a,\"  \",c\n", .emptyColumnName, 1, "column 2 has no name"),
             ("id,b,ID\n", .duplicateColumn, 1, "columns 1 and 3 have the same name"),

@@ -37,6 +37,13 @@ import Testing
         #expect(try fields("tel") == lines)
     }
 
+    @Test func aTextWithAZeroByteComesBack() throws {
+        #expect(try importing("name\n\"a\0b\"\n", as: "t.csv").status == 0)
+        #expect(try fields("t") == ["name", "\"a\0b\""])
+        let refused = try importing("n\0a\0", as: "utf16.csv")
+        #expect(refused.status == 1 && refused.errors.contains("UTF-16"), "\(refused.errors)")
+    }
+
     @Test func theResultCountsWhatBecameNULL() throws {
         let text = "country,stars\nNA,1\nDE,\n\"NA\",NA\n"
         let result = try importing(text, as: "place.csv")

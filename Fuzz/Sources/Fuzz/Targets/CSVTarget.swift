@@ -101,6 +101,7 @@ private enum CSVFuzzing {
             "a,b\n1,2\n", "a,b\r\n\"x \"\"y\"\"\",\r\n",
             "\u{FEFF}id,f\n6f1e1b9a-3c1d-4a5e-8f00-0123456789ab,1.5\n",
             "a\n\n\"\"\nNA\n", "a,b\n-0.0,1e308\n9223372036854775807,-1\n", "a,b\n\"line\nend\",ü\n\n\n",
+            "a\n\"\0\"\n",
         ].flatMap { text in [0, 3, 127].map { [$0] + Array(text.utf8) } }
         + [[0x80] + Array("a;b\n1;2,5\n".utf8)]
 }
