@@ -9,7 +9,7 @@
 #endif
 
 /// The environment of the process, handled so that passphrases in it stay out of `String`s.
-enum PassphraseEnvironment {
+package enum PassphraseEnvironment {
     /// The variables that hold a passphrase itself.
     private static let secretNames = Set(PassphraseKind.allCases.map(\.valueVariable))
 
@@ -53,6 +53,16 @@ enum PassphraseEnvironment {
             if !secretNames.contains(string(entry, count: nameLength)) { entries.append(entry) }
         }
         return entries + [nil]
+    }
+
+    /// The same for a program that Foundation starts.
+    package static func forChildren() -> [String: String] {
+        var result: [String: String] = [:]
+        forEachEntry { entry, nameLength in
+            let name = string(entry, count: nameLength)
+            if !secretNames.contains(name) { result[name] = String(cString: entry + nameLength + 1) }
+        }
+        return result
     }
 
     private static func forEachEntry(_ body: (UnsafeMutablePointer<CChar>, Int) -> Void) {

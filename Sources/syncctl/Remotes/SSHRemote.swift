@@ -86,6 +86,8 @@ struct SSHRemote {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
+        // Neither ssh nor what it runs needs a passphrase, and it may be set to send variables to the other machine.
+        process.environment = PassphraseEnvironment.forChildren()
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = output
         process.standardOutput = input

@@ -72,6 +72,7 @@
             let script = """
                 #!/bin/sh
                 printf '%s\\n' "$@" >> '\(place.path("words"))'
+                env > '\(place.path("environment"))'
                 for word; do last=$word; done
                 exec sh -c "$last"
                 """
@@ -83,7 +84,8 @@
             let program = try #require(CommandRunner.program)
             let environment = [
                 "PATH": place.path("bin") + ":"
-                    + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+                    + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"),
+                "SYNCCTL_BUNDLE_PASSPHRASE": Workplace.passphrase("c"),
             ]
             let remote = "ssh://me@far.example:2222" + place.path("it's hub.db")
             let sync =
@@ -97,6 +99,8 @@
             #expect(try place.rows("b.db", "b") == place.rows("it's hub.db", "a"))
             let noted = try String(contentsOfFile: place.path("words"), encoding: .utf8)
             #expect(noted.hasPrefix("-p\n2222\n-l\nme\nfar.example\n"))
+            let variables = try String(contentsOfFile: place.path("environment"), encoding: .utf8)
+            #expect(variables.contains("PATH=") && !variables.contains("kestrel-4711"))
             // What can't be read there is said by the other side; words that ssh would take for options are refused.
             let missing = try place.run(
                 sync.map { $0 == remote ? "ssh://far.example/nowhere.db" : $0 }, environment: environment)
