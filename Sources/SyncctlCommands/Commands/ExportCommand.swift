@@ -210,9 +210,10 @@ struct ExportCommand: ParsableCommand {
         guard mkdir(folder, 0o700) == 0 else { throw Failure.system("cannot create \(folder)", code: errno) }
         do {
             var count: Int64 = 0
+            var names = TableFileNames()
             for table in tables {
-                let name = table.replacingOccurrences(of: "/", with: "_")
-                count += try export.write(table, format, to: "\(folder)/\(name).\(format.rawValue)")
+                let name = names.name(of: table, format.rawValue)
+                count += try export.write(table, format, to: "\(folder)/\(name)")
             }
             return count
         } catch {

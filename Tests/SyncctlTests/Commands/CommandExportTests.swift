@@ -93,6 +93,31 @@ import Testing
         }
     }
 
+    /// A mark behind a slash or a dot makes another `Character` of it, and stays what it is to the system.
+    @Test func eachTableHasAFileOfItsOwnInTheFolder() throws {
+        let names = ["../\u{301}evil", "a/b", "a_b", ".hidden", "\u{E9}", "e\u{301}", "\u{C9}"]
+        let queue = try place.open("a.db", "a")
+        try queue.write { db in
+            for (number, name) in names.enumerated() {
+                try db.execute(sql: "CREATE TABLE \(name.quotedDatabaseIdentifier) AS SELECT \(number) AS n")
+            }
+        }
+        try queue.close()
+        let before = try place.contents()
+        _ = try export(["--format", "csv", "--to", place.path("out")])
+        let files = [
+            "_._\u{301}evil.csv", "a_b.csv", "a_b-2.csv", "_hidden.csv", "\u{E9}.csv", "e\u{301}-2.csv",
+            "\u{C9}-3.csv",
+        ]
+        let found = try FileManager.default.contentsOfDirectory(atPath: place.path("out"))
+        #expect(Set(found) == Set(files + ["person.csv", "pet.csv"]))
+        for (number, file) in files.enumerated() {
+            let bytes = FileManager.default.contents(atPath: place.path("out/\(file)"))
+            #expect(bytes == Data("n\n\(number)\n".utf8), "\(file)")
+        }
+        #expect(try place.contents().filter { $0 != "out" && !before.contains($0) } == [])
+    }
+
     @Test func jsonLinesHoldEveryValue() throws {
         let lines = try export(["--format", "jsonl", "--table", "person"]).output.split(separator: "\n")
         let objects = try lines.map {
