@@ -23,7 +23,7 @@ private struct Ticket: TableRecord {}
 
     @Test func groupsOfAJoinedTableAreCounted() throws {
         let prolific = Author.having(Author.books.count >= 2)
-        try queue.read { db in
+        try queue.read { db throws in
             let books = Book.joining(required: Book.author.having(Author.books.count >= 2))
             #expect(try books.fetchCount(db) == books.fetchAll(db).count)
             let authors = Book.joining(required: Book.author.groupByPrimaryKey())
@@ -35,7 +35,7 @@ private struct Ticket: TableRecord {}
 
     @Test func anAggregateOfAJoinedTableMakesOneRow() throws {
         let request = Author.select { $0.name }.including(required: Author.books.select { max($0.year) })
-        try queue.read { db in
+        try queue.read { db throws in
             let rows = try Row.fetchAll(db, request)
             #expect(rows.map { $0["name"] as String } == ["Proust"])
             #expect(try request.fetchCount(db) == 1)
@@ -47,7 +47,7 @@ private struct Ticket: TableRecord {}
     /// 600 seats with one ticket each, three of them with labels.
     private func makeSeats() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
-        try queue.write { db in
+        try queue.write { db throws in
             try db.execute(
                 sql: """
                     CREATE TABLE seat (hall TEXT, number INTEGER, name TEXT, PRIMARY KEY (hall, number));
@@ -79,7 +79,7 @@ private struct Ticket: TableRecord {}
         let random = Seat.all().order(sql: "RANDOM()").limit(50).including(all: Seat.tickets)
         let weighed = Seat.annotated(with: Seat.labels.count.forKey("weight"))
         let counted = weighed.order(sql: "weight DESC").limit(2).including(all: Seat.tickets)
-        try makeSeats().read { db in
+        try makeSeats().read { db throws in
             #expect(try ticketCounts(random, db) == Array(repeating: 1, count: 50))
             #expect(try ticketCounts(counted, db) == [1, 1])
         }
@@ -93,7 +93,7 @@ private struct Ticket: TableRecord {}
 
     @Test func theFirstOfDifferentRowsAreChanged() throws {
         let request = Seat.joining(required: Seat.labels).order(Column("name")).distinct().limit(2)
-        try makeSeats().write { db in
+        try makeSeats().write { db throws in
             #expect(try request.updateAll(db, [Column("name").set(to: "seat 0")]) == 2)
             #expect(try Seat.filter(Column("name") == "seat 0").fetchCount(db) == 2)
             #expect(try request.deleteAll(db) == 2)

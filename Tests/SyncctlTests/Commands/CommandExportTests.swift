@@ -195,7 +195,7 @@ import Testing
         let script = try export(["--format", "sql"]).output
         let database = try DatabaseQueue()
         try database.writeWithoutTransaction { try $0.execute(sql: script) }
-        try database.read { db in
+        try database.read { db throws in
             #expect(try String.fetchAll(db, sql: names) == expected)
             for (table, word, id) in [("words", "milk", 7), ("outside", "tea", 3)] {
                 let sql = "SELECT docid FROM \(table) WHERE \(table) MATCH '\(word)'"
