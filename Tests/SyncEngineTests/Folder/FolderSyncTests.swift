@@ -78,32 +78,6 @@ import Testing
         #expect(again.replicas.count == 3)
     }
 
-    @Test func filesOfAStoreThatPadsSayLittleByTheirSizes() throws {
-        let all = try replicas(2)
-        for replica in all + all { try sync(replica) }
-        #expect(try all[0].synchronizer.filePadding() == .none)
-        try all[0].synchronizer.setFilePadding(.padme)
-        #expect(try all[0].synchronizer.filePadding() == .padme)
-        var sizes: Set<Int> = []
-        for (number, title) in ["a", "a rather long title that somebody typed", "é"].enumerated() {
-            let before = try Set(files(".bundle"))
-            try insert(all[0], UInt8(20 + number), title)
-            try sync(all[0])
-            for file in try files(".bundle") where !before.contains(file) {
-                sizes.insert(try #require(FolderPaths.byteCount(path(file))))
-            }
-        }
-        #expect(sizes.count == 1)
-        // Each store decides for its own files, and reads all.
-        let head = try FolderHead.read(path(subfolder(all[0]) + "/head"), folder)
-        #expect(head.bundles.count == 4)
-        try insert(all[1], 30)
-        for replica in all + all { try sync(replica) }
-        try expectEqual(all)
-        try all[0].synchronizer.setFilePadding(.none)
-        #expect(try all[0].synchronizer.filePadding() == .none)
-    }
-
     @Test func whatIsInTheFolderIsEncryptedAndAnUnchangedFolderIsLeftAlone() throws {
         let all = try replicas(2)
         try insert(all[0], 2, "marker-4711")

@@ -77,7 +77,7 @@ import Testing
             sql: "INSERT INTO \(table) VALUES (\(marks))", arguments: StatementArguments(bound))
     }
 
-    /// Makes the state before a fold, in a store that has no rows. This replica has the number 1.
+    /// Makes the state before a fold, in a store that has the rows that exist after it. This replica has the number 1.
     private func prepare(_ db: Database, _ vector: Vector) throws {
         let known = try Int64.fetchOne(db, sql: "SELECT tbl FROM _sync_table WHERE name = 'note'")
         let table = try #require(known)
@@ -96,6 +96,11 @@ import Testing
                 try insert(db, "_sync_cell", numbers.map { $0.databaseValue })
             }
         }
+        try db.execute(sql: "UPDATE _sync_state SET applying = 1")
+        for row in vector.after.rows where try Self.number(row.life) & 1 == 1 {
+            try db.execute(sql: "INSERT INTO note (id) VALUES (?)", arguments: [row.key.value()])
+        }
+        try db.execute(sql: "UPDATE _sync_state SET applying = 0")
         for entry in vector.log {
             try insert(
                 db, "_sync_log",

@@ -13,14 +13,16 @@ extension Fold {
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_fold (
-                    tbl INTEGER, pk, seq, alive, stamp, turns, r, cl, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
+                    tbl INTEGER, pk, seq, alive, stamp, turns, r, cl, mixed, PRIMARY KEY (tbl, pk)) WITHOUT ROWID;
                 INSERT INTO temp._sync_fold
-                SELECT l.tbl, l.pk, l.seq, l.op <> 3, \(stamps.sql("l.ms")), l.turns, r.r, coalesce(r.cl, 0)
-                FROM (SELECT tbl, pk, max(seq) AS seq, op, ms, sum(op IN (1, 3)) AS turns
+                SELECT l.tbl, l.pk, l.seq, l.op <> 3, \(stamps.sql("l.ms")), l.turns, r.r, coalesce(r.cl, 0), l.mixed
+                FROM (SELECT tbl, pk, max(seq) AS seq, op, ms, sum(op IN (1, 3)) AS turns,
+                          sum(op = 3) > 0 AND count(*) > 1 AS mixed
                       FROM _sync_log WHERE seq > \(metadata.folded) AND \(TableDefinition.isUUID("pk"))
                       GROUP BY tbl, pk) AS l
                 LEFT JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
                 """)
+        try lookForRows()
         try beginLives()
         let digests = try DigestLedger(db, metadata)
         try digests.beginFold()
@@ -34,6 +36,31 @@ extension Fold {
         try VersionTable.foldCells(db, after: metadata.folded, stamps, hasSeparate: !separate.isEmpty)
         try foldSeparate(separate, metadata, stamps, hasUpdates: true)
         try digests.endFold()
+    }
+
+    /// Finds out whether rows exist about which the order of the entries says too little.
+    ///
+    /// SQLite runs the newest trigger first. One of the user that deletes or inserts the row that it runs for can be logged
+    /// before the change which it followed. And the rows that came into a table which is gone are nowhere: their versions
+    /// would empty those of peers.
+    private func lookForRows() throws {
+        try db.execute(
+            sql: """
+                DELETE FROM temp._sync_fold WHERE alive AND turns > 0
+                AND tbl IN (SELECT tbl FROM _sync_table WHERE tracked = \(SyncedTable.Place.elsewhere.rawValue))
+                """)
+        let mixed = try Int64.fetchSet(db, sql: "SELECT DISTINCT tbl FROM temp._sync_fold WHERE mixed")
+        for number in mixed.sorted() {
+            let table = try SyncedTable.load(db, number: number)
+            guard table.hasRows else { continue }
+            try db.execute(
+                sql: """
+                    UPDATE temp._sync_fold SET alive = EXISTS (
+                        SELECT 1 FROM \(table.qualifiedName) WHERE \(table.keyMatch("_sync_fold.pk")))
+                    WHERE mixed AND tbl = ? AND NOT EXISTS (
+                        SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = _sync_fold.tbl AND s.pk = _sync_fold.pk)
+                    """, arguments: [number])
+        }
     }
 
     /// Lets rows begin a new life whose stamps are at the end of what other stores take in: so an edit wins over what it

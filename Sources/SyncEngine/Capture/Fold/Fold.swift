@@ -57,7 +57,9 @@ struct Fold {
         let isInsertsOnly = try tail.decode(Double.self, atIndex: 3) == 0
         let separate = try SeparateColumns.loadAll(db)
         // The usual case of a first synchronization or an import.
-        if try isInsertsOnly && VersionTable.foldInsertions(db, after: metadata.folded, stamps) {
+        if try isInsertsOnly && !hasEntriesOfMissingTables(after: metadata.folded)
+            && VersionTable.foldInsertions(db, after: metadata.folded, stamps)
+        {
             try foldSeparate(separate, metadata, stamps, hasUpdates: false)
         } else {
             let isUpdatesOnly = try tail.decode(Double.self, atIndex: 4) == 0
@@ -74,6 +76,19 @@ struct Fold {
         try StoreFence(db: db, environment: environment).advance()
         try prune(last)
         return Summary(entryCount: try tail.decode(atIndex: 0))
+    }
+
+    /// Whether rows came into a table that is gone.
+    private func hasEntriesOfMissingTables(after folded: Int64) throws -> Bool {
+        // Nearly always there is none, and the tail can be long.
+        let elsewhere = try Int64.fetchAll(
+            db,
+            sql: "SELECT tbl FROM _sync_table WHERE tracked = \(SyncedTable.Place.elsewhere.rawValue)")
+        guard !elsewhere.isEmpty else { return false }
+        let list = elsewhere.map(String.init).joined(separator: ",")
+        return try Bool.fetchOne(
+            db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_log WHERE seq > ? AND tbl IN (\(list)))",
+            arguments: [folded]) == true
     }
 
     /// Nothing but updates of rows that are known, in one statement. It writes what

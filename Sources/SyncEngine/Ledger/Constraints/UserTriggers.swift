@@ -9,6 +9,8 @@ import CipherStore
 /// transaction. Triggers that write to other tables, such as search indexes, run.
 struct UserTriggers {
     private struct Trigger {
+        /// `main`, or `temp` for one of this connection alone.
+        let schema: String
         let name: String
         let table: String
         let sql: String
@@ -48,18 +50,21 @@ struct UserTriggers {
         try Row.fetchAll(
             db,
             sql: """
-                SELECT name, tbl_name, sql FROM main.sqlite_master
-                WHERE type = 'trigger' AND substr(name, 1, 6) <> '_sync_' ORDER BY rowid
+                SELECT 'main', name, tbl_name, sql, rowid AS number FROM main.sqlite_master
+                WHERE type = 'trigger' AND substr(name, 1, 6) <> '_sync_'
+                UNION ALL
+                SELECT 'temp', name, tbl_name, sql, rowid FROM sqlite_temp_master
+                WHERE type = 'trigger' AND substr(name, 1, 6) <> '_sync_' ORDER BY 1, 5
                 """
         ).map {
             Trigger(
-                name: try $0.decode(atIndex: 0), table: try $0.decode(atIndex: 1),
-                sql: try $0.decode(atIndex: 2))
+                schema: try $0.decode(atIndex: 0), name: try $0.decode(atIndex: 1),
+                table: try $0.decode(atIndex: 2), sql: try $0.decode(atIndex: 3))
         }
     }
 
     private static func drop(_ db: Database, _ trigger: Trigger) throws {
-        try db.execute(sql: "DROP TRIGGER main.\(trigger.name.quotedDatabaseIdentifier)")
+        try db.execute(sql: "DROP TRIGGER \(trigger.schema).\(trigger.name.quotedDatabaseIdentifier)")
     }
 
     private static func create(_ db: Database, _ trigger: Trigger) throws {
@@ -69,7 +74,7 @@ struct UserTriggers {
             keyword + 1 < sql.tokens.count
         {
             let start = sql.tokens[keyword + 1].range.lowerBound
-            sql.replace(bytes: start..<start, with: "main.")
+            sql.replace(bytes: start..<start, with: trigger.schema + ".")
         }
         try db.execute(sql: sql.sql)
     }

@@ -17,7 +17,7 @@ struct TableDefinition {
             throw SyncError(.unsuitableTable, "table \(name) belongs to the library")
         }
         let sql =
-            "SELECT name, type, sql FROM sqlite_master WHERE lower(name) = lower(?) AND type IN ('table', 'view')"
+            "SELECT name, type, sql FROM main.sqlite_master WHERE lower(name) = lower(?) AND type IN ('table', 'view')"
         guard let row = try Row.fetchOne(db, sql: sql, arguments: [name]) else {
             throw SyncError(.noSuchTable, "there is no table \(name)")
         }
@@ -27,7 +27,7 @@ struct TableDefinition {
         guard type == "table", !text.uppercased().hasPrefix("CREATE VIRTUAL") else {
             throw SyncError(.unsuitableTable, "\(name) is a \(type == "view" ? "view" : "virtual table")")
         }
-        let columns = try Row.fetchAll(db, sql: "PRAGMA table_info(\(realName.quotedDatabaseIdentifier))")
+        let columns = try Row.fetchAll(db, sql: "PRAGMA main.table_info(\(realName.quotedDatabaseIdentifier))")
         let keys = try columns.filter { try $0.decode(Int.self, forColumn: "pk") > 0 }
         guard keys.count == 1, let key = keys.first else {
             throw SyncError(
@@ -60,7 +60,7 @@ struct TableDefinition {
     func checkKeys(_ db: Database) throws {
         let key = key.quotedDatabaseIdentifier
         let count = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM \(name.quotedDatabaseIdentifier) WHERE NOT \(Self.isUUID(key))")
+            db, sql: "SELECT count(*) FROM main.\(name.quotedDatabaseIdentifier) WHERE NOT \(Self.isUUID(key))")
         guard let count, count > 0 else { return }
         throw SyncError(
             .unsuitableKey,
@@ -75,7 +75,7 @@ struct TableDefinition {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT name, sql FROM sqlite_master
+                SELECT name, sql FROM main.sqlite_master
                 WHERE type = 'trigger' AND lower(tbl_name) = lower(?) AND substr(name, 1, 6) <> '_sync_'
                 """, arguments: [name])
         for row in rows {

@@ -8,7 +8,7 @@ struct Exchange {
     let options: StoreOptions
     let remote: RemoteOptions
     let global: GlobalOptions
-    var placeOptions = PlaceOptions()
+    var placeOptions: PlaceOptions?
     /// Whether tables that are missing here are made.
     var makesTables = false
     /// How often, and with whom; nil for one exchange with the remote that is named.
@@ -146,7 +146,7 @@ struct Exchange {
         file path: String, _ chosen: ChosenRemote, _ store: ExchangedStore
     ) throws -> PreparedExchange {
         let context = store.context
-        try placeOptions.refuse()
+        try placeOptions?.refuse()
         try StoreFileCheck.requireReplica(path, of: options.store)
         let other = try context.secondSecret(
             remote, for: path, own: store.secret(), isOwnAsked: context.asks(options))
@@ -159,7 +159,7 @@ struct Exchange {
 
     private func prepare(network chosen: ChosenRemote, _ store: ExchangedStore) throws -> PreparedExchange {
         let context = store.context
-        try placeOptions.refuse()
+        try placeOptions?.refuse()
         var request = RemoteRequest(
             store: options, isNamed: chosen.isNamed, command: remote.remoteCommand,
             hasPassphrase: remote.isPassphraseGiven && !isOfAll,

@@ -54,7 +54,8 @@ struct FolderExchange {
     let remote: RemoteOptions
     let chosen: ChosenRemote
     let place: SharedPlace
-    let placeOptions: PlaceOptions
+    /// What the command said of the place, if it can.
+    let placeOptions: PlaceOptions?
     /// Whether the line says which remote it is of.
     let isLabelled: Bool
 
@@ -88,6 +89,8 @@ struct FolderExchange {
         let requests: Int?
         let seconds: Double
     }
+
+    private var addsSnapshot: Bool { placeOptions?.snapshot == true }
 
     /// Reads the passphrase of the place, and opens the store.
     func prepare(_ store: ExchangedStore) throws -> PreparedExchange {
@@ -123,9 +126,9 @@ struct FolderExchange {
         let (transport, start) = (opened.transport, ContinuousClock.now)
         let earlier = opened.requestCount?() ?? 0
         defer { conclude(opened, context) }
-        try placeOptions.remember(synchronizer)
+        try placeOptions?.remember(synchronizer)
         let report = try explaining { try exchange(synchronizer, transport, context) }
-        if placeOptions.snapshot {
+        if addsSnapshot {
             let progress = PageProgress(context)
             try synchronizer.publishSnapshot(in: transport, progress: progress.update)
             progress.finish()
@@ -191,7 +194,7 @@ struct FolderExchange {
 
     private func text(_ report: FolderReport) -> String {
         let text = ExchangeText(direction: direction, pulled: report.pulled, pushed: report.pushed)
-        return (text.parts + (placeOptions.snapshot ? ["snapshot added"] : [])).joined(separator: ", ")
+        return (text.parts + (addsSnapshot ? ["snapshot added"] : [])).joined(separator: ", ")
     }
 
     private func remarks(_ report: FolderReport, _ context: CommandContext) throws -> ExitStatus {
