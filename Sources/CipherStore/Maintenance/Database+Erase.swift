@@ -50,9 +50,7 @@ extension Database {
     /// - throws: A ``StoreError`` when there is a file already or the source is
     ///   damaged; a ``DatabaseError``. No file is left at `path` then.
     func vacuum(into path: String) throws {
-        guard FileIdentity(path: path) == nil else {
-            throw StoreError(.exists, "there is a file already", path: path)
-        }
+        try FileReplacement.requireFree(path)
         let file = try FileReplacement(destination: path, purpose: "vacuum")
         do {
             try StoreCopy.fill(file.temporary, key: encryptionKey, from: self, progress: nil) { copy in

@@ -17,6 +17,29 @@ package struct FileReplacement {
     /// What SQLite puts beside a database file.
     static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
 
+    /// Throws unless a new database can be made at a path.
+    ///
+    /// SQLite takes a `-wal` or `-journal` for what a crash left of the file beside it, and would write
+    /// the pages of a database that is gone into the new one.
+    ///
+    /// - throws: A ``StoreError`` of code `exists`, which names the file that is in the way.
+    package static func requireFree(_ path: String) throws {
+        guard FileIdentity(path: path) == nil else {
+            throw StoreError(.exists, "there is a file already", path: path)
+        }
+        try requireNoSidecars(of: path)
+    }
+
+    /// Throws when there is what SQLite keeps beside a database file.
+    package static func requireNoSidecars(of path: String) throws {
+        for suffix in sidecarSuffixes where FileIdentity(path: path + suffix) != nil {
+            throw StoreError(
+                .exists,
+                "a database that was there left it, and it would change the new one; remove it or move it away",
+                path: path + suffix)
+        }
+    }
+
     /// Creates the temporary file, readable by its owner only.
     ///
     /// - parameter purpose: A word for the name, by which leftovers of a killed

@@ -15,9 +15,7 @@ extension StoreCopy {
         of source: Database, at path: String, passphrase: borrowing Passphrase,
         progress: StoreProgressHandler? = nil
     ) throws {
-        guard FileIdentity(path: path) == nil else {
-            throw StoreError(.exists, "there is a file already", path: path)
-        }
+        try FileReplacement.requireFree(path)
         guard source.encryptionKey != nil else {
             throw StoreError(
                 .encryptionMismatch, "the source is not encrypted; import it instead", path: source.path)

@@ -16,9 +16,7 @@ public enum PlaintextExport {
     public static func writePlaintext(
         of source: Database, at path: String, finishing: ((Database) throws -> Void)? = nil
     ) throws {
-        guard FileIdentity(path: path) == nil else {
-            throw StoreError(.exists, "there is a file already", path: path)
-        }
+        try FileReplacement.requireFree(path)
         try FileReplacement.removingLeftovers(of: path, purpose: "export") {
             try writeFile(of: source, at: path, finishing)
         }
@@ -71,9 +69,7 @@ public enum PlaintextImport {
         from plaintextPath: String, at path: String, passphrase: borrowing Passphrase,
         progress: StoreProgressHandler? = nil
     ) throws {
-        guard FileIdentity(path: path) == nil else {
-            throw StoreError(.exists, "there is a file already", path: path)
-        }
+        try FileReplacement.requireFree(path)
         try StoreFile.requireContent(plaintextPath)
         let file = try FileReplacement(destination: path, purpose: "import")
         do {

@@ -25,9 +25,7 @@ public enum StoreCopy {
         preparation: StorePreparation? = nil, progress: StoreProgressHandler? = nil,
         finishing: ((Database) throws -> Void)? = nil
     ) throws {
-        guard FileIdentity(path: path) == nil else {
-            throw StoreError(.exists, "there is a file already", path: path)
-        }
+        try FileReplacement.requireFree(path)
         guard let settings = source.encryptionKey?.settings else {
             throw StoreError(
                 .encryptionMismatch, "the source is not encrypted; import it instead", path: source.path)

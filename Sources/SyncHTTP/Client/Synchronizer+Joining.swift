@@ -20,9 +20,7 @@ extension Synchronizer {
         options: HTTPTransport.Options = HTTPTransport.Options(), environment: SyncEnvironment = .system,
         progress: StoreProgressHandler? = nil, onBytes: SyncProgressHandler? = nil
     ) throws {
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw StoreError(.exists, "there is a file already", path: path)
-        }
+        try FileReplacement.requireFree(path)
         let key = DeviceKey()
         let enrolment = try Enrolment(invite, key: key, options: options, environment: environment)
         defer { enrolment.connection.close() }

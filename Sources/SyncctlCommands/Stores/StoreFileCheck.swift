@@ -133,9 +133,11 @@ package enum StoreFileCheck {
         }
     }
 
-    /// Throws when there is a file already, or no folder for one.
+    /// Throws when there is a file already where a store is to be made, or what SQLite kept beside one, or
+    /// no folder for it.
     static func requireNew(_ path: String) throws {
         try requireFree(path)
+        try FileReplacement.requireNoSidecars(of: path)
         try requireFolder(of: path)
     }
 

@@ -58,6 +58,15 @@ import Testing
         #expect(again.status == 1 && again.errors.contains("there is a file already"))
     }
 
+    @Test func whatAnotherStoreLeftIsInTheWayOfAClone() throws {
+        try place.folder.write("pages", to: "b.db-wal")
+        let result = try place.run(["clone", place.path("a.db"), place.path("b.db")] + own("a"))
+        #expect(result.status == 1 && result.errors.contains("b.db-wal"), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: place.path("b.db")))
+        try FileManager.default.removeItem(atPath: place.path("b.db-wal"))
+        try clone()
+    }
+
     /// What `cp` made, and both files wrote, is in both afterwards.
     @Test func aPlainCopyBecomesAReplicaOfItsOwn() throws {
         try clone()

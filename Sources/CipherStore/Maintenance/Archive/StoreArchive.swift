@@ -194,9 +194,7 @@ public enum StoreArchive {
         limit: ScryptCost, progress: StoreProgressHandler?, finishing: ((Database) throws -> Void)?,
         archive: () throws -> ArchiveFile
     ) throws {
-        guard FileIdentity(path: destination) == nil else {
-            throw StoreError(.exists, "there is a file already", path: destination)
-        }
+        try FileReplacement.requireFree(destination)
         let inner = try FileReplacement(destination: destination, purpose: "archive")
         defer { inner.discard() }
         let passphrase = passphrase.copy()
