@@ -63,7 +63,7 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case lastSlot
         /// The operation would end slots of the keyring that the caller did not name.
         case otherSlots
-        /// The slot that was just used can't be removed.
+        /// The slot that was just used can't be removed, or is none of a passphrase that could be changed.
         case slotInUse
         /// The keyring has as many slots as it can have.
         case tooManySlots

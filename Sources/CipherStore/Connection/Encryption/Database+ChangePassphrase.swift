@@ -15,7 +15,8 @@ extension Database {
     /// ```
     ///
     /// In a store with a ``Keyring`` only the slot changes that the connection was
-    /// opened with: the file stays as it is, and so do all its connections.
+    /// opened with: the file stays as it is, and so do all its connections. A recovery key and a key file
+    /// have no passphrase to change: the error is a ``StoreError`` of code `slotInUse` then.
     ///
     /// The function given to ``Configuration/prepareDatabase(_:)`` must use the
     /// new passphrase from now on. Inside of a transaction, what was changed so

@@ -119,8 +119,9 @@ public struct Keyring: Sendable {
     ///     - current: The passphrase of the slot.
     ///     - new: The passphrase that takes its place.
     ///     - cost: What trying it costs; that of the old one when nil.
-    /// - throws: A ``StoreError``: `wrongPassphrase`, `full`, … The old passphrase opens the store
-    ///   then, and the error says so if the new one does, too.
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `slotInUse` when a recovery key was given for the
+    ///   passphrase, `full`, … The old passphrase opens the store then, and the error says so if the new one
+    ///   does, too.
     @discardableResult
     public func changePassphrase(
         from current: borrowing Passphrase, to new: borrowing Passphrase, cost: ScryptCost? = nil
@@ -129,6 +130,21 @@ public struct Keyring: Sendable {
             let keyring = try unlock(access.bytes, Secret(current))
             return try replaceSlot(keyring.slotID, of: keyring, with: Secret(new), cost: cost, &access)
         }
+    }
+
+    /// Checks that a secret opens a slot whose passphrase can be changed.
+    ///
+    /// - throws: As ``changePassphrase(from:to:cost:)``.
+    func requirePassphraseSlot(_ secret: Secret) throws { try requirePassphrase(of: verify(secret)) }
+
+    /// A recovery key is typed where a passphrase is asked for when that is forgotten. Its slot must not
+    /// end then, while that of the forgotten passphrase stays.
+    private func requirePassphrase(of slot: KeySlot) throws {
+        guard slot.kind != .passphrase else { return }
+        throw StoreError(
+            .slotInUse,
+            "slot \(slot.id) is that of a \(slot.kind.noun), which has no passphrase to change: add a slot for the new passphrase, and remove that of the forgotten one",
+            path: path)
     }
 
     /// Changes the passphrase by which a store was opened, for its connection, which has the data key.
@@ -151,6 +167,7 @@ public struct Keyring: Sendable {
         var keyring = opened
         try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
         let old = keyring.file.slots.first { $0.id == id }
+        if let old { try requirePassphrase(of: old) }
         let isFull = keyring.file.slotCount >= KeyringFile.slotCountMax
         let slot = try keyring.add(
             secret, label: old?.label ?? "", cost: cost ?? old?.cost ?? .standard, now: Date(),

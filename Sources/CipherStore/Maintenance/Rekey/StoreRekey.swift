@@ -33,13 +33,16 @@ public enum StoreRekey {
     /// ``Keyring/changePassphrase(from:to:cost:)``.
     ///
     /// - throws: A ``StoreError``: `busy` when another connection or process has
-    ///   the store open, `wrongPassphrase`, `otherSlots`, `full`, … The store is then as it was.
+    ///   the store open, `wrongPassphrase`, `otherSlots`, `slotInUse` when a recovery key was given for the
+    ///   passphrase, `full`, … The store is then as it was.
     public static func run(
         path: String, from current: borrowing Passphrase, to new: borrowing Passphrase,
         progress: StoreProgressHandler? = nil
     ) throws {
         let keyring = Keyring(store: path)
         if keyring.exists {
+            // What can't be done at the end is not begun.
+            try keyring.requirePassphraseSlot(Secret(current))
             try rotateDataKey(path: path, keeping: [Secret(current)], progress: progress)
             try keyring.changePassphrase(from: current, to: new)
             return
