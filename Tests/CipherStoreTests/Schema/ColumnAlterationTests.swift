@@ -112,6 +112,84 @@ import Testing
         #expect(value == 2)
     }
 
+    /// A database in which SQLite takes for text what is in double quotes and no name.
+    private func openWithTexts(_ sql: String) throws -> DatabaseQueue {
+        var configuration = Configuration.keyed("secret")
+        configuration.acceptsDoubleQuotedStringLiterals = true
+        let queue = try DatabaseQueue(configuration: configuration)
+        try queue.writeWithoutTransaction { try $0.execute(sql: sql) }
+        return queue
+    }
+
+    private func schema(_ queue: DatabaseQueue) throws -> [String] {
+        try queue.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name || ': ' || sql FROM sqlite_master UNION ALL
+                    SELECT name || ': ' || sql FROM sqlite_temp_master
+                    """)
+        }
+    }
+
+    @Test(arguments: [
+        "VIEW v AS SELECT \"b\" FROM t", "VIEW v AS SELECT a FROM t WHERE \"B\" > 1",
+        "TEMP VIEW v AS SELECT a, 'x' AS \"b\", \"b\" || 1 FROM main.t",
+        "TRIGGER v AFTER INSERT ON t BEGIN UPDATE t SET a = \"b\"; END",
+        "TEMP TRIGGER v AFTER INSERT ON t BEGIN UPDATE t SET a = \"b\"; END",
+    ])
+    func aColumnInDoubleQuotesForbidsTheDrop(_ object: String) throws {
+        let queue = try openWithTexts("CREATE TABLE t (a, b); CREATE \(object)")
+        let before = try schema(queue)
+        let error = #expect(throws: DatabaseError.self) {
+            try queue.write { try ColumnDropping(db: $0, table: "t", column: "b").emulate() }
+        }
+        #expect(error?.message?.contains(" v after drop column: no such column: ") == true)
+        #expect(try schema(queue) == before)
+    }
+
+    @Test func aViewOfTheLibraryForbidsTheDrop() throws {
+        let queue = try openWithTexts("CREATE TABLE t (a, b)")
+        try queue.write { try $0.create(view: "v", as: Table("t").filter(Column("b") > 1)) }
+        let before = try schema(queue)
+        #expect(throws: DatabaseError.self) {
+            try queue.write { try ColumnDropping(db: $0, table: "t", column: "b").emulate() }
+        }
+        #expect(try schema(queue) == before)
+    }
+
+    @Test func aTextInDoubleQuotesIsNoColumn() throws {
+        let queue = try openWithTexts(
+            """
+            CREATE TABLE t (a, b); CREATE TABLE u (c); INSERT INTO u VALUES (1);
+            CREATE VIEW v AS SELECT "b" AS kind FROM u WHERE NOT EXISTS (SELECT a FROM t);
+            """)
+        try queue.write { try ColumnDropping(db: $0, table: "t", column: "b").emulate() }
+        #expect(try queue.read { try String.fetchOne($0, sql: "SELECT kind FROM v") } == "b")
+        #expect(try queue.read { try $0.columns(in: "t").map(\.name) } == ["a"])
+    }
+
+    @Test(arguments: ["note", "\"note\""], ["drop", "rename"])
+    func aViewOnAViewForbidsTheChange(_ name: String, _ change: String) throws {
+        let queue = try openWithTexts(
+            """
+            CREATE TABLE t (a, note); CREATE VIEW one AS SELECT * FROM t;
+            CREATE VIEW two AS SELECT a, \(name) FROM one; CREATE VIEW three AS SELECT a FROM two;
+            """)
+        let before = try schema(queue)
+        let error = #expect(throws: DatabaseError.self) {
+            try queue.write { db in
+                if change == "drop" {
+                    try ColumnDropping(db: db, table: "t", column: "note").emulate()
+                } else {
+                    try ColumnRenaming(db: db, table: "t", column: "note", newName: "memo").emulate()
+                }
+            }
+        }
+        #expect(error?.message == "error in view two after \(change) column: no such column: note")
+        #expect(try schema(queue) == before)
+    }
+
     @Test func aColumnIsRenamedWhereverItIsUsed() throws {
         let queue = try open(Self.schema)
         try queue.write { db in

@@ -48,7 +48,7 @@ struct ColumnDropping {
         try checkThatNothingNeedsIt(text, entries)
         try db.inSavepoint {
             try CaptureTriggerText(db: db, table: object).remove(column: column)
-            let compilation = try SchemaCompilation(db, mentioning: [object.name])
+            let compilation = try SchemaCompilation(db, mentioning: [object.name], column: column)
             try replace(object, entry, text, editor)
             try compilation.check(db, mentioning: [object.name], change: "drop column")
             if try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true,

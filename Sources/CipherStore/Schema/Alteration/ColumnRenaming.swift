@@ -33,7 +33,7 @@ struct ColumnRenaming {
             throw DatabaseError(resultCode: .SQLITE_ERROR, message: "duplicate column name: \(newName)")
         }
         try db.inSavepoint {
-            let compilation = try SchemaCompilation(db, mentioning: [object.name])
+            let compilation = try SchemaCompilation(db, mentioning: [object.name], column: column)
             // Objects of the temporary schema can refer to any table.
             for schemaID in Set([object.schemaID, .temp]) {
                 let editor = SchemaEditor(db: db, schemaID: schemaID)
