@@ -96,7 +96,9 @@ struct ColumnRenaming {
     ) throws -> SQLTokens? {
         let sql = SQLTokens(text)
         let isOwnTrigger = entry.type == "trigger" && entry.table.isSameIdentifier(as: object.name)
-        guard isOwnTrigger || sql.tokens.contains(where: { $0.isName(object.name) }) else { return nil }
+        guard isOwnTrigger || sql.tokens.indices.contains(where: { sql.isName(object.name, at: $0) }) else {
+            return nil
+        }
         let found = sql.columnOccurrences(of: column, in: body(of: sql, entry.type)).filter { index in
             // Rows of a trigger on another table are not of this one.
             isOwnTrigger || row(sql, index).map { $0.isKeyword("old") || $0.isKeyword("new") } != true
@@ -142,7 +144,7 @@ struct ColumnRenaming {
     {
         let tokens = sql.tokens
         let isAlias = tokens.indices.contains { index in
-            tokens[index].isName(column) && sql.token(before: index)?.isKeyword("as") == true
+            sql.isName(column, at: index) && sql.token(before: index)?.isKeyword("as") == true
         }
         if isAlias { return true }
         let names = Set(

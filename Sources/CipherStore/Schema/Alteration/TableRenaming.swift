@@ -72,7 +72,7 @@ struct TableRenaming {
             }
         case "view", "trigger":
             let isColumnName = columns.contains(name.foldedIdentifier)
-            for index in sql.tokens.indices.dropFirst() where sql.tokens[index].isName(name) {
+            for index in sql.tokens.indices.dropFirst() where sql.isName(name, at: index) {
                 let previous = sql.tokens[index - 1]
                 if previous.isKeyword("as")
                     || sql.token(after: index)?.isSymbol("(") == true

@@ -108,7 +108,7 @@ extension SQLTokens {
     /// The indexes of tokens that stand for a column in a list or an expression.
     package func columnOccurrences(of column: String, in range: Range<Int>) -> [Int] {
         range.filter { index in
-            guard tokens[index].isName(column) else { return false }
+            guard isName(column, at: index) else { return false }
             if token(before: index)?.isKeyword("collate") == true { return false }
             if token(before: index)?.isKeyword("as") == true { return false }
             // A function, and the table in table.column.
