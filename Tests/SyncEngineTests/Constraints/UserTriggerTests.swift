@@ -156,6 +156,34 @@ import Testing
         #expect(report.pushed == nil && report.pulled == nil)
     }
 
+    @Test func aTriggerThatWritesThroughViewsToATrackedTableDoesNotStopItsTable() throws {
+        let (a, b) = try pair(
+            """
+            CREATE TABLE n (id BLOB PRIMARY KEY, title);
+            CREATE TABLE note (id BLOB PRIMARY KEY, title);
+            CREATE VIEW v AS SELECT id, title FROM note;
+            CREATE TRIGGER vi INSTEAD OF INSERT ON v BEGIN INSERT INTO note VALUES (NEW.id, NEW.title); END;
+            CREATE VIEW w AS SELECT id FROM v;
+            CREATE TRIGGER wi INSTEAD OF INSERT ON w BEGIN INSERT INTO "V" VALUES (NEW.id, 'by w'); END;
+            CREATE TRIGGER ni AFTER INSERT ON n BEGIN INSERT INTO w VALUES (NEW.id); END;
+            CREATE TRIGGER nu AFTER UPDATE ON n WHEN (SELECT applying FROM _sync_state) = 0
+            BEGIN INSERT INTO v VALUES (randomblob(16), 'by v'); END;
+            """, ["n", "note"])
+        let before = try triggers(b)
+        try a.execute("INSERT INTO n VALUES (?, 'x')", [key(1)])
+        try a.sync(b)
+        #expect(try b.value("SELECT title FROM note", as: String.self) == "by w")
+        try a.execute("UPDATE n SET title = 'y'")
+        try a.sync(b)
+        for replica in [a, b] {
+            #expect(try replica.value("SELECT count(*) FROM note", as: Int.self) == 2)
+            #expect(try replica.synchronizer.status().parkedCount == 0)
+        }
+        #expect(try a.dump(["n", "note"]) == b.dump(["n", "note"]))
+        #expect(try triggers(b) == before)
+        #expect(try a.sync(b).pushed == nil)
+    }
+
     @Test(arguments: [
         ("BEGIN UPDATE t SET a = 1; END", true),
         ("BEGIN UPDATE OR IGNORE \"T\" SET a = 1; END", true),

@@ -22,10 +22,32 @@ struct UserTriggers {
     /// Takes the triggers that write to tracked tables out of the way.
     static func suspend(_ db: Database, tables: [SyncedTable]) throws -> UserTriggers {
         let tracked = Set(tables.filter(\.isTracked).map { $0.name.identifierKey })
-        let triggers = try all(db).filter { writes($0.sql, toOneOf: tracked) }
+        let candidates = try all(db)
+        let views = viewsThatWrite(to: tracked, candidates)
+        let triggers = candidates.filter { writes($0.sql, toOneOf: tracked, orViews: views) }
         for trigger in triggers { try drop(db, trigger) }
-        try debugAssert(!all(db).contains { writes($0.sql, toOneOf: tracked) })
+        try debugAssert(!all(db).contains { writes($0.sql, toOneOf: tracked, orViews: views) })
         return UserTriggers(db: db, suspended: triggers)
+    }
+
+    /// Returns the views by which triggers write to tables, directly or by other views.
+    ///
+    /// Nothing can write to a view whose INSTEAD OF trigger is out of the way: SQLite would refuse to
+    /// prepare a change of any table that has a trigger which does.
+    private static func viewsThatWrite(to tables: Set<String>, _ triggers: [Trigger]) -> Set<String> {
+        let insteadOf = triggers.filter { isInsteadOf($0.sql) }
+        var views: Set<String> = []
+        while true {
+            let found = insteadOf.filter { writes($0.sql, toOneOf: tables, orViews: views) }
+                .map { $0.table.identifierKey }
+            guard !views.isSuperset(of: found) else { return views }
+            views.formUnion(found)
+        }
+    }
+
+    private static func isInsteadOf(_ sql: String) -> Bool {
+        let tokens = SQLTokens(sql).tokens
+        return zip(tokens, tokens.dropFirst()).contains { $0.isKeyword("instead") && $1.isKeyword("of") }
     }
 
     /// Puts them back, as they were.
@@ -81,12 +103,17 @@ struct UserTriggers {
 
     /// Returns whether the statements of a trigger write to one of some tables.
     ///
-    /// - parameter tables: Their names, in lower case.
-    static func writes(_ sql: String, toOneOf tables: Set<String>) -> Bool {
+    /// - parameters:
+    ///     - tables: Their names, in lower case.
+    ///     - views: The names of views that can't be written to, in lower case.
+    static func writes(
+        _ sql: String, toOneOf tables: Set<String>, orViews views: Set<String> = []
+    ) -> Bool {
         let tokens = SQLTokens(sql).tokens
         guard let begin = tokens.firstIndex(where: { $0.isKeyword("begin") }) else { return false }
-        // With this condition it does not run anyway.
-        guard !tokens[..<begin].contains(where: { $0.isName("_sync_state") }) else { return false }
+        // With this condition it does not run anyway, but SQLite prepares it.
+        let runs = !tokens[..<begin].contains { $0.isName("_sync_state") }
+        let targets = runs ? tables.union(views) : views
         for index in tokens[begin...].indices {
             var target = index + 1
             switch true {
@@ -98,7 +125,7 @@ struct UserTriggers {
                 target += 1
             default: continue
             }
-            if target < tokens.count, tables.contains(tokens[target].text.identifierKey) { return true }
+            if target < tokens.count, targets.contains(tokens[target].text.identifierKey) { return true }
         }
         return false
     }
