@@ -135,18 +135,4 @@ extension Database {
         else { return }
         try execute(sql: "PRAGMA cache_spill = -\(Self.keptKibibytes)")
     }
-
-    /// Sees to it that tracking sees every change, if the store is tracked.
-    func useRecursiveTriggersIfTracked() throws {
-        // REPLACE fires the delete triggers that track a table only with
-        // recursive triggers, so every connection to a tracked store has them.
-        let isTracked =
-            try Bool.fetchOne(
-                self,
-                sql: """
-                    SELECT EXISTS(SELECT 1 FROM sqlite_master
-                    WHERE type = 'trigger' AND \(SyncNames.condition()))
-                    """) ?? false
-        if isTracked { try execute(sql: "PRAGMA recursive_triggers = ON") }
-    }
 }

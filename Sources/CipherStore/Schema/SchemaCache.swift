@@ -105,6 +105,15 @@ final class ConnectionSchema {
     /// goes on to see that schema until it ends, whatever others do.
     var isVerifiedInTransaction = false
 
+    /// The version of the main schema when it was last looked whether the store is tracked.
+    var trackingVersion: Int64?
+
+    /// Whether that need not be looked at any more.
+    var isTrackingSettled = false
+
+    /// Whether it has to be looked at before the next change: see ``Database/noticeTracking()``.
+    @exclusivity(unchecked) var looksForTracking = false
+
     /// The source that completes what SQLite knows.
     var source: (any DatabaseSchemaSource)?
 

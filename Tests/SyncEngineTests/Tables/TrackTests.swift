@@ -44,4 +44,46 @@ import Testing
         #expect(try tracked(replica) == ["part"])
         #expect(try replica.logCount() == 1)
     }
+
+    /// How another program writes.
+    enum Writing: CaseIterable {
+        case inATransaction, inADeferredTransaction, byItself
+    }
+
+    @Test(arguments: Writing.allCases)
+    func aConnectionThatWasOpenBeforeTrackingBeganTellsOfReplacedRows(_ writing: Writing) throws {
+        let a = try stores.create(
+            schema: "CREATE TABLE note (id BLOB PRIMARY KEY, slug TEXT UNIQUE)", tables: [])
+        let other = try DatabaseQueue(
+            path: stores.path("a.db"), configuration: TestStores.configuration("a.db"))
+        func write(_ number: UInt8) throws {
+            try other.writeWithoutTransaction { db in
+                let insert = { (db: Database) throws in
+                    let statement = try db.cachedStatement(sql: "INSERT OR REPLACE INTO note VALUES (?, 'x')")
+                    try statement.execute(arguments: [key(number)])
+                }
+                guard writing != .byItself else { return try insert(db) }
+                try db.inTransaction(writing == .inATransaction ? .immediate : .deferred) {
+                    try insert(db)
+                    return .commit
+                }
+            }
+        }
+        try write(1)
+        #expect(try other.read { try Bool.fetchOne($0, sql: "PRAGMA recursive_triggers") } == false)
+        try a.queue.writeWithoutTransaction { try a.synchronizer.track(["note"], in: $0) }
+        let b = try stores.clone(a, as: "b.db")
+        try write(2)
+        #expect(try other.read { try Bool.fetchOne($0, sql: "PRAGMA recursive_triggers") } == true)
+        try a.queue.write { db in
+            try db.execute(
+                sql: "UPDATE _sync_log SET ms = ?", arguments: [stores.clock.environment.milliseconds()])
+        }
+        try a.sync(b)
+        for replica in [a, b] {
+            #expect(try replica.value("SELECT count(*) FROM note", as: Int.self) == 1)
+            #expect(try replica.synchronizer.status().parkedCount == 0)
+        }
+        #expect(try a.dump(["note"]) == b.dump(["note"]))
+    }
 }

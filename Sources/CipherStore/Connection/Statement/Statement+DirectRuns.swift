@@ -22,6 +22,7 @@ extension Statement {
     package func beginDirectRun(on database: Database) throws {
         if watch.isOn { try checkMayStep() }
         try database.checkMayRun(sql)
+        if changesRows && database.schema.looksForTracking { database.noticeTracking() }
         journalFree?.willRun(self, database)
         rewind()
         guard !parameterNames.isEmpty else { return }

@@ -194,6 +194,7 @@ extension Statement {
     @inline(__always)
     private func prepareToRun(_ arguments: StatementArguments?, on database: Database) throws {
         try database.checkMayRun(sql)
+        if changesRows && database.schema.looksForTracking { database.noticeTracking() }
         // Setting arguments rewinds too.
         if let arguments { return try setArguments(arguments) }
         switch binding {

@@ -34,6 +34,9 @@ public final class Statement {
     /// What running it can do to the schema.
     let schemaEffect: SchemaEffect
 
+    /// Whether it changes the file, and is not what begins a transaction or makes a setting.
+    let changesRows: Bool
+
     /// Where SQLite kept the first name when the names were read, and how often it had prepared the statement
     /// again, where it counts that.
     private var firstName: UnsafePointer<CChar>?
@@ -164,6 +167,7 @@ public final class Statement {
         self.sqliteStatement = handle
         self.sql = sql
         self.schemaEffect = SchemaEffect(sql: sql)
+        changesRows = sqlite3_stmt_readonly(handle) == 0 && !"BbPp".utf8.contains(sql.utf8.first ?? 0)
         journalFree = JournalFreeStatement.canBe(of: sql) ? JournalFreeStatement() : nil
         let parameterCount = sqlite3_bind_parameter_count(handle)
         parameterNames = (0..<parameterCount).map { index in

@@ -94,6 +94,7 @@ extension Database {
         var refusal = transactionEnd.refusal
         transactionEnd.wasInsideTransaction = isInsideTransaction
         schema.isVerifiedInTransaction = false
+        schema.looksForTracking = !schema.isTrackingSettled
         transactionEnd.seen = nil
         transactionEnd.refusal = nil
         if isInsideTransaction {
