@@ -30,6 +30,8 @@ public struct DatabaseMigrator: Sendable {
     public enum ForeignKeyChecks: Sendable {
         /// At the end of the migration, for the whole database. Until then foreign
         /// keys are off, which lets a migration make a table anew.
+        ///
+        /// In a store that is synchronized, a migration fails only for violations that were not there before it.
         case deferred
         /// At each statement, as everywhere else.
         case immediate

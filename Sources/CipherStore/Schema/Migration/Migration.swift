@@ -64,8 +64,9 @@ struct MigrationRun {
                 sql: "CREATE TABLE IF NOT EXISTS main.grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
             let applied = try Self.appliedIdentifiers(db)
             if !applied.contains(migration.identifier) {
+                let foreignKeys = checksForeignKeys ? try MigrationForeignKeys(before: db) : nil
                 try change(migration, db, applied)
-                if checksForeignKeys { try db.checkForeignKeys() }
+                try foreignKeys?.check(db)
             }
             for identifier in migration.mergedIdentifiers.intersection(applied) {
                 try db.execute(
