@@ -222,6 +222,36 @@ import Testing
         #expect(error?.message.contains("foreign keys off") == true)
     }
 
+    @Test func parkedRowsWithOldKeysAreToBeResolvedFirst() throws {
+        let schema = """
+            CREATE TABLE folder (id INTEGER PRIMARY KEY, name);
+            CREATE TABLE note (id BLOB PRIMARY KEY, slug UNIQUE, folder INTEGER REFERENCES folder);
+            INSERT INTO folder VALUES (1, 'one'), (2, 'two');
+            """
+        let a = try stores.create(schema: schema, tables: ["note"])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("INSERT INTO note VALUES (?, 'x', 1)", [key(1)])
+        try b.execute("INSERT INTO note VALUES (?, 'x', 2)", [key(2)])
+        try a.sync(b)
+        let migration = UUIDKeyMigration(tables: ["folder"])
+        for replica in [a, b] {
+            let before = try replica.everything()
+            let error = #expect(throws: SyncError.self) { try replica.synchronizer.convertKeys(migration) }
+            #expect(error?.code == .keysNotConvertible)
+            #expect(error?.message.contains("1 parked row with old keys in folder") == true)
+            #expect(try replica.everything() == before)
+        }
+        try a.execute("DELETE FROM note WHERE id = ?", [key(1)])
+        for _ in 0..<2 { try a.sync(b) }
+        for replica in [a, b] { try replica.synchronizer.convertKeys(migration) }
+        for _ in 0..<2 { try a.sync(b) }
+        for replica in [a, b] {
+            #expect(
+                try replica.value("SELECT f.name FROM note n JOIN folder f ON f.id = n.folder") == "two")
+        }
+        #expect(try a.state(["folder", "note"]) == b.state(["folder", "note"]))
+    }
+
     @Test func undeclaredReferencesFollowIfTheyAreNamed() throws {
         let a = try make(
             Self.note

@@ -66,6 +66,7 @@ struct KeyConversionPlanner {
             tables.append(converted)
         }
         refusals += try VirtualTableContents(schema: schema).refusals(tables.map(\.table))
+        if metadata != nil { refusals += try ParkedReferences(db: db, tables: tables).refusals() }
         guard refusals.isEmpty else {
             throw SyncError(
                 .keysNotConvertible,
