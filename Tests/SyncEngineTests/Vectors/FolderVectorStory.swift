@@ -16,8 +16,9 @@ final class FolderVectorStory {
 
     private let members: FolderVectors.Membership
     private let store: StoreID
-    private let plain: MailboxTransport
-    private let sealed: MailboxTransport
+    /// What locks the files under the passphrase of the folder, and those of the epoch.
+    private let plain: ArchiveLock
+    private let sealed: ArchiveLock
     private let epoch: StatementID
     private let folder: TestStores
 
@@ -25,13 +26,15 @@ final class FolderVectorStory {
         members = try FolderVectors.Membership.load()
         store = try members.storeID()
         folder = try TestStores()
-        plain =
-            FolderTransport(
-                path: folder.path("shared"), passphrase: try Passphrase(Self.passphrase), cost: .minimum
-            ).transport
+        let passphrase = try Passphrase(Self.passphrase)
+        // A transport of tests has a salt that only they have; other programs are held to that of the database.
+        plain = ArchiveLock(
+            SharedPassphrase(passphrase, cost: .minimum), salt: SharedPassphrase.exactSalt(of: store.bytes))
         let record = try members.record("a line", device: "ada")
         epoch = try #require(record.state.currentEpoch)
-        sealed = plain.opening(try record.filePassphrases()).writing(in: epoch)
+        sealed = FolderTransport(path: folder.path("shared"), passphrase: passphrase, cost: .minimum)
+            .transport
+            .opening(try record.filePassphrases()).writing(in: epoch).lock(store)
     }
 
     func vectors() throws -> FolderVectors {
@@ -78,12 +81,12 @@ final class FolderVectorStory {
     }
 
     private func seal(
-        _ data: Data, _ kind: SealedFileKind, _ transport: MailboxTransport,
+        _ data: Data, _ kind: SealedFileKind, _ lock: ArchiveLock,
         padding: SealedFilePadding = .none
     ) throws -> String {
         let path = folder.path("file")
         let writer = try SealedFileWriter(
-            path: path, kind: kind, lock: transport.lock(store),
+            path: path, kind: kind, lock: lock,
             now: Date(timeIntervalSince1970: 1_700_000_000), padding: padding)
         try data.withUnsafeBytes { try writer.write($0) }
         try writer.finish()

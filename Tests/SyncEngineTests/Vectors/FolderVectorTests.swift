@@ -52,6 +52,14 @@ import Testing
         }
     }
 
+    /// SHA-256 of `CipherStore archive v1 group` and of the database's identifier, as Schemas/archive/v1.md has it.
+    @Test func theSaltOfOtherFilesIsThatOfTheDatabase() throws {
+        let salt = "9be19b184ec0819fac92c4ae819de82c795b0c3bf281e881811e5bd4adcd89b3"
+        #expect(try FolderVectors.text(SharedPassphrase.exactSalt(of: members.storeID().bytes)) == salt)
+        let files = vectors.heads.filter { $0.state == nil }.map(\.file) + vectors.statementFiles.map(\.file)
+        for file in files { #expect(FolderVectors.text(FolderVectors.bytes(file)[24..<56]) == salt) }
+    }
+
     @Test func aReaderTakesWhatItShould() throws {
         #expect(vectors.heads.count == 15)
         for vector in vectors.heads {
