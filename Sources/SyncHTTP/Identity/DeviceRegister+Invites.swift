@@ -149,7 +149,7 @@ extension DeviceRegister {
                 in \(minutes) minutes; else revoke it at the server, and make another invitation
                 """)
         }
-        try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [former.id])
+        try forget(db, former)
         return nil
     }
 
@@ -176,7 +176,12 @@ extension DeviceRegister {
                     UPDATE _sync_invite SET device = NULL
                     WHERE device = (SELECT key FROM _sync_device WHERE id = ?)
                     """, arguments: [current.id])
-            try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [current.id])
+            try Self.forget(db, current)
         }
+    }
+
+    private static func forget(_ db: Database, _ device: Device) throws {
+        try db.execute(sql: "DELETE FROM _sync_device WHERE id = ?", arguments: [device.id])
+        try SyncSetting.removeAll(db, ofDevice: device.id)
     }
 }

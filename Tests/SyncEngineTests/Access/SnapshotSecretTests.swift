@@ -11,6 +11,7 @@ import Testing
             try [
                 "SELECT count(*) FROM _sync_device_key",
                 "SELECT count(*) FROM _sync_setting WHERE name = 'remote nas'",
+                "SELECT count(*) FROM _sync_setting WHERE name GLOB 'device.*'",
             ].map { try Int.fetchOne(db, sql: $0) ?? -1 }
         }
     }
@@ -23,7 +24,10 @@ import Testing
         try a.queue.write { db in
             try db.execute(sql: "INSERT INTO _sync_device_key (id, key) VALUES (1, randomblob(32))")
             try db.execute(
-                sql: "INSERT INTO _sync_setting (name, value) VALUES ('remote nas', '/media/nas/notes')")
+                sql: """
+                    INSERT INTO _sync_setting (name, value) VALUES
+                    ('remote nas', '/media/nas/notes'), ('device.1.replicas', 5), ('device.2.names', 7)
+                    """)
         }
         let folder = FolderTransport(
             path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
@@ -38,8 +42,8 @@ import Testing
             opening: ArchiveSecret(Passphrase("folder")), passphrase: Passphrase("passphrase of restored.db"))
         let restored = try DatabaseQueue(
             path: stores.path("restored.db"), configuration: TestStores.configuration("restored.db"))
-        #expect(try secrets(a.queue) == [1, 1])
-        #expect(try secrets(restored) == [0, 0])
+        #expect(try secrets(a.queue) == [1, 1, 2])
+        #expect(try secrets(restored) == [0, 0, 0])
         #expect(try restored.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM note") } == 1)
     }
 }

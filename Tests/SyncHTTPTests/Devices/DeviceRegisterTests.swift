@@ -98,6 +98,31 @@ import Testing
         #expect(code { _ = try register.enrol(key: lost, secret: link.secret) } == .invalidInvite)
     }
 
+    @Test func aDeviceThatMadeRoomLeavesNothingToTheNextOne() throws {
+        let link = try register.invite(label: "phone", address: address)
+        let first = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        let count = {
+            try self.register.synchronizer.writer.read { db in
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM _sync_setting WHERE name GLOB 'device.*'")
+            }
+        }
+        func spend(_ device: Device) throws {
+            try register.synchronizer.writer.write { db in
+                for name in ["device.\(device.id).names", "device.\(device.id).replicas"] {
+                    try db.execute(
+                        sql: "INSERT INTO _sync_setting (name, value) VALUES (?, 9)", arguments: [name])
+                }
+            }
+        }
+        try spend(first)
+        stores.clock.advance(milliseconds: DeviceRegister.holdMilliseconds)
+        let second = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        #expect(try count() == 0)
+        try spend(second)
+        try register.release(second)
+        #expect(try count() == 0)
+    }
+
     @Test func aDeviceThatIsEnrolledAnewHasUsedItsFormerInvitationUp() throws {
         let key = DeviceKey().publicKey
         let links = try ["a", "b"].map { try register.invite(label: $0, address: address) }

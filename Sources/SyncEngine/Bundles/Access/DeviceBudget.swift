@@ -41,7 +41,7 @@ package struct DeviceBudget {
     }
 
     private func charge(_ count: Int, to account: String, _ limit: Int, _ what: String) throws {
-        let name = "device.\(device).\(account)"
+        let name = SyncSetting.name(ofDevice: device, account)
         let total = (try SyncSetting.integer(db, name) ?? 0).addingSaturated(Int64(count))
         guard total <= limit else {
             throw SyncError(.capacityExceeded, "this device named over \(limit) \(what)")

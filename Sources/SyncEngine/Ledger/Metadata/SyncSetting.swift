@@ -48,6 +48,25 @@ package enum SyncSetting {
         try set(db, paddingName, padding == .padme ? padme : nil)
     }
 
+    // MARK: Devices of a server
+
+    private static let devicePrefix = "device."
+
+    /// What is counted of a device.
+    static func name(ofDevice device: Int64, _ account: String) -> String {
+        "\(devicePrefix)\(device).\(account)"
+    }
+
+    /// Removes what was counted of a device that is forgotten: a later one gets its number.
+    package static func removeAll(_ db: Database, ofDevice device: Int64) throws {
+        try removeAll(db, withPrefix: name(ofDevice: device, ""))
+    }
+
+    /// Removes what was counted of all devices.
+    static func removeAllOfDevices(_ db: Database) throws {
+        try removeAll(db, withPrefix: devicePrefix)
+    }
+
     // MARK: Settings of a kind
 
     /// The settings whose names begin with a word, and go on with what tells them apart, which is returned.

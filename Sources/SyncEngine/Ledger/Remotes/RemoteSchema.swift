@@ -71,6 +71,7 @@ enum RemoteSchema {
         ] {
             try db.execute(sql: "DELETE FROM main.\(table)")
         }
+        try SyncSetting.removeAllOfDevices(db)
         try forgetRemembered(db)
         try db.execute(sql: "PRAGMA secure_delete = \(former)")
     }
