@@ -185,6 +185,49 @@ import Testing
         try expectExchange(hub, stores)
     }
 
+    /// Where facts name tables and columns.
+    private static let factsWithNames: [@Sendable (inout ReplicaFacts, String) -> Void] = [
+        { $0.parts = [.init(tables: [["item"], [$1]], target: VersionVector())] },
+        { $0.partials = [.init(names: ["item", $1])] },
+        {
+            $0.restrictions = [
+                .init(table: $1, column: "x", values: nil, receiver: AdmissionTests.replica(1), revision: 1)
+            ]
+        },
+        {
+            $0.restrictions = [
+                .init(
+                    table: "item", column: $1, values: nil, receiver: AdmissionTests.replica(1), revision: 1)
+            ]
+        },
+        { $0.digest = StateDigest(tables: [.init(names: ["item", $1], rows: DigestSum(), columns: [])]) },
+        {
+            let column = StateDigest.Column(names: ["x", $1], isPresent: true, cells: DigestSum())
+            $0.digest = StateDigest(tables: [.init(names: ["item"], rows: DigestSum(), columns: [column])])
+        },
+    ]
+
+    @Test func namesInFactsThatNoTableHasAreRefused() throws {
+        let stores = try TestStores()
+        let hub = try stores.createWithScopes()
+        let tooLong = String(repeating: "n", count: AdmissionLimits.nameByteCountMax + 1)
+        for (index, change) in Self.factsWithNames.enumerated() {
+            for name in ["a\u{0}b", tooLong] {
+                var forgery = try Forgery(hub, device, [])
+                change(&forgery.facts, name)
+                let header = BundleHeader(
+                    store: forgery.store, sender: device, base: VersionVector(), target: VersionVector(),
+                    replicas: forgery.replicas, tables: forgery.tables, facts: forgery.facts)
+                #expect(try code { try Admission.check(header) } == .invalidBundle, "\(index)")
+                let greeting = Greeting(
+                    store: forgery.store, replica: device, vector: VersionVector(), ownSequence: 0,
+                    facts: forgery.facts)
+                #expect(try code { _ = try hub.peer.meet(greeting) } == .invalidBundle, "\(index)")
+            }
+        }
+        try expectExchange(hub, stores)
+    }
+
     @Test func aDeviceNamesOnlySoManyTablesAndAnotherOneMoreStill() throws {
         let stores = try TestStores()
         let hub = try stores.createWithScopes()

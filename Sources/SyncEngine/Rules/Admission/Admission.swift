@@ -37,6 +37,7 @@ package enum Admission {
     }
 
     private static func check(_ facts: ReplicaFacts) throws {
+        try checkNames(facts)
         try check(facts.floor)
         for vector in facts.known.values { try check(vector) }
         for vector in facts.acknowledged.values { try check(vector) }
@@ -61,6 +62,18 @@ package enum Admission {
             throw SyncError(
                 .invalidBundle,
                 "the number of a request, \(restriction.revision), is higher than any store gives")
+        }
+    }
+
+    private static func checkNames(_ facts: ReplicaFacts) throws {
+        for names in facts.parts.flatMap(\.tables) + facts.partials.map(\.names) {
+            for name in names { try check(name) }
+        }
+        for restriction in facts.restrictions {
+            for name in [restriction.table, restriction.column] { try check(name) }
+        }
+        for table in facts.digest?.tables ?? [] {
+            for name in table.names + table.columns.flatMap(\.names) { try check(name) }
         }
     }
 
