@@ -202,3 +202,55 @@ import Testing
         #expect(try threatModel().contains("An old rollback journal or WAL put back"))
     }
 }
+
+/// Checks of stores whose WAL says of itself what is not so: SQLite's checksums are no proof.
+@Suite struct ForgedWALCheckTests {
+    let path: String
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("a.db")
+    }
+
+    /// Puts a number into the last frame of a WAL, makes the checksums right, and checks the pages.
+    private func check(_ numbers: [Int: UInt32]) throws -> (report: StoreCheckReport, looks: Int) {
+        let queue = try CheckedStore.make(path, isWAL: true)
+        let key = try #require(queue.inDatabase { $0.encryptionKey })
+        let file = try Data(contentsOf: URL(fileURLWithPath: path))
+        var wal = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path + "-wal")))
+        try queue.close()
+        let pageSize = key.settings.pageSize
+        let last = wal.count - pageSize - 24
+        for (offset, number) in numbers {
+            for byte in 0..<4 {
+                wal[last + offset + byte] = UInt8(truncatingIfNeeded: number >> UInt32(24 - 8 * byte))
+            }
+        }
+        WALForger.repair(&wal, pageSize: pageSize)
+        try file.write(to: URL(fileURLWithPath: path))
+        try Data(wal).write(to: URL(fileURLWithPath: path + "-wal"))
+        let handle = try SQLiteHandle.open(path: path, readonly: true, creates: false, isURI: false)
+        defer { SQLiteHandle.close(handle) }
+        let pages = try StorePages(handle: handle, path: path, key: key) { _ in }
+        var report = StoreCheckReport(limit: 10)
+        var looks = 0
+        _ = try pages.check(&report) { looks = max(looks, $0.totalPageCount) }
+        return (report, looks)
+    }
+
+    @Test(arguments: [0xFFFF_FFFF, 0x7FFF_FFFF, 5000] as [UInt32])
+    func aWALThatSaysTooManyPagesIsOneProblem(count: UInt32) throws {
+        let (report, looks) = try check([4: count])
+        #expect(report.problems.map(\.kind) == [.size])
+        #expect(report.badPageCount == 0)
+        #expect(looks < 1000)
+    }
+
+    @Test func aForgedPageNumberIsNotLookedForEither() throws {
+        let (report, looks) = try check([0: 0xFFFF_FFFE, 4: 0xFFFF_FFFF])
+        #expect(report.problems.contains { $0.kind == .size })
+        #expect(report.problems.contains { $0.kind == .wal })
+        #expect(looks < 1000)
+    }
+}

@@ -55,18 +55,20 @@ final class StorePages {
     /// The number of pages that the last commit left.
     private(set) var pageCount = 0
 
+    /// The last page that is looked at.
+    private var lastPage = 0
+
     /// Checks all pages.
     ///
     /// - returns: The numbers of the pages that are damaged or missing.
     func check(_ report: inout StoreCheckReport, progress: StoreProgressHandler?) throws -> [Int] {
         var bad: [Int] = []
         let size = try checkSize(&report)
-        for number in 1...max(1, pageCount) {
+        for number in 1...max(1, lastPage) {
             if try !isAuthentic(number) { bad.append(number) }
-            if number.isMultiple(of: 256) || number == pageCount {
+            if number.isMultiple(of: 256) || number == lastPage {
                 try progress?(
-                    StoreProgress(
-                        phase: .verifying, completedPageCount: number, totalPageCount: pageCount))
+                    StoreProgress(phase: .verifying, completedPageCount: number, totalPageCount: lastPage))
             }
         }
         bad = try rechecked(bad)
@@ -127,6 +129,7 @@ final class StorePages {
             let byteCount = try file.byteCount()
             let stored = wal.pageCount ?? headerPageCount()
             pageCount = stored ?? byteCount / pageSize
+            lastPage = wal.pageCount == nil ? pageCount : min(pageCount, presentPageCount(byteCount))
             problem = sizeProblem(byteCount, isKnown: stored != nil)
             if problem == nil { break }
             // A commit or a checkpoint may have come between.
@@ -138,12 +141,26 @@ final class StorePages {
         return problem
     }
 
+    /// The number of the last page in the file or in the WAL.
+    ///
+    /// No MAC covers the number of pages in a WAL: somebody who forged it must not choose how many pages
+    /// are looked for.
+    private func presentPageCount(_ byteCount: Int) -> Int {
+        let forged = Set(wal.badFrames.map { $0.page })
+        return wal.offsets.keys.reduce(byteCount / pageSize) { forged.contains($1) ? $0 : max($0, $1) }
+    }
+
     private func sizeProblem(_ byteCount: Int, isKnown: Bool) -> StoreProblem? {
         guard byteCount.isMultiple(of: pageSize) else {
             return StoreProblem(.size, "the file ends within a page: it has \(byteCount) bytes")
         }
         // The next checkpoint gives the file the size that the WAL says.
-        guard isKnown, wal.pageCount == nil, byteCount / pageSize != pageCount else { return nil }
+        guard wal.pageCount == nil else {
+            guard lastPage < pageCount else { return nil }
+            return StoreProblem(
+                .size, "the WAL says that the database has \(pageCount) pages, and \(lastPage) are there")
+        }
+        guard isKnown, byteCount / pageSize != pageCount else { return nil }
         let found = byteCount / pageSize
         return StoreProblem(
             .size,
