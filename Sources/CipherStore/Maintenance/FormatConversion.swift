@@ -3,7 +3,7 @@ extension StoreCopy {
     /// the format of the source is: that of SQLCipher 1, for one, whose pages can't be copied.
     ///
     /// Rows are copied, not pages. Rows of a table that has no `INTEGER PRIMARY KEY` may get other
-    /// rowids. The source stays as it is.
+    /// rowids; full-text tables that index the rows of such a table are made anew. The source stays as it is.
     ///
     /// - parameters:
     ///     - source: A connection outside of a transaction.
@@ -30,9 +30,10 @@ extension StoreCopy {
                     .damaged, "integrity check: " + problems.joined(separator: "; "), path: source.path)
             }
             let counts = try StoreVerification.rowCounts(source)
-            try source.export(to: file.temporary, key: key)
+            let rebuild = try source.export(to: file.temporary, key: key)
             try StoreVerification.verify(
-                path: file.temporary, key: key, rowCounts: { counts }, progress: progress)
+                path: file.temporary, key: key, rowCounts: { rebuild.withoutIndexes(counts) },
+                progress: progress)
             try file.moveIntoPlace()
         } catch {
             file.discard()

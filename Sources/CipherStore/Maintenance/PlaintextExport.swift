@@ -87,9 +87,10 @@ public enum PlaintextImport {
                     .damaged, "integrity check: " + problems.joined(separator: "; "), path: plaintextPath)
             }
             let counts = try StoreVerification.rowCounts(source)
-            try source.export(to: file.temporary, key: key)
+            let rebuild = try source.export(to: file.temporary, key: key)
             try StoreVerification.verify(
-                path: file.temporary, key: key, rowCounts: { counts }, progress: progress)
+                path: file.temporary, key: key, rowCounts: { rebuild.withoutIndexes(counts) },
+                progress: progress)
             try file.moveIntoPlace()
         } catch {
             file.discard()
@@ -99,11 +100,27 @@ public enum PlaintextImport {
 }
 
 extension Database {
-    /// Copies everything into an attached file with SQLCipher's export, in one
-    /// transaction.
+    /// Copies everything into a new file, and makes the full-text indexes anew that this needs.
     ///
     /// - parameter key: The key of the new file; nil writes plaintext.
-    func export(to path: String, key: EncryptionKey?) throws {
+    /// - returns: What was made anew.
+    @discardableResult
+    func export(to path: String, key: EncryptionKey?) throws -> FullTextRebuild {
+        try exportRows(to: path, key: key)
+        let rebuild = try FullTextRebuild(of: self)
+        guard !rebuild.tables.isEmpty else { return rebuild }
+        // The connection that exported does not know the virtual tables of the other file.
+        let copy = try Database.open(path: path, key: key)
+        defer { copy.dispose() }
+        // The file is fsynced as a whole before it gets its name.
+        try copy.execute(sql: "PRAGMA synchronous = OFF")
+        try rebuild.run(copy)
+        return rebuild
+    }
+
+    /// Copies everything into an attached file with SQLCipher's export, in one
+    /// transaction.
+    private func exportRows(to path: String, key: EncryptionKey?) throws {
         try attach(path, key: key)
         defer { try? execute(sql: "DETACH DATABASE exported") }
         if let key {

@@ -120,6 +120,60 @@ import Testing
         #expect(try reopened.read { try Int.fetchOne($0, sql: "PRAGMA user_version") } == 42)
     }
 
+    /// Deletes the first row, and makes the next file of what is left.
+    private func passOn(
+        _ path: String, _ configuration: Configuration, to make: (Database) throws -> Void
+    ) throws {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        try queue.write {
+            try $0.execute(sql: "DELETE FROM note WHERE rowid = (SELECT min(rowid) FROM note)")
+        }
+        try queue.writeWithoutTransaction(make)
+        try queue.close()
+    }
+
+    /// What a search finds in each of the rows that are left.
+    private func found(_ path: String, _ configuration: Configuration) throws -> [String] {
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        return try queue.read { db in
+            try ["one", "two", "three", "four", "five"].flatMap { word in
+                try String.fetchAll(
+                    db,
+                    sql:
+                        "SELECT body FROM note WHERE rowid IN (SELECT rowid FROM noteText WHERE noteText MATCH ?)",
+                    arguments: [word])
+            }
+        }
+    }
+
+    @Test func aSearchFindsTheSameRowsAfterAnImportAndAnExport() throws {
+        let (plain, store, export) = (folder.file("plain.db"), folder.file("a.db"), folder.file("b.sqlite"))
+        let queue = try DatabaseQueue(path: plain)
+        try queue.write { db in
+            // Its rows have no number that an export keeps.
+            try db.execute(sql: "CREATE TABLE note (body TEXT)")
+            try db.create(virtualTable: "noteText", using: FTS4()) { t in
+                t.synchronize(withTable: "note")
+                t.column("body")
+            }
+            for word in ["one", "two", "three", "four", "five"] {
+                try db.execute(sql: "INSERT INTO note VALUES (?)", arguments: [word])
+            }
+        }
+        try queue.close()
+        try passOn(plain, Configuration()) { _ in
+            try PlaintextImport.makeStore(from: plain, at: store, passphrase: Passphrase("old"))
+        }
+        #expect(try found(store, .keyed("old")) == ["two", "three", "four", "five"])
+        try passOn(store, .keyed("old")) { try PlaintextExport.writePlaintext(of: $0, at: export) }
+        #expect(try found(export, Configuration()) == ["three", "four", "five"])
+        let converted = folder.file("c.db")
+        try passOn(store, .keyed("old")) {
+            try StoreCopy.makeStore(of: $0, at: converted, passphrase: Passphrase("new"))
+        }
+        #expect(try found(converted, .keyed("new")) == ["four", "five"])
+    }
+
     @Test func aPlaintextExportRemovesWhatAKilledOneLeft() throws {
         let queue = try DatabaseQueue(path: makeStore(rows: 1), configuration: .keyed("old"))
         let leftovers = ["plain.sqlite.export-1a2b", "plain.sqlite.export-1a2b-journal"]
