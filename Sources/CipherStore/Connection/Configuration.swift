@@ -161,6 +161,9 @@ public struct Configuration: Sendable {
     /// What completes the schema of the database, such as the primary keys of views.
     public var schemaSource: (any DatabaseSchemaSource)?
 
+    /// The path of a file for which any key will do: it is made for a moment, and nobody opens it again.
+    var pathForAnyKey: String?
+
     private var setups: [@Sendable (Database) throws -> Void] = []
 
     /// Makes the default configuration.

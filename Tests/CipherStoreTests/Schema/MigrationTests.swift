@@ -233,6 +233,23 @@ import Testing
         #expect(events == ["will player dropColumn(\"notes\")", "did player dropColumn(\"notes\")"])
     }
 
+    @Test func aStoreThatAKeyFileOpensIsComparedWithItsMigrations() throws {
+        let store = try KeyringStore()
+        let file = store.folder.file("usb.key")
+        try store.keyring.add(.makeKeyFile(at: file), label: "usb", unlockingWith: .text("first"))
+        var configuration = Configuration()
+        configuration.useKeySlot(try KeySlotSecret(keyFile: file))
+        let queue = try DatabaseQueue(path: store.path, configuration: configuration)
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") {
+            try $0.execute(sql: "DROP TABLE IF EXISTS note; CREATE TABLE t (a)")
+        }
+        try migrator.migrate(queue)
+        #expect(try queue.read { try migrator.hasSchemaChanges($0) } == false)
+        try queue.write { try $0.execute(sql: "CREATE TABLE more (a)") }
+        #expect(try queue.read { try migrator.hasSchemaChanges($0) } == true)
+    }
+
     @Test func whatAnOldLibraryLacksIsRefusedClearly() throws {
         let queue = try open(folder.file("a.db"))
         let strict = Result {

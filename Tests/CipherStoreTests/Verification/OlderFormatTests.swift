@@ -40,6 +40,18 @@ import Testing
         #expect(try again.read { try Int.fetchOne($0, sql: "PRAGMA page_size") } == 1024)
     }
 
+    @Test(arguments: [("v1.db", 1), ("v2.db", 2)]) func aFileIsComparedWithItsMigrations(
+        name: String, version: Int
+    ) throws {
+        let queue = try DatabaseQueue(path: fixture(name), configuration: configuration(version))
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") {
+            try $0.execute(sql: "DROP TABLE IF EXISTS t; CREATE TABLE note (a)")
+        }
+        try migrator.migrate(queue)
+        #expect(try queue.read { try migrator.hasSchemaChanges($0) } == false)
+    }
+
     @Test(arguments: [("v1.db", 1), ("v2.db", 2), ("v3-by-4.db", 3)]) func aWrongPassphraseIsSaidToBeWrong(
         name: String, version: Int
     ) throws {

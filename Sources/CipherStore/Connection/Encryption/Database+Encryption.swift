@@ -61,6 +61,15 @@ extension Database {
         withoutTracing { SQLiteHandle.text(handle, pragma).flatMap { Int($0) } }
     }
 
+    /// Whether nobody but this process opens the database, now or later, so that any key will do.
+    var takesAnyKey: Bool { configuration.pathForAnyKey == path || !DatabasePath(path).isFile }
+
+    /// Uses a random key of this process.
+    func useAnyKey() throws {
+        try use(.forMemory(memorySettings), isProven: true)
+        isNewFile = DatabasePath(path).isFile
+    }
+
     /// Hands a derived key to the codec.
     func use(_ key: EncryptionKey, isProven: Bool) throws {
         let code = try key.withRawKeyText { SQLiteHandle.key(handle, $0) }

@@ -11,10 +11,7 @@ extension Database {
     ///   passphrase, as ``usePassphrase(_:)-(String)``.
     public func useKeySlot(_ secret: Secret) throws {
         if isClosed { throw Self.closedError(sql: nil) }
-        guard DatabasePath(path).isFile else {
-            // Only this process can open such a database again, so any key will do.
-            return try use(.forMemory(memorySettings), isProven: true)
-        }
+        if takesAnyKey { return try useAnyKey() }
         let store = try LockedStore(path: path) { SQLiteHandle.leadingBytes(handle, count: $0) }
         let (key, isProven) = try store.key(secret, keyCache)
         try use(key, isProven: isProven)

@@ -26,7 +26,7 @@ extension Database {
     /// Uses the passphrase that a secret is, for a file whose format is known.
     func use(_ secret: Secret, settings: CipherSettings) throws {
         if isClosed { throw Self.closedError(sql: nil) }
-        guard DatabasePath(path).isFile else { return try use(.forMemory(memorySettings), isProven: true) }
+        if takesAnyKey { return try useAnyKey() }
         guard !settings.format.needsVersion4 || EngineFeatures.current.supportsFormat4 else {
             throw StoreError.formatTooNew(path: path)
         }

@@ -12,7 +12,7 @@ extension Database {
     ///   `formatTooNew`. A wrong key shows when the connection first reads, which is when it opens.
     public func useRawKey(_ key: borrowing RawKey) throws {
         if isClosed { throw Self.closedError(sql: nil) }
-        guard DatabasePath(path).isFile else { return try use(.forMemory(memorySettings), isProven: true) }
+        if takesAnyKey { return try useAnyKey() }
         let start = SQLiteHandle.leadingBytes(handle, count: 65_536)
         switch StoreFile(leadingBytes: start) {
         case .empty:

@@ -32,7 +32,8 @@ extension Database {
     /// Opens a new database that is set up as this one, and removes it afterwards.
     ///
     /// It is a file, encrypted if this one is, because functions of
-    /// ``Configuration/prepareDatabase(_:)`` may ask for what only files have.
+    /// ``Configuration/prepareDatabase(_:)`` may ask for what only files have. Its key is a random one: a
+    /// new file has no keyring, and is of the newest format.
     func withEmptyCopy<T>(_ body: (Database) throws -> T) throws -> T {
         var configuration = configuration
         configuration.readonly = false
@@ -42,9 +43,9 @@ extension Database {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(at: folder) }
-        let copy = try Database(
-            path: folder.appendingPathComponent("schema.db").path, configuration: configuration,
-            keyCache: KeyCache())
+        let path = folder.appendingPathComponent("schema.db").path
+        configuration.pathForAnyKey = path
+        let copy = try Database(path: path, configuration: configuration, keyCache: KeyCache())
         defer { copy.dispose() }
         return try body(copy)
     }
