@@ -72,4 +72,16 @@ import Testing
         #expect(try second.dump() == first.dump())
         #expect(try second.titles().count == 2)
     }
+
+    @Test(
+        arguments: [
+            ("0001700000000000-00112233445566ff.bundle", 1_700_000_000_000),
+            ("0001700000000000-00112233445566FF.bundle", nil),
+            ("0001700000000000-00112233445566fg.bundle", nil),
+            ("0001700000000000-00112233445566ff (1).bundle", nil),
+            ("000170000000000a-00112233445566ff.bundle", nil),
+        ] as [(String, Int64?)])
+    func onlyNamesThatAWriterGivesAreThoseOfBundles(_ name: String, _ number: Int64?) {
+        #expect(FolderPaths.number(ofBundle: name) == number)
+    }
 }

@@ -39,7 +39,8 @@ struct FolderPaths {
     private static func number(_ stem: Substring) -> Int64? {
         let parts = stem.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].utf8.count == 16, parts[1].utf8.count == 16,
-            parts[0].utf8.allSatisfy({ (48...57).contains($0) }), parts[1].allSatisfy(\.isHexDigit)
+            parts[0].utf8.allSatisfy({ (48...57).contains($0) }),
+            parts[1].utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
         else { return nil }
         return Int64(parts[0])
     }
