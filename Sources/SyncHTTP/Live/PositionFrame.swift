@@ -3,7 +3,7 @@ import SyncWire
 
 /// A line of a stream: which changes the server has that it did not have at the line before.
 ///
-/// It holds positions and no data: data are fetched as ever. A line without anything is a heartbeat.
+/// It holds positions and no data: data are fetched as ever. A document without members, `{}`, is a heartbeat.
 struct PositionFrame: Codable, Equatable {
     /// For replicas, the last change of theirs that the server has; all of them in the first line.
     var positions: [String: Int64]?
@@ -45,7 +45,8 @@ struct PositionReader {
             let line = rest + bytes[..<end]
             rest = []
             bytes = bytes[(end + 1)...]
-            try onFrame(JSONDocument.decode(PositionFrame.self, from: line))
+            // Another server may say that it is alive by an empty line.
+            try onFrame(line.isEmpty ? .heartbeat : JSONDocument.decode(PositionFrame.self, from: line))
         }
         rest += bytes
         guard rest.count <= Self.lineByteCountMax else {

@@ -221,6 +221,9 @@ final class Watching: Sendable {
             #expect(read == frames)
         }
         var reader = PositionReader()
+        var read: [PositionFrame] = []
+        try reader.read(Array("\n{}\n\n".utf8)) { read.append($0) }
+        #expect(read == [.heartbeat, .heartbeat, .heartbeat])
         #expect(throws: RemoteError.self) { try reader.read(Array("garbage\n".utf8)) { _ in } }
         #expect(throws: RemoteError.self) {
             for _ in 0..<18 { try reader.read([UInt8](repeating: 0x20, count: 1 << 20)) { _ in } }
