@@ -140,7 +140,7 @@ paths:
       summary: A stream of positions, which ends when the device is revoked, its scope changes, or the server ends.
       description: >
         Each line is a document. The first one has the position of the store, for each replica the number of its last change; the next
-        ones what is new. A line without anything says every 15 seconds that the stream is alive, and the last one why it ends. A device
+        ones what is new. A document without members, `{}`, says every 15 seconds that the stream is alive, and the last one why it ends. A device
         has up to four streams.
       responses: { "200": { description: Lines., content: { application/x-ndjson: { schema: { type: object, properties: { positions: { type: object, additionalProperties: { type: integer, minimum: 1 } }, problem: { $ref: "#/components/schemas/Problem" } } } } } }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/identity:
@@ -149,7 +149,7 @@ paths:
       security: [{ device: [] }]
       summary: Give the server's replica a new identity, if the device's last greeting shows a reason. Not for read-only devices.
       description: The request's identifier is random; a request that comes again with it changes nothing.
-      requestBody: { content: { application/json: { schema: { type: object, required: [request, forks], properties: { request: { type: string, pattern: "^[0-9a-f]{32}$" }, forks: { type: array, items: { $ref: "#/components/schemas/Fork" } } } } } } }
+      requestBody: { content: { application/json: { schema: { type: object, required: [request, forks], properties: { request: { type: string, pattern: "^[0-9a-f]{32}$" }, forks: { type: array, maxItems: 1000, items: { $ref: "#/components/schemas/Fork" } } } } } } }
       responses: { "204": { description: Done. }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/acknowledgement:
     parameters: [{ $ref: "#/components/parameters/store" }]
@@ -279,7 +279,7 @@ components:
         tables: { type: array, items: { type: array, minItems: 1, items: { type: string } } }
         rows: { description: Tables of which some rows only are wanted., type: array, items: { $ref: "#/components/schemas/Rows" } }
         leftOut: { description: Tables of which the device holds some rows and wants nothing now., type: array, items: { type: array, minItems: 1, items: { type: string } } }
-        whole: { description: "Rows of which all is wanted, which are not here though their beginning counts as known: as the body of a request for repairs, in Base64.", type: string }
+        whole: { description: "Rows of which all is wanted, which are not here though their beginning counts as known: as the body of a request for repairs, in base64.", type: string }
     Rows:
       description: >
         The table and the column by all of their names; the changes that the rows of the device take into account, its own ones, and
@@ -312,8 +312,8 @@ components:
         isComplete: { description: "Whether all chunks and the end are there, or nothing is needed.", type: boolean }
         isKnown: { description: "Whether the store knows all that the bundle brings, by this bundle or by others: nothing needs to be sent. Then there need not be an application.", type: boolean }
         application: { $ref: "#/components/schemas/Application" }
-    Application: { description: "What was done. For devices with some rows of tables, parkedCount and unparkedCount are 0.", type: object, required: [rowCount, conflictCount, parkedCount, unparkedCount, skewMilliseconds], additionalProperties: { type: integer } }
-    Problem: { description: "type is urn:cipherstore:problem: and remote:, sync: or wire: with the name of the error, which title repeats; detail is for people.", type: object, required: [type, title, status, detail], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string }, rows: { description: "Where rows of a bundle are not taken: these rows, as the body of /repairs, in Base64.", type: string } } }
+    Application: { description: "What was done. For devices with some rows of tables, parkedCount and unparkedCount are 0.", type: object, required: [rowCount, conflictCount, parkedCount, unparkedCount, skewMilliseconds], properties: { sharedConflictCount: { description: "Those of conflictCount that the device has found, too: edits that lost against a deletion of its, and that it knew when it sent the bundle. Older servers do not say.", type: integer } }, additionalProperties: { type: integer } }
+    Problem: { description: "type is urn:cipherstore:problem: and remote:, sync: or wire: with the name of the error, which title repeats; detail is for people.", type: object, required: [type, title, status, detail], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string }, rows: { description: "Where rows of a bundle are not taken: these rows, as the body of /repairs, in base64.", type: string } } }
   responses:
     Problem: { description: A failure (RFC 9457)., content: { application/problem+json: { schema: { $ref: "#/components/schemas/Problem" } } } }
 

@@ -4,7 +4,7 @@ import SyncWire
 ///
 /// A bundle can hold more than that (``WireLimits``). What a store took in, it sends on, with what it adds itself: so
 /// it takes in strictly less than what a bundle can hold, and no store can be brought to a state in which its own
-/// bundles are refused. `Schemas/wire/v1.md`, section "What a receiver takes in", is the contract.
+/// bundles are refused. `Schemas/wire/v1.md`, section 9.1, "Limits of what a peer can claim", is the contract.
 package enum AdmissionLimits {
     /// The highest number of a change. Numbers count the entries of a log, and nobody but their replica adds to
     /// them. A number that JSON can hold.
