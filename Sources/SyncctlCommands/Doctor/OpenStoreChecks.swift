@@ -11,7 +11,7 @@ struct OpenStoreChecks {
     private static let clockTolerance: Int64 = 600_000
 
     func findings(_ db: Database) throws -> [Finding] {
-        [derivationFinding(db), try clockFinding(db)].compactMap { $0 }
+        [derivationFinding(db), try clockFinding(db), try defaultsFinding(db)].compactMap { $0 }
     }
 
     /// The derivation of the key of a store whose only key is a passphrase.
@@ -43,5 +43,16 @@ struct OpenStoreChecks {
             why:
                 "the clock of this machine, or of another replica, was or is wrong; until that time, edits count as made after it",
             advice: "compare the clocks of the devices")
+    }
+
+    /// Columns whose default each replica computes for itself.
+    private func defaultsFinding(_ db: Database) throws -> Finding? {
+        let columns = try ComputedDefaults.columns(db)
+        guard !columns.isEmpty else { return nil }
+        return .note(
+            "columns have defaults that are computed: \(columns.joined(separator: ", "))",
+            why:
+                "for a row of a replica that has not got the column yet, each replica computes another value, and keeps it",
+            advice: "add such a column with a constant default, and let the app write the value")
     }
 }

@@ -138,6 +138,24 @@ extension ProcessWideTests {
     }
 }
 
+@Suite struct OpenStoreChecksTests {
+    @Test func defaultsThatAreComputedAreANote() throws {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE _sync_table (name TEXT, tracked INTEGER);
+                    INSERT INTO _sync_table VALUES ('note', 1);
+                    CREATE TABLE note (id BLOB PRIMARY KEY, made TEXT DEFAULT CURRENT_TIMESTAMP);
+                    """)
+        }
+        let checks = OpenStoreChecks(store: "none.db", nowMilliseconds: 0)
+        let findings = try queue.read { try checks.findings($0) }
+        #expect(findings.map(\.severity) == [.note])
+        #expect(findings.first?.what.contains("note.made") == true)
+    }
+}
+
 #if os(Linux)
     // In the serial suite, because it changes the process.
     extension ProcessWideTests {
