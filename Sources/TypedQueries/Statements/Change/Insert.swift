@@ -69,6 +69,14 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
         }
     }
 
+    /// Whether there is nothing to insert.
+    private var isEmpty: Bool {
+        switch source {
+        case .rows(let rows), .select(let rows): rows.isEmpty
+        case .defaults: false
+        }
+    }
+
     @inlinable
     func writeTarget(to fragment: inout QueryFragment) {
         if let policy {
@@ -88,10 +96,7 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
     }
 
     @usableFromInline func writeParts(to fragment: inout QueryFragment) {
-        switch source {
-        case .rows(let rows), .select(let rows): if rows.isEmpty { return }
-        case .defaults: break
-        }
+        if isEmpty { return }
         fragment.beginPart(.insertTarget)
         writeTarget(to: &fragment)
         switch source {
@@ -117,40 +122,6 @@ public struct Insert<Into: Table, Returning>: WritableStatement {
 
 /// The mark of statements that give no rows.
 public enum NoRows: Sendable {}
-
-/// What becomes of a row that violates a constraint: `INSERT OR REPLACE`.
-public enum ConflictPolicy: String, Hashable, Sendable {
-    /// The statement is undone.
-    case abort = "ABORT"
-    /// The statement stops.
-    case fail = "FAIL"
-    /// The row is left out.
-    case ignore = "IGNORE"
-    /// The rows in its way are deleted.
-    case replace = "REPLACE"
-    /// The transaction is undone.
-    case rollback = "ROLLBACK"
-
-    @usableFromInline var insert: StaticString {
-        switch self {
-        case .abort: "INSERT OR ABORT INTO "
-        case .fail: "INSERT OR FAIL INTO "
-        case .ignore: "INSERT OR IGNORE INTO "
-        case .replace: "INSERT OR REPLACE INTO "
-        case .rollback: "INSERT OR ROLLBACK INTO "
-        }
-    }
-
-    @usableFromInline var update: StaticString {
-        switch self {
-        case .abort: "UPDATE OR ABORT "
-        case .fail: "UPDATE OR FAIL "
-        case .ignore: "UPDATE OR IGNORE "
-        case .replace: "UPDATE OR REPLACE "
-        case .rollback: "UPDATE OR ROLLBACK "
-        }
-    }
-}
 
 /// `ON CONFLICT (…) WHERE … DO UPDATE SET … WHERE …`
 @usableFromInline struct ConflictClause: Hashable, Sendable {
