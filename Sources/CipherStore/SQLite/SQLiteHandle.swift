@@ -49,9 +49,17 @@ enum SQLiteHandle {
     }
 
     /// The SQL of a statement that was not finalized, if there is one.
+    ///
+    /// The modules of virtual tables, such as full-text search, have statements of their own, which go with the
+    /// connection. They name tables as `'main'.'words_content'`, which hardly anybody else does.
     static func firstStatement(_ handle: SQLiteConnection) -> String? {
-        guard let statement = sqlite3_next_stmt(handle, nil) else { return nil }
-        return sqlite3_sql(statement).map { String(cString: $0) } ?? ""
+        var statement = sqlite3_next_stmt(handle, nil)
+        while let current = statement {
+            let sql = sqlite3_sql(current).map { String(cString: $0) } ?? ""
+            if !sql.utf8.contains("'.'".utf8) { return sql }
+            statement = sqlite3_next_stmt(handle, current)
+        }
+        return nil
     }
 
     /// Rewinds all statements, so that none is active.

@@ -65,6 +65,29 @@ import Testing
         #expect(error?.resultCode == .SQLITE_MISUSE)
     }
 
+    /// Full-text search has statements of its own, which go with the connection.
+    @Test func aConnectionWithFullTextTablesCloses() throws {
+        let queue = try makeQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE outside (id INTEGER PRIMARY KEY, text TEXT);
+                    INSERT INTO outside VALUES (3, 'green tea');
+                    CREATE VIRTUAL TABLE words USING fts4(text);
+                    INSERT INTO words (text) VALUES ('oat milk');
+                    CREATE VIRTUAL TABLE others USING fts4(content="outside", text);
+                    INSERT INTO others (others) VALUES ('rebuild');
+                    """)
+        }
+        let found = try queue.read {
+            try String.fetchAll($0, sql: "SELECT * FROM others WHERE text MATCH 'tea'")
+        }
+        #expect(found == ["green tea"])
+        try queue.close()
+        let error = #expect(throws: DatabaseError.self) { try count(queue) }
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+    }
+
     @Test func aLockOfAnotherConnectionIsReportedAtOnceByDefault() throws {
         let queue = try makeQueue()
         let other = try makeQueue()

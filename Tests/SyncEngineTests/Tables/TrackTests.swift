@@ -52,8 +52,9 @@ import Testing
 
     @Test(arguments: Writing.allCases)
     func aConnectionThatWasOpenBeforeTrackingBeganTellsOfReplacedRows(_ writing: Writing) throws {
-        let a = try stores.create(
-            schema: "CREATE TABLE note (id BLOB PRIMARY KEY, slug TEXT UNIQUE)", tables: [])
+        let queue = try DatabaseQueue(
+            path: stores.path("a.db"), configuration: TestStores.configuration("a.db"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE note (id BLOB PRIMARY KEY, slug TEXT UNIQUE)") }
         let other = try DatabaseQueue(
             path: stores.path("a.db"), configuration: TestStores.configuration("a.db"))
         func write(_ number: UInt8) throws {
@@ -71,7 +72,7 @@ import Testing
         }
         try write(1)
         #expect(try other.read { try Bool.fetchOne($0, sql: "PRAGMA recursive_triggers") } == false)
-        try a.queue.writeWithoutTransaction { try a.synchronizer.track(["note"], in: $0) }
+        let a = try TestReplica(stores, "a.db", queue, tables: ["note"])
         let b = try stores.clone(a, as: "b.db")
         try write(2)
         #expect(try other.read { try Bool.fetchOne($0, sql: "PRAGMA recursive_triggers") } == true)

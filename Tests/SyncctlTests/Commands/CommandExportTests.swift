@@ -143,9 +143,9 @@ import Testing
         if table == nil { #expect(try StoreProbe.rows(database, "person") == place.rows("a.db", "a")) }
     }
 
-    /// These are four names to SQLite, and two to Swift when the case does not count.
+    /// These are three names to SQLite, and one to Swift when the case does not count.
     @Test func theTableThatIsNamedIsExported() throws {
-        let names = ["\u{C9}", "\u{E9}", "E\u{301}", "e\u{301}"]
+        let names = ["\u{C9}", "\u{E9}", "e\u{301}"]
         let queue = try place.open("a.db", "a")
         try queue.write { db in
             for (number, name) in names.enumerated() {
