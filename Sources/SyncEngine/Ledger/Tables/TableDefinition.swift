@@ -27,7 +27,8 @@ struct TableDefinition {
         guard type == "table", !text.uppercased().hasPrefix("CREATE VIRTUAL") else {
             throw SyncError(.unsuitableTable, "\(name) is a \(type == "view" ? "view" : "virtual table")")
         }
-        let columns = try Row.fetchAll(db, sql: "PRAGMA main.table_info(\(realName.quotedDatabaseIdentifier))")
+        let columns = try Row.fetchAll(
+            db, sql: "PRAGMA main.table_info(\(realName.quotedDatabaseIdentifier))")
         let keys = try columns.filter { try $0.decode(Int.self, forColumn: "pk") > 0 }
         guard keys.count == 1, let key = keys.first else {
             throw SyncError(
@@ -60,7 +61,8 @@ struct TableDefinition {
     func checkKeys(_ db: Database) throws {
         let key = key.quotedDatabaseIdentifier
         let count = try Int.fetchOne(
-            db, sql: "SELECT count(*) FROM main.\(name.quotedDatabaseIdentifier) WHERE NOT \(Self.isUUID(key))")
+            db,
+            sql: "SELECT count(*) FROM main.\(name.quotedDatabaseIdentifier) WHERE NOT \(Self.isUUID(key))")
         guard let count, count > 0 else { return }
         throw SyncError(
             .unsuitableKey,

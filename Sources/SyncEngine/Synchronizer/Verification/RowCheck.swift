@@ -58,7 +58,8 @@ struct RowCheck {
                 table: "_sync_column", condition: "tbl NOT \(Self.knowsTable)", meaning: "of unknown tables"),
             Rule(
                 table: "_sync_log",
-                condition: "op <> 0 AND (tbl NOT \(Self.knowsTable) OR op & 15 NOT IN (1, 2, 3, \(ChangeLog.Operation.rewrite)))",
+                condition:
+                    "op <> 0 AND (tbl NOT \(Self.knowsTable) OR op & 15 NOT IN (1, 2, 3, \(ChangeLog.Operation.rewrite)))",
                 meaning: "that mean nothing"),
             Rule(
                 table: "_sync_conflict",
