@@ -326,7 +326,7 @@ def check_warnings(tab):
     tab.wait(has_text("#warnings", "The certificate was valid until"), "a last day that has passed is not told")
     pretend(tab, """
         delete state.storage.holds
-        state.loads.watches.count = 9100
+        state.loads.watches.count = 13650
         state.loads.connections.count = 16384
         state.relay.upSeconds = 86400 * 400
         state.certificate.from = state.now - 86400000 * 80
@@ -337,7 +337,7 @@ def check_warnings(tab):
             series.sent[index] = 9e8 + index * 1e6; series.received[index] = 4e8
         }""")
     tab.wait(has_text("#warnings", "The storage can't be used"), "a storage that can't be used is not told")
-    for text in ("Watches: 9,100 of 10,000", "Connections: 16,384 of 16,384"):
+    for text in ("Watches: 13,650 of 15,000", "Connections: 16,384 of 16,384"):
         require(text in tab.text("#warnings"), f"{text} is not told: {tab.text('#warnings')}")
     require("not known" in tab.text("#tiles") and "can't be read" in tab.text("#storage"), "figures are shown that nobody knows")
     tab.check_sizes("relay", "trouble")

@@ -34,7 +34,7 @@ struct ConsoleResponder: Sendable {
         perSecond: 10, burst: 100, "too many links are tried; try again in a moment")
     /// The same of one address, so that nobody takes the place of all.
     private let addresses = AddressRates(
-        perSecond: 2, "too many links are tried from this address; try again in a moment")
+        perSecond: 5, "too many links are tried from this address; try again in a moment")
 
     init(
         _ stores: [HubStore], limits: HubServer.Limits, isEncrypted: Bool, logger: Logger,
