@@ -92,15 +92,21 @@ import Testing
     private static let keyrings = ["keyring-v1-b8fc0dd.db", "keyring-v2-f2b9c46.db"]
 
     @Test(arguments: keyrings) func aKeyringOfEachFormatOpens(name: String) throws {
+        try expectTitles(of: name, by: "correct horse")
+    }
+
+    @Test(arguments: keyrings) func theSecondSlotOfAKeyringOfEachFormatOpens(name: String) throws {
+        try expectTitles(of: name, by: "battery staple")
+    }
+
+    private func expectTitles(of name: String, by passphrase: String) throws {
         let path = try copy(name)
         _ = try copy(name + ".keys")
-        for secret in ["correct horse", "battery staple"] {
-            var configuration = Configuration()
-            configuration.useKeySlot(Secret(try Passphrase(secret)))
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            #expect(try titles(queue) == ["Groceries", "Holidays", "Ideas"])
-            try queue.close()
-        }
+        var configuration = Configuration()
+        configuration.useKeySlot(Secret(try Passphrase(passphrase)))
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        #expect(try titles(queue) == ["Groceries", "Holidays", "Ideas"])
+        try queue.close()
     }
 
     /// What changes a keyring writes it in the format that it has, or in a newer one.
