@@ -22,7 +22,7 @@ extension Fold {
                       GROUP BY tbl, pk) AS l
                 LEFT JOIN _sync_row AS r ON r.tbl = l.tbl AND r.pk = l.pk;
                 """)
-        try lookForRows()
+        try lookForRows(after: metadata.folded)
         try beginLives()
         let digests = try DigestLedger(db, metadata)
         try digests.beginFold()
@@ -43,12 +43,14 @@ extension Fold {
     /// SQLite runs the newest trigger first. One of the user that deletes or inserts the row that it runs for can be logged
     /// before the change which it followed. And the rows that came into a table which is gone are nowhere: their versions
     /// would empty those of peers.
-    private func lookForRows() throws {
-        try db.execute(
-            sql: """
-                DELETE FROM temp._sync_fold WHERE alive AND turns > 0
-                AND tbl IN (SELECT tbl FROM _sync_table WHERE tracked = \(SyncedTable.Place.elsewhere.rawValue))
-                """)
+    private func lookForRows(after folded: Int64) throws {
+        if try hasEntriesOfMissingTables(after: folded) {
+            try db.execute(
+                sql: """
+                    DELETE FROM temp._sync_fold WHERE alive AND turns > 0
+                    AND tbl IN (SELECT tbl FROM _sync_table WHERE tracked = \(SyncedTable.Place.elsewhere.rawValue))
+                    """)
+        }
         let mixed = try Int64.fetchSet(db, sql: "SELECT DISTINCT tbl FROM temp._sync_fold WHERE mixed")
         for number in mixed.sorted() {
             let table = try SyncedTable.load(db, number: number)

@@ -79,7 +79,7 @@ struct Fold {
     }
 
     /// Whether rows came into a table that is gone.
-    private func hasEntriesOfMissingTables(after folded: Int64) throws -> Bool {
+    func hasEntriesOfMissingTables(after folded: Int64) throws -> Bool {
         // Nearly always there is none, and the tail can be long.
         let elsewhere = try Int64.fetchAll(
             db,
