@@ -19,6 +19,17 @@ import Testing
         #expect(result.violation == nil, "\(result)")
     }
 
+    /// The model expected other clocks and entries of files that got another identity, and of clocks that were behind.
+    @Test(arguments: [
+        (31109, [17, 18, 21, 30, 38, 43, 47, 56]), (31189, [1, 2, 12, 16, 18, 19, 22]),
+        (31259, [13, 18, 32, 34, 35, 40, 49, 50]),
+    ]) func clocksFollowWhatStoresSay(seed: Int, steps: [Int]) throws {
+        var simulation = Simulation(seed: UInt64(seed), stepCount: 60)
+        simulation.steps = steps
+        let result = try simulation.run()
+        #expect(result.violation == nil, "\(result)")
+    }
+
     /// Some tables only are exchanged over some links, and others from some moment on.
     @Test(arguments: Campaign.seeds(10, nightly: 100)) func scopesHoldWhateverIsChosen(seed: UInt64) throws {
         let features = SimulationFeature.stable.subtracting(SimulationFeature.apartFromScopes)

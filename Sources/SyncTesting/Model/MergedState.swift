@@ -149,7 +149,10 @@ struct MergedState {
         var newest: Int64 = 0
         for (key, row) in rows {
             let base = base(key.table)
-            for stamp in row.stamps where !base.contains(stamp) && stamp.timestamp.rawValue <= bound {
+            // Of a row that was written as a whole, all is sent, and so also what was known.
+            let isWhole = !base.contains(row.base)
+            for stamp in row.stamps
+            where (isWhole || !base.contains(stamp)) && stamp.timestamp.rawValue <= bound {
                 newest = max(newest, stamp.timestamp.rawValue)
             }
         }

@@ -19,9 +19,10 @@ extension SimulatedReplica {
     /// afterwards: a change that should have moved, and did not, hides another one.
     ///
     /// - parameter transfer: What came with the new identity.
+    /// - returns: The replicas of which changes moved.
     func followIdentity(
         _ observation: StoreObservation, _ transfer: SimulatedTransfer?, now: Int64
-    ) throws {
+    ) throws -> Set<ReplicaID> {
         guard world.allowsCopies else {
             throw SimulationViolation(.progress, "replica \(name) has another identity")
         }
@@ -33,20 +34,26 @@ extension SimulatedReplica {
         let name = observation.replica.shortDescription
         guard model.pending.isEmpty, observation.folded > model.folded else {
             world.note("replica \(self.name) goes on as \(name)")
-            return model.renew(as: observation.replica, folded: nil)
+            model.renew(as: observation.replica, folded: nil)
+            return []
         }
         let commons = try commonSequences(observation, transfer)
         let forks = commons.map { "\($0.shortDescription) beyond \($1)" }.sorted()
         world.note(
             "replica \(self.name) goes on as \(name), with what it has of \(forks.joined(separator: ", "))")
-        move(commons, to: observation.replica, as: observation.folded)
+        let bound = (now + ModelReplica.skewMillisecondsMax) << 16
+        model.adopt(
+            move(commons, to: observation.replica, as: observation.folded).filter { $0 <= bound }.max() ?? 0)
         for (replica, common) in commons { model.vector[replica] = min(model.vector[replica], common) }
         model.renew(as: observation.replica, folded: observation.folded)
+        return Set(commons.keys)
     }
 
     /// What is left of changes beyond the common ones becomes one change of the new identity, and
     /// counts as written just after it was.
-    private func move(_ commons: [ReplicaID: Int64], to replica: ReplicaID, as number: Int64) {
+    ///
+    /// - returns: When that was.
+    private func move(_ commons: [ReplicaID: Int64], to replica: ReplicaID, as number: Int64) -> [Int64] {
         func isMoved(_ stamp: Stamp) -> Bool { commons[stamp.replica].map { stamp.sequence > $0 } ?? false }
         func stamp(_ timestamp: Int64) -> Stamp {
             Stamp(timestamp: HybridTimestamp(rawValue: timestamp), replica: replica, sequence: number)
@@ -87,6 +94,7 @@ extension SimulatedReplica {
             }
         }
         for index in world.add(changes) { model.known.insert(index) }
+        return changes.map(\.stamp.timestamp.rawValue)
     }
 
     /// The share that a share becomes that moves to another identity: of its own one a file makes one that

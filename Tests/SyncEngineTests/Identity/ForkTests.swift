@@ -119,6 +119,19 @@ import Testing
         #expect(try Set([a, copy, b, c].map { try $0.replica() }).count == 4)
     }
 
+    /// What moves to a new identity is stamped again, and whatever is written next is newer than that.
+    @Test func theClockFollowsWhatMoved() throws {
+        let stores = try TestStores()
+        let (a, copy, b, _) = try duplicate(stores)
+        try write(a, copy)
+        let before = try a.replica()
+        try copy.meet(b)
+        try a.meet(b)
+        #expect(try a.replica() != before)
+        let newest = "SELECT max(hlc) FROM (SELECT hlc FROM _sync_row UNION ALL SELECT hlc FROM _sync_cell)"
+        #expect(try a.value("SELECT clock >= (\(newest)) FROM _sync_state") == 1)
+    }
+
     /// Of two writes of one moment, the greater id wins: a new id must not turn that round.
     @Test(arguments: 1...6) func aNewIdentityReplacesWhatTheOldOneDid(seed: UInt64) throws {
         let stores = try TestStores(seed: seed)

@@ -67,7 +67,10 @@ struct Fold {
                 try foldAny(metadata, stamps, separate)
             }
             // An edit of a value from the future must not take the clock there.
-            clock = max(clock, try newestStamp(metadata, upTo: environment.adoptionBound))
+            clock = max(
+                clock,
+                try VersionTable.newestTimestamp(
+                    db, of: metadata.selfNumber, after: metadata.folded, upTo: environment.adoptionBound))
         }
         try StoreMetadata.advance(db, folded: last, clock: clock)
         try debugAssert(Int64.fetchOne(db, sql: "SELECT folded FROM _sync_state") == last)
@@ -105,19 +108,6 @@ struct Fold {
         guard try VersionTable.foldUpdates(db, after: metadata.folded, stamps) else { return false }
         try digests.endFold()
         return true
-    }
-
-    private func newestStamp(_ metadata: StoreMetadata, upTo bound: Int64) throws -> Int64 {
-        let arguments: StatementArguments = [metadata.selfNumber, metadata.folded, bound]
-        let rows = try Int64.fetchOne(
-            db, sql: "SELECT max(hlc) FROM _sync_row WHERE sid = ? AND oseq > ? AND hlc <= ?",
-            arguments: arguments)
-        let cells = try Int64.fetchOne(
-            db, sql: "SELECT max(hlc) FROM _sync_cell WHERE sid = ? AND oseq > ? AND hlc <= ?",
-            arguments: arguments)
-        let newest = max(rows ?? 0, cells ?? 0)
-        assert(newest <= max(0, bound), "a stamp of the future takes the clock there")
-        return newest
     }
 
     /// Drops the oldest history, seldom and much at a time.

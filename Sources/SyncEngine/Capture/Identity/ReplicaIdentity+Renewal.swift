@@ -46,6 +46,9 @@ extension ReplicaIdentity {
             try move(db, fork, of: sid, to: new, as: number)
         }
         try VersionTable.raiseCells(db, aboveRowsOf: new, as: number)
+        // What is written next is newer than what moved.
+        try StoreMetadata.raiseClock(
+            db, to: VersionTable.newestTimestamp(db, of: new, after: 0, upTo: environment.adoptionBound))
         try OriginalValues.followVersions(db)
         try register.setSequence(number, of: new)
         try Coverage.normalize(db)

@@ -176,6 +176,17 @@ extension VersionTable {
                 """, arguments: [new, number])
     }
 
+    /// The newest timestamp of later changes of a replica that is not beyond a bound; 0 when there is none.
+    static func newestTimestamp(
+        _ db: Database, of replica: Int64, after sequence: Int64, upTo bound: Int64
+    ) throws -> Int64 {
+        try ["_sync_row", "_sync_cell"].map { table in
+            try Int64.fetchOne(
+                db, sql: "SELECT max(hlc) FROM \(table) WHERE sid = ? AND oseq > ? AND hlc <= ?",
+                arguments: [replica, sequence, bound]) ?? 0
+        }.reduce(0, max)
+    }
+
     /// Copies the version of a column to another one, as a change of another replica.
     static func copyCell(
         _ db: Database, row: Int64, from column: Int, to target: Int, of replica: Int64, as sequence: Int64
