@@ -58,6 +58,36 @@ import Testing
         #expect(try away.queue.read { try MetadataCheck.problems(of: $0, isDeep: true) }.isEmpty)
     }
 
+    /// Whoever never had a table does not name it. All of its rows went, and whoever was away would bring them back.
+    @Test func rowsOfATableThatTheSenderDoesNotHaveGo() throws {
+        let stores = try TestStores()
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let other = try stores.clone(a, as: "other.db")
+        try a.migrate("extra") { try $0.execute(sql: "CREATE TABLE extra (id BLOB PRIMARY KEY, v)") }
+        try a.synchronizer.track(["extra"])
+        try a.execute("INSERT INTO extra VALUES (?, 'gone')", [key(1)])
+        let away = try stores.clone(a, as: "away.db")
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("DELETE FROM extra")
+        try away.execute("INSERT INTO extra VALUES (?, 'made while away')", [key(2)])
+        for _ in 0..<2 { try b.meet(a) }
+        stores.clock.advance(milliseconds: 365 * 24 * 60 * 60 * 1000)
+        try b.insert(2, "a year later")
+        try b.meet(a)
+        #expect(try a.synchronizer.compact().forgottenDeletionCount == 1)
+        try other.meet(a)
+        #expect(try other.value("SELECT count(*) FROM _sync_table WHERE name = 'extra'") == 0)
+        #expect(try away.meet(other).divergence == nil)
+        #expect(try away.value("SELECT group_concat(v) FROM extra", as: String.self) == "made while away")
+        try other.meet(a)
+        for replica in [b, away] { try replica.meet(a) }
+        for replica in [a, b, away] {
+            #expect(
+                try replica.value("SELECT group_concat(v) FROM extra", as: String.self) == "made while away")
+        }
+    }
+
     /// An edit that the sender knows outlives nothing; one beside it that nobody knows goes to the journal with its row.
     @Test func anUnknownEditOfAnEarlierLifeIsInTheJournal() throws {
         let stores = try TestStores()

@@ -58,15 +58,19 @@ struct AppliedParts {
     private let raised: [(table: Int64, part: Coverage.Part)]
     /// What the bundle says of tables of which this replica holds some rows.
     private(set) var rows: [AppliedRows.Part] = []
+    /// Tables that the bundle does not name, although it holds all rows: the sender has none of them any more.
+    private(set) var emptied: [(table: SyncedTable, part: AppliedPart)] = []
 
     /// Checks that the parts follow what is known here, and takes their floors over.
     ///
     /// - parameters:
     ///     - tables: The bundle's tables, by their numbers here.
     ///     - before: What was known before the bundle.
+    ///     - isLimited: Whether the sender is a device that may see some tables only.
     /// - throws: ``SyncError``, ``RenewalRequired``.
     init(
-        _ db: Database, _ admission: BundleAdmission, tables: [Int64], before: Coverage, isRenewed: Bool
+        _ db: Database, _ admission: BundleAdmission, tables: [Int64], before: Coverage, isRenewed: Bool,
+        isLimited: Bool
     ) throws {
         let header = admission.header
         guard !header.facts.isRepair else {
@@ -119,6 +123,33 @@ struct AppliedParts {
             raised.allSatisfy { before.partials[$0.table] == nil },
             "no vector stands for a table held in part")
         self.raised = raised
+        // A device that may see some tables only says nothing of the others.
+        if !isLimited { emptied = try Self.emptied(db, header, tables, before, floors) }
+    }
+
+    /// The tables here of which all rows went, and their deletions were forgotten, while this replica was away. A sender
+    /// does not name a table that it does not have, and of which it knows no row.
+    private static func emptied(
+        _ db: Database, _ header: BundleHeader, _ sent: [Int64], _ before: Coverage, _ floors: Coverage
+    ) throws -> [(table: SyncedTable, part: AppliedPart)] {
+        guard header.base.sequences.isEmpty, !header.target.sequences.isEmpty,
+            !header.facts.floor.sequences.isEmpty
+        else { return [] }
+        let all = try SyncedTable.loadAll(db)
+        let names = TableNames(all, try NameAliases(db))
+        let named = Set(sent).union(header.facts.partials.compactMap { names.number(of: $0.names) })
+        return all.compactMap { table in
+            let known = before[table.number].known
+            guard !named.contains(table.number), before.partials[table.number] == nil,
+                !known.covers(header.facts.floor)
+            else { return nil }
+            return (
+                table,
+                AppliedPart(
+                    header, target: header.target, floor: floors[table.number].floor, known: known,
+                    isResync: true)
+            )
+        }
     }
 
     /// What a bundle says of a table with a vector of its own.

@@ -250,7 +250,10 @@ final class AppliedRecords {
         try stores.uploads?.finish()
         try missing.requireNone()
         try context.rows?.finish(tables)
-        try context.deletions.finish(tables, context.parts.byTable)
+        let emptied = context.parts.emptied
+        try context.deletions.finish(
+            tables + emptied.map { try AppliedTable(db, $0.table, columns: $0.table.columns) },
+            context.parts.byTable + emptied.map(\.part))
         summary.conflictCount += context.deletions.conflictCount
         summary.rowCount += context.deletions.rowCount
         summary.changedRowCount += context.deletions.rowCount

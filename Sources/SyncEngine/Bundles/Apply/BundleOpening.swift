@@ -48,7 +48,7 @@ struct BundleOpening {
         let settlement = try Settlement(stores.folded, stores.parking)
         let parts = try AppliedParts(
             db, admission, tables: names.tables.map(\.table.number), before: before,
-            isRenewed: formerReplica != nil)
+            isRenewed: formerReplica != nil, isLimited: stores.access != nil)
         let resync = try Self.isResync(parts) ? Resync(db) : nil
         let deletions = forgottenDeletions(header, settlement, resync, names.separate)
         let rows = try restrictedRows(parts, before, settlement, resync)
@@ -81,6 +81,7 @@ struct BundleOpening {
 
     private static func isResync(_ parts: AppliedParts) -> Bool {
         parts.byTable.contains(where: \.isResync) || parts.rows.contains(where: \.isFull)
+            || !parts.emptied.isEmpty
     }
 
     private func forgottenDeletions(
