@@ -36,13 +36,16 @@ import Testing
         #expect(Set(try write(a).map(\.name)) == ["memo", "tag"])
     }
 
-    @Test func aDroppedTableIsLeftOut() throws {
+    /// Its rows are known to be somewhere, and are not here: no file can say that.
+    @Test func aDroppedTableIsNotWritten() throws {
         let a = try filled()
         _ = try write(a)
         try a.changeUnobserved("DROP TABLE note")
-        let tables = try write(a)
-        #expect(tables.filter { $0.name == "note" }.allSatisfy { $0.deletedCount == 0 })
-        #expect(tables.contains { $0.name == "tag" && $0.rowCount == 1 })
+        let error = #expect(throws: SyncError.self) { try write(a) }
+        #expect(error?.code == .scopeUnsupported)
+        #expect(error?.message.contains("note") == true)
+        try a.synchronizer.writeBundle(to: path, since: .nothing, scope: .tables(["tag"]), .plaintext)
+        #expect(try BundleFile.inspect(path, .plaintext).tables.map(\.name) == ["tag"])
     }
 
     @Test func aColumnThatAnotherProgramAddedIsSent() throws {

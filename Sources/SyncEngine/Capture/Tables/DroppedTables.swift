@@ -7,7 +7,10 @@ import CipherStore
 /// peer gets a NULL or a delete for them, and a new peer gets them all.
 extension TableTracking {
     /// Moves the rows of a table that is about to be dropped into a table of the library.
-    func keepRows(of table: SyncedTable) throws {
+    ///
+    /// - parameter name: What the table is called now, when it has another name already.
+    func keepRows(of table: SyncedTable, in name: String? = nil) throws {
+        let source = name ?? table.name
         try table.setPlace(db, .dropped)
         let kept = try SyncedTable.load(db, number: table.number)
         let key = table.key.quotedDatabaseIdentifier
@@ -16,7 +19,7 @@ extension TableTracking {
         // Without types, each value stays what it is. The key has its type, so that it is
         // compared with that of another table by its index.
         let type =
-            try db.columns(in: table.name, in: "main")
+            try db.columns(in: source, in: "main")
             .first { $0.name.isSameIdentifier(as: table.key) }?.type ?? ""
         let declarations =
             ["\(key) \(type.isEmpty ? "" : type.quotedDatabaseIdentifier) PRIMARY KEY"] + columns
@@ -25,7 +28,7 @@ extension TableTracking {
                 DROP TABLE IF EXISTS \(kept.qualifiedName);
                 CREATE TABLE \(kept.qualifiedName) (\(declarations.joined(separator: ", ")));
                 INSERT INTO \(kept.qualifiedName) (\(list))
-                SELECT \(list) FROM \(table.qualifiedName) WHERE \(TableDefinition.isUUID(key));
+                SELECT \(list) FROM main.\(source.quotedDatabaseIdentifier) WHERE \(TableDefinition.isUUID(key));
                 """)
     }
 

@@ -40,8 +40,8 @@ extension TableTracking {
 
     private func refresh(_ table: SyncedTable, _ captured: CapturedSchema?) throws -> Bool {
         guard let name = try captured?.table ?? (isTable(table.name) ? table.name : nil) else {
-            // The rows of a table that is gone stay known, and stay with the peers.
-            try table.setElsewhere(db)
+            // The rows of a table that is gone stay with the peers.
+            try lose(table)
             return true
         }
         var table = table
@@ -82,7 +82,7 @@ extension TableTracking {
                 db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_row WHERE tbl = ?)", arguments: [other.number])
             guard isUsed == false, !other.hasRows else {
                 try dropTriggers(table)
-                try table.setElsewhere(db)
+                try keepRows(of: table, in: name)
                 try begin([name])
                 return false
             }
@@ -176,7 +176,7 @@ extension TableTracking {
             db, sql: "SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) WHERE \(key) IN (\(known)))")
         guard isEmpty || isShared == true else {
             try dropTriggers(table)
-            return try table.setElsewhere(db)
+            return try lose(table)
         }
         let added = try updateColumns(of: table, definition)
         table = try SyncedTable.load(db, number: table.number)

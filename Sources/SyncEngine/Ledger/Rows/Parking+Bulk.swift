@@ -141,6 +141,13 @@ extension Parking {
             sql: "DELETE FROM _sync_shadow WHERE tbl = ? AND col = ?", arguments: [table, column])
     }
 
+    /// Forgets what is parked of a table, and which of its rows are hidden.
+    static func forget(_ db: Database, rowsOf table: Int64) throws {
+        for name in ["_sync_shadow", "_sync_hidden"] {
+            try db.execute(sql: "DELETE FROM \(name) WHERE tbl = ?", arguments: [table])
+        }
+    }
+
     /// Forgets what is parked of columns.
     ///
     /// - parameter columns: A query of their tables and numbers.

@@ -160,6 +160,13 @@ final class VersionTable {
         try db.runCached("DELETE FROM main._sync_row WHERE r = ?", version: row)
     }
 
+    /// Forgets the rows of a table that exist, sums apart. Deletions stay.
+    static func forgetRows(_ db: Database, of table: Int64) throws {
+        let rows = try Int64.fetchAll(
+            db, sql: "SELECT r FROM _sync_row WHERE tbl = ? AND cl & 1", arguments: [table])
+        for row in rows { try forget(db, row: row) }
+    }
+
     /// Writes the versions of a plan.
     func store(
         _ plan: MergePlan, row: Int64?, replacing old: RowVersion?, _ table: Int64, _ key: RowKey

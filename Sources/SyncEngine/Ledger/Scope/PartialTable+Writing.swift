@@ -22,6 +22,21 @@ extension PartialTable {
         try save(db, values, held: values, table)
     }
 
+    /// Notes that no rows of a table are here, and that all are wanted.
+    ///
+    /// - parameters:
+    ///     - column: The number of one of its columns, by which nothing is chosen.
+    ///     - own: The changes of this replica, which nobody has to tell it.
+    static func beginAnew(_ db: Database, _ table: Int64, column: Int, own: VersionVector) throws {
+        try db.execute(
+            sql: """
+                INSERT INTO _sync_partial (tbl, col, remote, whole, everything, swept, revision)
+                VALUES (?, ?, '', 0, 1, 0, 1)
+                """, arguments: [table, column])
+        let begun = try loadAll(db, StoreMetadata.require(db))[table]
+        try begun?.raise(db, own: own)
+    }
+
     /// Changes the choice.
     ///
     /// - parameters:

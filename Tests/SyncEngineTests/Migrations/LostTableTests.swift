@@ -1,0 +1,109 @@
+import CipherStore
+import Foundation
+import Testing
+
+@testable import SyncEngine
+
+/// Tables that another program dropped: nobody gets a row without its values, and the rows come back.
+@Suite struct LostTableTests {
+    let stores: TestStores
+
+    init() throws { stores = try TestStores() }
+
+    private static let anew = """
+        CREATE TABLE note (id BLOB PRIMARY KEY, title TEXT COLLATE NOCASE, body TEXT, stars INTEGER DEFAULT 0)
+        """
+
+    /// `a` and `b` have a row that `p` lacks, and a value that is old there.
+    private func replicas() throws -> (a: TestReplica, b: TestReplica, p: TestReplica) {
+        let a = try stores.create()
+        try a.insert(1, "one")
+        let b = try stores.clone(a, as: "b.db")
+        let p = try stores.clone(a, as: "p.db")
+        try a.execute("UPDATE note SET body = 'written later' WHERE title = 'one'")
+        try a.insert(2, "two")
+        try a.execute("INSERT INTO tag (id, name) VALUES (?, 'kept')", [key(7)])
+        try b.insert(3, "of b")
+        try a.sync(b)
+        return (a, b, p)
+    }
+
+    @Test func nobodyGetsRowsWithoutTheirValues() throws {
+        let (a, b, p) = try replicas()
+        try a.changeUnobserved("DROP TABLE note")
+        try a.sync(p)
+        #expect(try p.titles() == ["one"])
+        #expect(try p.value("SELECT name FROM tag", as: String.self) == "kept")
+        try p.sync(b)
+        #expect(try p.titles() == ["one", "two", "of b"])
+        #expect(try p.value("SELECT body FROM note WHERE title = 'one'") == "written later")
+        #expect(try p.state(["note"]) == b.state(["note"]))
+    }
+
+    @Test func theRowsComeBackWhenThereIsATableForThem() throws {
+        let (a, b, p) = try replicas()
+        try a.changeUnobserved("DROP TABLE note")
+        try a.sync(b)
+        // What came since is handed on, as from any replica that lacks the table.
+        try b.execute("UPDATE note SET title = 'TWO' WHERE title = 'two'")
+        try a.sync(b)
+        try a.sync(p)
+        #expect(try p.titles() == ["one", "TWO", "of b"])
+        try a.changeUnobserved(Self.anew)
+        try a.synchronizer.track(["note"])
+        #expect(try a.titles() == ["one", "TWO", "of b"])
+        try a.execute("DELETE FROM note WHERE title = 'one'")
+        try a.sync(b)
+        try a.sync(p)
+        for replica in [a, b, p] { #expect(try replica.titles() == ["TWO", "of b"]) }
+        #expect(try a.state(["note"]) == p.state(["note"]))
+        #expect(try a.problems() == [])
+    }
+
+    @Test func theTableMayBeThereBeforeTheRows() throws {
+        let (a, b, _) = try replicas()
+        try a.changeUnobserved("DROP TABLE note; " + Self.anew)
+        try a.insert(4, "new")
+        try a.synchronizer.track(["note"])
+        #expect(try a.titles() == ["new"])
+        try a.sync(b)
+        for replica in [a, b] { #expect(try replica.titles() == ["one", "two", "of b", "new"]) }
+        #expect(try a.state(["note"]) == b.state(["note"]))
+        #expect(try a.problems() == [])
+    }
+
+    @Test func whoLacksForgottenDeletionsKeepsTheRows() throws {
+        let (a, b, p) = try replicas()
+        try p.sync(b)
+        try b.execute("DELETE FROM note WHERE title = 'two'")
+        for replica in [a, p] { try replica.sync(b) }
+        for replica in [b, a] { try replica.sync(p) }
+        _ = try a.synchronizer.compact()
+        try a.changeUnobserved("DROP TABLE note")
+        try a.sync(p)
+        #expect(try p.titles() == ["one", "of b"])
+        #expect(try b.titles() == ["one", "of b"])
+    }
+
+    @Test func aTableThatTakesTheNameOfAnotherKeepsItsRowsForPeers() throws {
+        let (a, b, p) = try replicas()
+        try b.execute("CREATE TABLE memo (id BLOB PRIMARY KEY, title TEXT)")
+        try b.synchronizer.track(["memo"])
+        try b.execute("INSERT INTO memo (id, title) VALUES (?, 'a memo')", [key(5)])
+        try a.sync(b)
+        try a.migrate("rename") { try $0.rename(table: "note", to: "memo") }
+        try a.sync(p)
+        #expect(try p.titles() == ["one", "two", "of b"])
+        #expect(try p.value("SELECT body FROM note WHERE title = 'one'") == "written later")
+    }
+
+    @Test func aFolderIsNotWrittenUntilTheRowsAreBack() throws {
+        let (a, b, _) = try replicas()
+        try a.changeUnobserved("DROP TABLE note")
+        let folder = FolderTransport(
+            path: stores.path("shared"), passphrase: try Passphrase("folder"), cost: .minimum)
+        #expect(throws: SyncError.self) { try a.synchronizer.run(.both, folder) }
+        try a.sync(b)
+        _ = try a.synchronizer.run(.both, folder)
+    }
+}
