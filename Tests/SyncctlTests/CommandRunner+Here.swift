@@ -46,12 +46,14 @@ extension CommandRunner {
     private static let hasNetwork: Void = NetworkSupport.install(Network())
 
     /// Runs a command of `syncctl` in this process.
-    static func runHere(_ arguments: [String]) throws -> CommandResult {
+    ///
+    /// - parameter path: Where its output goes, which is then not read; nil for a file of the run.
+    static func runHere(_ arguments: [String], output path: String? = nil) throws -> CommandResult {
         _ = hasNetwork
         let folder = try TemporaryFolder()
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
         let (output, errors) = (
-            open(folder.file("output"), flags, 0o600), open(folder.file("errors"), flags, 0o600)
+            open(path ?? folder.file("output"), flags, 0o600), open(folder.file("errors"), flags, 0o600)
         )
         guard output >= 0, errors >= 0 else { throw Problem(text: "no files for the output of a command") }
         defer {
@@ -63,6 +65,7 @@ extension CommandRunner {
             Syncctl.self, arguments,
             in: CommandSurroundings(environment: inherited, output: output, error: errors))
         return CommandResult(
-            output: try folder.text("output"), errors: try folder.text("errors"), status: status)
+            output: path == nil ? try folder.text("output") : "", errors: try folder.text("errors"),
+            status: status)
     }
 }

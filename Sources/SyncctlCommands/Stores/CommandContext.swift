@@ -157,10 +157,15 @@ package struct CommandContext {
             if !text.isEmpty { try terminal.writeOutput(text) }
             return
         }
+        try terminal.writeOutput(self.text(of: document))
+    }
+
+    /// A JSON document on one line.
+    func text(of document: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.keyEncodingStrategy = .convertToSnakeCase
-        try terminal.writeOutput(String(decoding: encoder.encode(document), as: UTF8.self))
+        return String(decoding: try encoder.encode(document), as: UTF8.self)
     }
 
     /// Prints a remark for people, on stderr. What it names may be somebody else's, so a terminal obeys none of it.

@@ -118,6 +118,19 @@ package final class Terminal: Sendable {
         }
     }
 
+    /// Writes a message to stderr that must not be lost, as `writeError` may lose one.
+    func writeErrorSurely(_ text: String) throws {
+        let code = liveLine.withLock { line in
+            let erase = line == nil ? "" : Self.eraseLine
+            return DescriptorOutput.write(erase + text + "\n" + (line ?? ""), to: streams.error)
+        }
+        guard code == 0 else { throw Failure.system("cannot write to standard error", code: code) }
+        try Self.flush(streams.error, "standard error")
+    }
+
+    /// Sees that what was written to stdout outlives the machine, where it goes into a file.
+    func flushOutput() throws { try Self.flush(streams.output, "standard output") }
+
     // MARK: - The live line
 
     /// Shows a line on stderr in place of the live line before it.
@@ -155,6 +168,15 @@ package final class Terminal: Sendable {
         }
         guard code == 0 else {
             throw Failure.system("cannot write to standard output", code: code)
+        }
+    }
+
+    /// Pipes and terminals have nothing to flush, and say so: only a file that can't take it is an error.
+    private static func flush(_ descriptor: Int32, _ name: String) throws {
+        guard fsync(descriptor) != 0 else { return }
+        let code = errno
+        if [EIO, ENOSPC, EDQUOT].contains(code) {
+            throw Failure.system("cannot write to \(name)", code: code)
         }
     }
 

@@ -18,6 +18,17 @@ import Testing
         #expect(record.state.recovery == recovery.card)
     }
 
+    @Test func aRecoveryKeyThatItsOwnerHasAlreadyCounts() throws {
+        let stores = try TestStores()
+        let store = try stores.create()
+        let membership = store.synchronizer.membership
+        let (first, next) = (try MembershipRecoveryKey(), try MembershipRecoveryKey())
+        try membership.found(MemberName("anna"), recoveryKey: first)
+        #expect(try membership.state()?.recovery == first.card)
+        try membership.recover(by: first, as: MemberName("anna again"), successor: next)
+        #expect(try membership.state()?.recovery == next.card)
+    }
+
     @Test func aDatabaseIsFoundedOnce() throws {
         let stores = try TestStores()
         let store = try stores.create()

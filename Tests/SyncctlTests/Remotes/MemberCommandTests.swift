@@ -159,6 +159,34 @@ import Testing
         #expect(try place.run(words + [file] + own("a")).status == 14)
     }
 
+    #if os(Linux)
+        /// A key that nobody has seen would be lost for good.
+        @Test func noRecoveryKeyCountsThatCouldNotBePrinted() throws {
+            let words = ["member", "found", place.path("a.db"), "--as", "anna"] + own("a")
+            let full = try CommandRunner.runHere(words, output: "/dev/full")
+            #expect(full.status == 1 && full.errors.contains("standard output"), "\(full.errors)")
+            #expect(try members().isEmpty)
+            let key = try place.folder.writePassphrase(found(), to: "recovery")
+            let recover =
+                ["member", "recover", place.path("a.db"), "--recovery-key-file", key, "--new-key"] + own("a")
+            #expect(try CommandRunner.runHere(recover, output: "/dev/full").status == 1)
+            #expect(try members().count == 1)
+            // The former one counts still.
+            try place.succeed(recover)
+            #expect(try members().count == 2)
+        }
+    #endif
+
+    @Test func aKeyIsShownOnlyWhereOneCanCount() throws {
+        _ = try found()
+        let again = try place.run(["member", "found", place.path("a.db")] + own("a"))
+        #expect(again.status == 14 && again.output.isEmpty, "\(again.output)")
+        let key = try place.folder.writePassphrase(MembershipRecoveryKey().text, to: "other")
+        let words = ["member", "recover", place.path("a.db"), "--recovery-key-file", key, "--new-key"]
+        let refused = try place.run(words + own("a"))
+        #expect(refused.status == 14 && refused.output.isEmpty, "\(refused.output)")
+    }
+
     @Test func whatMakesNoSenseIsRefused() throws {
         _ = try found()
         let nonsense = try place.folder.writePassphrase("cipherstore-member:12", to: "nonsense")

@@ -59,6 +59,22 @@ extension Membership {
         by key: MembershipRecoveryKey, as name: MemberName, renewingKey successor: Bool = false
     ) throws -> MembershipRecoveryKey? {
         let next = successor ? try MembershipRecoveryKey() : nil
+        try recover(by: key, as: name, successor: next)
+        return next
+    }
+
+    /// Makes this store the device of a new admin, and another recovery key count, which its owner has already: so no end of
+    /// the program can lose it.
+    ///
+    /// - parameters:
+    ///     - key: The recovery key.
+    ///     - name: What the new admin is called.
+    ///     - next: The recovery key that counts from now on; nil when it stays the same. It is kept nowhere: print it first.
+    /// - throws: ``SyncError`` of code `notMember` when the database has no members; a `MembershipError` of code
+    ///   `notAllowed` when another key counts.
+    public func recover(
+        by key: MembershipRecoveryKey, as name: MemberName, successor next: MembershipRecoveryKey?
+    ) throws {
         let device = try MemberDeviceKeys()
         let environment = synchronizer.environment
         try synchronizer.upgradeMetadata()
@@ -78,6 +94,5 @@ extension Membership {
             try MemberSecrets.setDevice(db, device)
             try record.save(db, [statement, epoch], at: environment.milliseconds())
         }
-        return next
     }
 }

@@ -30,10 +30,23 @@ public struct Membership: Sendable {
     /// in. Other replicas of the database need an invitation each.
     ///
     /// - parameter name: What the first member is called.
-    /// - returns: The key that puts in a new admin when none is left. It is kept nowhere: print it.
+    /// - returns: The key that puts in a new admin when none is left. It is kept nowhere: print it. Where a program can end
+    ///   before that, make the key first: ``found(_:recoveryKey:)``.
     /// - throws: ``SyncError`` of code `notMember` when there is a membership already.
     public func found(_ name: MemberName) throws -> MembershipRecoveryKey {
-        let (recovery, keys) = (try MembershipRecoveryKey(), try MemberDeviceKeys())
+        let recovery = try MembershipRecoveryKey()
+        try found(name, recoveryKey: recovery)
+        return recovery
+    }
+
+    /// Founds the membership with a recovery key that its owner has already, so that no end of the program can lose it.
+    ///
+    /// - parameters:
+    ///     - name: What the first member is called.
+    ///     - recovery: The key that puts in a new admin when none is left. It is kept nowhere: print it first.
+    /// - throws: ``SyncError`` of code `notMember` when there is a membership already.
+    public func found(_ name: MemberName, recoveryKey recovery: MembershipRecoveryKey) throws {
+        let keys = try MemberDeviceKeys()
         let environment = synchronizer.environment
         try synchronizer.database.write { db in
             try MetadataSchema.upgrade(db)
@@ -51,7 +64,6 @@ public struct Membership: Sendable {
             let epoch = try record.sayEpoch()
             try record.save(db, [founding, epoch], at: environment.milliseconds())
         }
-        return recovery
     }
 
     /// Who takes part, as far as it is known here; nil for a database without members.

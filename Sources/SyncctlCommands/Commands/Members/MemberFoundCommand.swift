@@ -38,10 +38,15 @@ struct MemberFoundCommand: ParsableCommand {
             try StoreFileCheck.requireStore(options.store)
             let name = try MemberNames.own(name)
             let synchronizer = try Synchronizer(existing: context.open(options))
-            let key = try synchronizer.membership.found(name)
-            // The one place where a secret is printed: it is what was asked for.
-            try context.print(
-                Document(store: options.store, name: name.text, recoveryKey: key.text), text: key.text)
+            guard try synchronizer.membership.state() == nil else {
+                throw SyncError(.notMember, "the database has members already")
+            }
+            let shown = try ShownRecoveryKey(printedBy: context) {
+                Document(store: options.store, name: name.text, recoveryKey: $0)
+            }
+            try shown.use(in: options.store) { key in
+                try synchronizer.membership.found(name, recoveryKey: key)
+            }
             context.note(MemberNames.recoveryNote)
             return .success
         }
@@ -89,11 +94,22 @@ struct MemberRecoverCommand: ParsableCommand {
             let words = try PassphraseFile.text(of: file, name: "recovery key file \(file)")
             let key = try MembershipRecoveryKey(words)
             let synchronizer = try Synchronizer(existing: context.open(options))
-            let next = try synchronizer.membership.recover(by: key, as: name, renewingKey: makesNewKey)
-            try context.print(
-                Document(store: options.store, name: name.text, recoveryKey: next?.text),
-                text: next?.text ?? "\(options.store) is a device of \(name) now, who is admin")
-            if next != nil { context.note(MemberNames.recoveryNote) }
+            let membership = synchronizer.membership
+            // With a key that does not count nothing is made, and no other key is shown.
+            guard makesNewKey, try membership.state()?.recovery == key.card else {
+                try membership.recover(by: key, as: name, successor: nil)
+                try context.print(
+                    Document(store: options.store, name: name.text, recoveryKey: nil),
+                    text: "\(options.store) is a device of \(name) now, who is admin")
+                return .success
+            }
+            let shown = try ShownRecoveryKey(printedBy: context) {
+                Document(store: options.store, name: name.text, recoveryKey: $0)
+            }
+            try shown.use(in: options.store) { next in
+                try membership.recover(by: key, as: name, successor: next)
+            }
+            context.note(MemberNames.recoveryNote)
             return .success
         }
     }

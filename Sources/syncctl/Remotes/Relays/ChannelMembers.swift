@@ -21,15 +21,15 @@ struct ChannelMembers {
 
     /// Founds the membership with a new channel, unless the database has members already.
     ///
-    /// - returns: The recovery key, to be printed once.
-    func found(_ context: CommandContext) throws -> String? {
+    /// - parameter store: The path of the store.
+    /// - returns: The recovery key, which was shown before it counted.
+    func found(store: String, _ context: CommandContext) throws -> String? {
         guard try membership.state() == nil else { return nil }
         let name = try MemberNames.own(ownName)
-        let key = try membership.found(name).text
-        context.note("\(name) is the first member of the database, and its admin; the recovery key is")
-        context.note("  \(key)")
-        context.note(MemberNames.recoveryNote)
-        return key
+        let shown = try ShownRecoveryKey(onErrorOf: context)
+        try shown.use(in: store) { try membership.found(name, recoveryKey: $0) }
+        context.note("\(name) is the first member of the database, and its admin")
+        return shown.text
     }
 
     /// Adds a member, in a database that has some.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CipherStore
 import Foundation
 import SyncEngine
+import SyncMembers
 import SyncRelay
 import SyncctlCommands
 
@@ -18,8 +19,8 @@ struct ShareCommand: ParsableCommand {
             channel stays in the store.
 
             A new channel has members: this store's is the first, an admin, and each link adds one, called by --label, who is \
-            a writer unless --role says otherwise. syncctl member lists and removes them. The first time, it also prints \
-            a recovery key, which makes a new admin when none is left.
+            a writer unless --role says otherwise. syncctl member lists and removes them. The first time, it also shows \
+            a recovery key on standard error, which makes a new admin when none is left.
 
             New replicas begin from a snapshot in the channel, a copy of the whole store, tables that are not tracked \
             too. It is sent when there is none; --snapshot sends a fresh one.
@@ -98,6 +99,10 @@ struct ShareCommand: ParsableCommand {
         if let url, (try? RelayAddress(url: url)) == nil {
             throw ValidationError("--relay takes the address of a relay, such as https://relay.example:7444")
         }
+        for (option, text) in [("--label", label), ("--as", ownName)] {
+            guard let text else { continue }
+            do { _ = try MemberName(text) } catch { throw ValidationError("\(option): \(error.message)") }
+        }
         // A name with a dot or a slash would be a file's.
         guard name.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
             throw ValidationError("--name takes letters, digits, - and _")
@@ -130,11 +135,14 @@ struct ShareCommand: ParsableCommand {
             let admission = try admissionFile.map { try RelayAdmission.token(in: $0) }
             let synchronizer = try Synchronizer(existing: context.open(options))
             Interruption.listen()
-            let isFirst = try isFirstPlace(synchronizer)
-            let (known, isNew) = try relay(synchronizer, admission)
-            let (relay, mailbox) = try Network.opened(known, of: synchronizer)
             let members = ChannelMembers(synchronizer, label: label, role: role?.role, ownName: ownName)
-            let recovery = try isFirst ? members.found(context) : nil
+            let isFirst = try isFirstPlace(synchronizer)
+            var recovery: String?
+            // Once the store knows the relay, no other run would take it for the first place.
+            let (known, isNew) = try relay(synchronizer, admission) {
+                if isFirst { recovery = try members.found(store: options.store, context) }
+            }
+            let (relay, mailbox) = try Network.opened(known, of: synchronizer)
             let invitation = try members.invite(store: CommandWords.path(options.store), context) {
                 try announce(synchronizer, relay, context)
             }
@@ -171,8 +179,10 @@ struct ShareCommand: ParsableCommand {
     // MARK: The relay
 
     /// The relay that the store knows, or a new channel at the one that was named.
+    ///
+    /// - parameter prepare: What comes between a new channel and the store's knowing it.
     private func relay(
-        _ synchronizer: Synchronizer, _ admission: RelayToken?
+        _ synchronizer: Synchronizer, _ admission: RelayToken?, _ prepare: () throws -> Void
     ) throws -> (known: KnownRelay, isNew: Bool) {
         let book = RelayBook(synchronizer)
         let known = try book.relays()
@@ -214,6 +224,7 @@ struct ShareCommand: ParsableCommand {
         } catch let error as RelayError where error.code == .wrongCertificate {
             throw untrusted(address, error)
         }
+        try prepare()
         try book.save(relay)
         return (relay, true)
     }
