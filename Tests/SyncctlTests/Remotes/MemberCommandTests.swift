@@ -145,7 +145,7 @@ import Testing
         let key = try found()
         #expect(key.split(separator: "-").count == 14)
         #expect(try place.run(["member", "found", place.path("a.db")] + own("a")).status == 14)
-        try place.succeed(["member", "remove", place.path("a.db"), "anna"] + own("a"))
+        try place.succeed(["member", "remove", place.path("a.db"), "anna", "--last-admin"] + own("a"))
         let file = try place.folder.writePassphrase(key, to: "recovery")
         let wrong = try place.folder.writePassphrase(String(key.reversed()), to: "wrong")
         let words = ["member", "recover", place.path("a.db"), "--as", "anna again", "--recovery-key-file"]
@@ -176,6 +176,26 @@ import Testing
             #expect(try members().count == 2)
         }
     #endif
+
+    @Test func theLastAdminIsRemovedAndLoweredOnlyWhenToldSo() throws {
+        _ = try found()
+        // One who was invited and never came lets nobody in.
+        try place.succeed(
+            ["member", "invite", place.path("a.db"), "--label", "ben", "--role", "admin"] + own("a"))
+        for words in [
+            ["remove", place.path("a.db"), "anna"], ["role", place.path("a.db"), "anna", "writer"],
+        ] {
+            let refused = try place.run(["member"] + words + own("a"))
+            #expect(refused.status == 14 && refused.errors.contains("--last-admin"), "\(refused.errors)")
+        }
+        #expect(try members().map { $0["role"] as? String } == ["admin", "admin"])
+        try place.succeed(["member", "remove", place.path("a.db"), "ben"] + own("a"))
+        try join("c.db", "carl", "admin")
+        try sync("c.db", "b")
+        try sync("a.db", "a")
+        try place.succeed(["member", "role", place.path("a.db"), "anna", "writer"] + own("a"))
+        #expect(try members().map { $0["role"] as? String } == ["writer", nil, "admin"])
+    }
 
     @Test func aKeyIsShownOnlyWhereOneCanCount() throws {
         _ = try found()

@@ -13,6 +13,9 @@ struct MemberRemoveCommand: ParsableCommand {
             come back: who is invited again is another member. An invitation that nobody has used is withdrawn \
             in the same way.
 
+            The last admin is removed, or lowered, with --last-admin only: nobody could be let in or removed then, until \
+            the recovery key makes a new one.
+
             It still has what the place asks for, such as the tokens of a relay's channel: it can remove files there, \
             which the others write again, or fill it up. Against that, move to a new channel.
             """)
@@ -22,10 +25,14 @@ struct MemberRemoveCommand: ParsableCommand {
     @Argument(help: "The member: its name, or the first digits of its identifier.")
     var member: String
 
+    @Flag(name: .customLong("last-admin"), help: "Remove the member though no admin is left then.")
+    var goesWithoutAdmin = false
+
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        try MemberChoice.run(options, global, member) { membership, known in
+        let choice = MemberChoice(words: member, role: nil, goesWithoutAdmin: goesWithoutAdmin)
+        try choice.run(options, global) { membership, known in
             try membership.remove(known.member.id)
             return "removed \(known.member.name)"
         }
@@ -46,10 +53,14 @@ struct MemberRoleCommand: ParsableCommand {
     @Argument(help: "reader, writer or admin.")
     var role: RoleArgument
 
+    @Flag(name: .customLong("last-admin"), help: "Change the role though no admin is left then.")
+    var goesWithoutAdmin = false
+
     @OptionGroup var global: GlobalOptions
 
     func run() throws {
-        try MemberChoice.run(options, global, member) { membership, known in
+        let choice = MemberChoice(words: member, role: role.role, goesWithoutAdmin: goesWithoutAdmin)
+        try choice.run(options, global) { membership, known in
             try membership.setRole(role.role, of: known.member.id)
             return "\(known.member.name) is \(role.role) now"
         }
@@ -70,8 +81,15 @@ package enum RoleArgument: String, ExpressibleByArgument, CaseIterable {
     }
 }
 
-/// Finds members by their names, or the first digits of their identifiers.
-private enum MemberChoice {
+/// The member that a command is about, and what it leaves that one.
+private struct MemberChoice {
+    /// Its name, or the first digits of its identifier.
+    let words: String
+    /// The role that it has then; nil for none.
+    let role: MemberRole?
+    /// Whether it may be the last admin.
+    let goesWithoutAdmin: Bool
+
     private struct Document: Encodable {
         let store: String
         let member: String
@@ -80,13 +98,14 @@ private enum MemberChoice {
     }
 
     /// Does something to a member, and says what was done.
-    static func run(
-        _ options: StoreOptions, _ global: GlobalOptions, _ words: String,
+    func run(
+        _ options: StoreOptions, _ global: GlobalOptions,
         _ body: (Membership, KnownMember) throws -> String
     ) throws {
         try CommandContext.run(global) { context in
             let membership = try Synchronizer(existing: context.open(options)).membership
-            let known = try find(words, in: membership, of: options.store)
+            let known = try find(in: membership, of: options.store)
+            try requireAdmin(besides: known, in: membership, of: options.store)
             let text = try body(membership, known)
             let after = try membership.members()?.first { $0.member.id == known.member.id }?.member
             try context.print(
@@ -100,9 +119,25 @@ private enum MemberChoice {
         }
     }
 
-    private static func find(
-        _ words: String, in membership: Membership, of store: String
-    ) throws -> KnownMember {
+    /// Checks that somebody is left who lets others in, and removes them.
+    private func requireAdmin(
+        besides known: KnownMember, in membership: Membership, of store: String
+    ) throws {
+        guard !goesWithoutAdmin, known.member.role == .admin, role != .admin else { return }
+        let others = try (membership.members() ?? []).filter {
+            $0.member.id != known.member.id && $0.member.role == .admin && $0.standing == .active
+                && !$0.activeDevices.isEmpty
+        }
+        guard others.isEmpty else { return }
+        throw Failure.refused(
+            "\(known.member.name) is the last admin, so nobody could be let in or removed any more",
+            hints: [
+                "make somebody else one: syncctl member role \(CommandWords.path(store)) <member> admin",
+                "go on with --last-admin; only the recovery key makes an admin then",
+            ])
+    }
+
+    private func find(in membership: Membership, of store: String) throws -> KnownMember {
         let hint = "see: syncctl member list \(CommandWords.path(store))"
         guard let members = try membership.members() else {
             throw SyncError(.notMember, "the database has no members")
