@@ -9,6 +9,8 @@ import Synchronization
 struct CredentialCommand {
     /// The command and its arguments.
     let line: String
+    /// The variables that it gets; nil for those of this process.
+    var environment: [String: String]?
     /// How long it may take.
     var seconds = 60.0
 
@@ -75,6 +77,7 @@ struct CredentialCommand {
         let isPath = words[0].contains("/")
         process.executableURL = URL(fileURLWithPath: isPath ? words[0] : "/usr/bin/env")
         process.arguments = isPath ? Array(words.dropFirst()) : words
+        if let environment { process.environment = environment }
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardInput = FileHandle.nullDevice
@@ -104,30 +107,40 @@ struct CredentialCommand {
         }
         reader.start()
         var rest = seconds
-        while done.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
-            rest -= 0.05
-            do {
-                try check()
-                guard rest > 0 else {
-                    throw BucketError(
-                        .invalidCredentials, "the command \(name) did not end within \(Int(seconds)) s")
-                }
-            } catch {
-                process.terminate()
-                throw error
+        let data: Data
+        do {
+            try wait(for: done, &rest, name, check)
+            data = read.withLock { $0 }
+            guard data.count <= Self.byteCountMax else {
+                throw BucketError(.invalidCredentials, "the command \(name) prints too much")
             }
-        }
-        let data = read.withLock { $0 }
-        guard data.count <= Self.byteCountMax else {
+            // One that has closed its output may go on for ever.
+            try wait(for: ended, &rest, name, check)
+        } catch {
             process.terminate()
-            throw BucketError(.invalidCredentials, "the command \(name) prints too much")
+            throw error
         }
-        ended.wait()
         guard process.terminationReason == .exit, process.terminationStatus == 0 else {
             throw BucketError(
                 .invalidCredentials, "the command \(name) failed with \(process.terminationStatus)")
         }
         return data
+    }
+
+    /// Waits for a signal, for as long as the command may still take.
+    ///
+    /// - throws: ``BucketError`` of code `invalidCredentials`; what `check` throws.
+    private func wait(
+        for signal: DispatchSemaphore, _ rest: inout Double, _ name: String, _ check: () throws -> Void
+    ) throws {
+        while signal.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+            rest -= 0.05
+            try check()
+            guard rest > 0 else {
+                throw BucketError(
+                    .invalidCredentials, "the command \(name) did not end within \(Int(seconds)) s")
+            }
+        }
     }
 
     /// Splits a command into words. Quotes of both kinds group; a backslash keeps the next character, but not between

@@ -27,14 +27,17 @@ public final class CredentialSource: Sendable {
     /// `AWS_SESSION_TOKEN`; or else a profile of `~/.aws/credentials` and `~/.aws/config`, which may name a command.
     ///
     /// - parameters:
-    ///     - environment: The variables of the process.
+    ///     - environment: The variables of the process. A command of the profile gets these and no others, so leave out
+    ///       what it should not see.
     ///     - profile: The profile. When it is named, the variables do not count. nil for `AWS_PROFILE`, or `default`.
     public static func usual(environment: [String: String], profile: String? = nil) -> CredentialSource {
         CredentialSource { check in
             if profile == nil, let credentials = try variables(environment) { return credentials }
             let profiles = try ProfileFiles(environment: environment, profile: profile)
             if let credentials = try profiles.credentials() { return credentials }
-            if let line = profiles.command { return try CredentialCommand(line: line).run(check: check) }
+            if let line = profiles.command {
+                return try CredentialCommand(line: line, environment: environment).run(check: check)
+            }
             guard profile == nil else {
                 throw BucketError(
                     .noCredentials, "the profile \(profiles.name) names no credentials",

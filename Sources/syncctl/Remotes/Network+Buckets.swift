@@ -5,7 +5,8 @@ import SyncctlCommands
 
 extension Network {
     func bucket(_ argument: BucketArgument, store: String) throws -> OpenedBucket {
-        let environment = ProcessInfo.processInfo.environment
+        // A command of a profile gets them, and has no use for passphrases.
+        let environment = PassphraseEnvironment.forChildren()
         func variable(_ names: String...) -> String? {
             names.lazy.compactMap { environment[$0].flatMap { $0.isEmpty ? nil : $0 } }.first
         }

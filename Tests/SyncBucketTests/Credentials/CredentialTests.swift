@@ -163,6 +163,34 @@ private final class CredentialFolder {
         #expect(error?.message.contains("did not end") == true)
     }
 
+    @Test func oneThatOnlyClosesItsOutputIsEnded() {
+        let error = #expect(throws: BucketError.self) {
+            try run("exec >&-; exec sleep 600", seconds: 0.2)
+        }
+        #expect(error?.message.contains("did not end") == true)
+        #expect(throws: CancellationError.self) {
+            try CredentialCommand(line: "/bin/sh -c 'exec >&-; exec sleep 600'").run {
+                throw CancellationError()
+            }
+        }
+    }
+
+    @Test func oneOfAProfileGetsTheVariablesThatWereGivenAndNoOthers() throws {
+        let folder = try CredentialFolder()
+        try folder.write(
+            "{\"Version\":1,\"AccessKeyId\":\"ID\",\"SecretAccessKey\":\"S\"}", to: "document")
+        let script = "env > \(folder.path)/variables; cat \(folder.path)/document"
+        try folder.write(
+            "[profile work]\ncredential_process = /bin/sh -c '\(script)'\n", to: ".aws/config")
+        #expect(try folder.find(["WORD": "given"], profile: "work").keyID == "ID")
+        let text = try String(contentsOfFile: folder.path + "/variables", encoding: .utf8)
+        let names = Set(
+            text.split(separator: "\n").compactMap { $0.split(separator: "=").first.map(String.init) })
+        // The shell and the system add some of their own.
+        let added: Set = ["PWD", "OLDPWD", "SHLVL", "_", "__CF_USER_TEXT_ENCODING"]
+        #expect(names.subtracting(added) == ["HOME", "PATH", "WORD"])
+    }
+
     @Test func oneThatIsNotThereIsNamed() {
         for line in ["/nowhere/at-all", "no-such-program-4711"] {
             #expect(throws: BucketError.self) { try CredentialCommand(line: line).run {} }
