@@ -11,14 +11,45 @@ extension MembershipState {
         EpochSeal(store: store, generation: epoch.generation, commitment: epoch.commitment)
     }
 
+    /// The epochs whose keys whoever has that of an epoch gets, too: those that it brings, those that these bring, and so on.
+    ///
+    /// - parameter keyring: Whoever makes an epoch may seal other keys than it says. What one of these keys opens is believed
+    ///   only where it is the key that is here; nil to believe the statements.
+    package func brought(by id: StatementID, checkedBy keyring: EpochKeyring? = nil) -> Set<StatementID> {
+        var found: Set<StatementID> = []
+        var next = [id]
+        while let id = next.popLast() {
+            for name in names(broughtBy: id, keyring) where found.insert(name).inserted { next.append(name) }
+        }
+        return found
+    }
+
+    private func names(broughtBy id: StatementID, _ keyring: EpochKeyring?) -> [StatementID] {
+        guard let epoch = epoch(id) else { return [] }
+        guard let keyring, let key = keyring[id] else { return epoch.earlier }
+        guard let opened = try? seal(of: epoch).open(epoch, under: key) else { return [] }
+        return epoch.earlier.filter { name in
+            keyring[name].map { $0.bytes == opened[name]?.bytes } ?? false
+        }
+    }
+
+    /// Those of some epochs, all of whose keys are here, that no other one of them brings. An epoch that brings them brings all,
+    /// and does not grow with each one before it.
+    private func unbrought(_ epochs: [StatementID], _ keyring: EpochKeyring) -> [StatementID] {
+        var rest = Set(epochs)
+        let order = epochs.sorted { (epoch($1)?.generation ?? 0, $1) < (epoch($0)?.generation ?? 0, $0) }
+        for id in order where rest.contains(id) { rest.subtract(brought(by: id, checkedBy: keyring)) }
+        return rest.sorted()
+    }
+
     /// Whether a device that has these keys should make a new epoch: one is due, or it has keys from before
     /// the current epoch that this one does not bring. The epoch of a newcomer brings none, and others
     /// should mend that.
     public func isEpochDue(for keyring: EpochKeyring) -> Bool {
-        guard !isEpochDue, let current = currentEpoch, let epoch = epoch(current),
-            let node = evaluation.epochNodes[current]
-        else { return true }
-        let brought = Set(epoch.earlier)
+        guard !isEpochDue, let current = currentEpoch, let node = evaluation.epochNodes[current] else {
+            return true
+        }
+        let brought = brought(by: current, checkedBy: keyring)
         return evaluation.epochs.contains { other in
             let id = evaluation.id(other)
             return evaluation.counts(other, in: evaluation.pasts[node]) && keyring[id] != nil
@@ -52,8 +83,9 @@ extension MembershipState {
         for card in evaluation.activeCards(in: past) {
             recipients.append(try seal.wrap(key, for: card, as: .device))
         }
-        let earlier = evaluation.epochs.filter { evaluation.counts($0, in: past) }.map { evaluation.id($0) }
-            .filter { keyring[$0] != nil }.sorted()
+        let opened = evaluation.epochs.filter { evaluation.counts($0, in: past) }.map { evaluation.id($0) }
+            .filter { keyring[$0] != nil }
+        let earlier = unbrought(opened, keyring)
         let epoch = Epoch(
             generation: generation, commitment: seal.commitment, recipients: recipients,
             recovery: try seal.wrap(key, for: recovery, as: .recovery), earlier: earlier,

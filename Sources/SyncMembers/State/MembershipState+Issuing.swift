@@ -51,6 +51,17 @@ extension MembershipState {
         return signed
     }
 
+    /// Whether another member may be invited: then there is room for removals, recoveries and their epochs still.
+    package var hasRoomForMember: Bool {
+        Self.hasRoomForMember(
+            beside: statements.count, byteCount: statements.values.reduce(0) { $0 + $1.bytes.count })
+    }
+
+    static func hasRoomForMember(beside count: Int, byteCount: Int) -> Bool {
+        count < MembershipLimits.statementCountMax - MembershipLimits.reservedStatementCount
+            && byteCount < MembershipLimits.totalByteCountMax - MembershipLimits.reservedByteCount
+    }
+
     /// The last changes that a removal of a device names, so that what is known of its replicas counts and
     /// nothing later.
     public func cutOffs(ofDevice device: DeviceID, knowing vector: VersionVector) -> [ReplicaID: Int64] {

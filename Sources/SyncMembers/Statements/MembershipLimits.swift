@@ -6,6 +6,10 @@ public enum MembershipLimits {
     public static let statementByteCountMax = 1 << 20
     /// The most bytes of all statements of a database.
     public static let totalByteCountMax = 64 << 20
+    /// Where fewer statements are left, nobody is invited, so that there is room for removals, recoveries and their epochs.
+    static let reservedStatementCount = 500
+    /// The same for bytes.
+    static let reservedByteCount = 4 << 20
     /// The most parents of a statement.
     public static let parentCountMax = 64
     /// A member is added only where there are fewer active ones.

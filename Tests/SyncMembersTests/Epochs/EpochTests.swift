@@ -65,6 +65,10 @@ import Testing
             epochs.append(last)
             state = after
             #expect(ring(bob, state).opened == Set(epochs) && ring(bob, state).closed.isEmpty)
+            // It brings the key of one, and this one those of all others, so that epochs don't grow with their number.
+            #expect(state.epoch(last)?.earlier == [epoch])
+            #expect(state.brought(by: last).union([last]) == Set(epochs))
+            #expect(!state.isEpochDue(for: ring(club.founder, state)))
         }
         var rescue = EpochKeyring()
         rescue.open(state, with: club.recovery)
@@ -208,6 +212,29 @@ import Testing
         let (full, last) = try withEpoch(mended, by: club.founder)
         #expect(ring(bob, full).opened == [statement.id, next, last])
         #expect(full.epoch(last)?.earlier == [statement.id, next].sorted())
+    }
+
+    @Test func aKeyThatAnEpochOnlySaysToBringIsBroughtByTheNext() throws {
+        var club = try Club()
+        let bob = try club.person()
+        let added = try club.adds(bob, .writer, by: club.founder, after: club.found)
+        let (first, one) = try withEpoch(try club.state(club.found, added), by: club.founder)
+        let good = try first.nextEpoch(by: bob.keys, keyring: ring(bob, first))
+        guard case .epoch(let epoch) = good.statement.kind else { return }
+        // Its key opens another key than the one that it names.
+        let key = try #require(ring(bob, try first.adding([good]))[good.id])
+        let bad = Epoch(
+            generation: 2, commitment: epoch.commitment, recipients: epoch.recipients,
+            recovery: epoch.recovery, earlier: [one],
+            sealedKeys: try first.seal(of: epoch).seal([EpochKey()], named: [one], under: key))
+        let statement = try club.says(bob, .epoch(bad), after: try #require(first.statements[one]))
+        let state = try first.adding([statement])
+        #expect(state.currentEpoch == statement.id && state.brought(by: statement.id) == [one])
+        #expect(state.brought(by: statement.id, checkedBy: ring(club.founder, state)).isEmpty)
+        #expect(state.isEpochDue(for: ring(club.founder, state)))
+        let (mended, last) = try withEpoch(state, by: club.founder)
+        #expect(mended.epoch(last)?.earlier == [one, statement.id].sorted())
+        #expect(!mended.isEpochDue(for: ring(club.founder, mended)))
     }
 
     @Test func keysForDifferentUsesHaveNothingInCommon() throws {

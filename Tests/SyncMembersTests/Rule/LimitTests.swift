@@ -64,9 +64,18 @@ import Testing
         #expect(error?.code == .tooLarge)
         let most = try club.state(of: Array(all.dropLast()))
         #expect(most.replicas.count == all.count - 2 && most.heads.count == all.count - 2)
+        #expect(!most.hasRoomForMember)
         // A statement names at most 64 of the heads, and takes these together.
         let next = try most.nextEpoch(by: club.founder.keys, keyring: EpochKeyring())
         #expect(next.statement.parents.count == 64)
+    }
+
+    @Test func nobodyIsInvitedWhereTheRestIsForRemovals() throws {
+        let (count, bytes) = (MembershipLimits.statementCountMax, MembershipLimits.totalByteCountMax)
+        #expect(try Club().state(of: []).hasRoomForMember)
+        #expect(MembershipState.hasRoomForMember(beside: count - 501, byteCount: bytes - (4 << 20) - 1))
+        #expect(!MembershipState.hasRoomForMember(beside: count - 500, byteCount: 0))
+        #expect(!MembershipState.hasRoomForMember(beside: 0, byteCount: bytes - (4 << 20)))
     }
 
     @Test func linesThatCrossManyTimesTakeNoLonger() throws {

@@ -58,7 +58,7 @@ struct MembershipRecord {
     /// Whether the current epoch does not bring the key of one that others made at the same time, which somebody can't open
     /// who came meanwhile. This store has that key.
     private func leavesOut(_ current: StatementID) -> Bool {
-        let brought = epoch(current).map { Set($0.earlier) } ?? []
+        let brought = state.brought(by: current, checkedBy: keyring)
         let active = Set(state.devices.values.lazy.filter(\.isActive).map(\.card.id))
         return state.epochs.contains { other in
             guard other.counts, other.id != current, !brought.contains(other.id), keyring[other.id] != nil,
@@ -75,8 +75,8 @@ struct MembershipRecord {
 
     /// The epochs whose keys everybody has who takes part, and everybody gets who comes.
     var shared: Set<StatementID> {
-        guard let current = state.currentEpoch, let epoch = epoch(current) else { return [] }
-        return Set(epoch.earlier).union([current])
+        guard let current = state.currentEpoch else { return [] }
+        return state.brought(by: current).union([current])
     }
 
     /// The epoch under which this store writes, with its key; nil while there is none.
@@ -148,6 +148,26 @@ struct MembershipRecord {
         let statement = try state.nextEpoch(by: keys(), keyring: keyring)
         try add(statement)
         return statement
+    }
+
+    /// Makes the next epoch after a removal or a recovery, if there is room for one. What it is for counts without it, too:
+    /// nothing is written then, and nothing new can be read by somebody who was removed.
+    ///
+    /// - throws: ``SyncError`` of code `notMember`; a `MembershipError` of code `notAllowed`.
+    mutating func sayEpochWhereThereIsRoom() throws -> [SignedStatement] {
+        do { return [try sayEpoch()] } catch let error as MembershipError where error.code == .tooLarge {
+            return []
+        }
+    }
+
+    /// Checks that there is room for another member.
+    ///
+    /// - throws: A `MembershipError` of code `tooLarge`.
+    func requireRoomForMember() throws(MembershipError) {
+        guard state.hasRoomForMember else {
+            throw MembershipError(
+                .tooLarge, "there is no room for another member: what is left is for removals and recoveries")
+        }
     }
 
     private func keys() throws -> MemberDeviceKeys {

@@ -40,7 +40,7 @@ extension Membership {
         let vector = try synchronizer.peer.greet().vector
         try speak { record, _ in
             var said = [try record.say(try body(record, vector))]
-            if record.makesEpoch { said.append(try record.sayEpoch()) }
+            if record.makesEpoch { said += try record.sayEpochWhereThereIsRoom() }
             return said
         }
     }
@@ -90,9 +90,9 @@ extension Membership {
             // The recovery key opens what the new device would wait for.
             record.open(with: key)
             record.use(device)
-            let epoch = try record.sayEpoch()
+            let epoch = try record.sayEpochWhereThereIsRoom()
             try MemberSecrets.setDevice(db, device)
-            try record.save(db, [statement, epoch], at: environment.milliseconds())
+            try record.save(db, [statement] + epoch, at: environment.milliseconds())
         }
     }
 }

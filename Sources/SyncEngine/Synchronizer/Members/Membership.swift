@@ -78,10 +78,12 @@ public struct Membership: Sendable {
     /// Adds a member, and makes an invitation for one store. It can be used once the next synchronization has brought it
     /// to the mailbox; this store need not be there then.
     ///
-    /// - throws: ``SyncError`` of code `notMember`; a `MembershipError` of code `notAllowed` when this store is no admin's.
+    /// - throws: ``SyncError`` of code `notMember`; a `MembershipError` of code `notAllowed` when this store is no admin's, or of
+    ///   code `tooLarge` when so much was said that the rest is for removals and recoveries.
     public func invite(_ name: MemberName, as role: MemberRole) throws -> MembershipInvitation {
         let keys = try MemberDeviceKeys()
         let record = try speak { record, environment in
+            try record.requireRoomForMember()
             let member = NewMember(
                 member: environment.identifier(), name: name, role: role, device: keys.card)
             return [try record.say(.addMember(member)), try record.sayEpoch()]
