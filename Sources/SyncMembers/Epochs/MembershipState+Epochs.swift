@@ -72,7 +72,7 @@ extension MembershipState {
     func nextEpoch(
         by keys: MemberDeviceKeys, keyring: EpochKeyring, key: EpochKey
     ) throws(MembershipError) -> SignedStatement {
-        let past = nextPast
+        let past = nextPast(by: keys.card.id)
         guard let recovery = evaluation.recoveryCard(in: past) else {
             throw MembershipError(.notAllowed, "the founding statement is not here")
         }

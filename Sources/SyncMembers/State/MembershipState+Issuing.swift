@@ -1,15 +1,14 @@
 import SyncWire
 
 extension MembershipState {
-    /// The parents of the next statement: the heads, of which a statement names 64.
-    ///
-    /// With more heads, each new statement takes some of them together.
-    var nextParents: [StatementID] { Array(heads.prefix(MembershipLimits.parentCountMax)) }
+    /// What came before the next statement of an issuer.
+    func nextPast(by issuer: DeviceID) -> Past {
+        evaluation.past(after: evaluation.nextParents(of: issuer))
+    }
 
-    /// What came before the next statement.
-    var nextPast: Past {
-        let parents = Set(nextParents)
-        return evaluation.past(after: evaluation.graph.heads.filter { parents.contains(evaluation.id($0)) })
+    /// The parents of the next statement of an issuer.
+    private func nextParents(by issuer: DeviceID) -> [StatementID] {
+        evaluation.nextParents(of: issuer).map { evaluation.id($0) }.sorted()
     }
 
     /// The founding statement of a membership, by its first device.
@@ -29,7 +28,7 @@ extension MembershipState {
         _ kind: StatementKind, by keys: MemberDeviceKeys
     ) throws(MembershipError) -> SignedStatement {
         let statement = try Statement(
-            store: store, issuer: .device(keys.card), parents: nextParents, kind: kind)
+            store: store, issuer: .device(keys.card), parents: nextParents(by: keys.card.id), kind: kind)
         return try allowed(SignedStatement(statement, by: keys))
     }
 
@@ -40,12 +39,14 @@ extension MembershipState {
         _ recovery: Recovery, by key: MembershipRecoveryKey
     ) throws(MembershipError) -> SignedStatement {
         let statement = try Statement(
-            store: store, issuer: .recovery(key.card), parents: nextParents, kind: .recover(recovery))
+            store: store, issuer: .recovery(key.card), parents: nextParents(by: key.card.id),
+            kind: .recover(recovery))
         return try allowed(SignedStatement(statement, by: key))
     }
 
     private func allowed(_ signed: SignedStatement) throws(MembershipError) -> SignedStatement {
-        if let refusal = evaluation.judge(signed, in: nextPast).refusal {
+        let past = nextPast(by: signed.statement.issuer.card.id)
+        if let refusal = evaluation.judge(signed, in: past).refusal {
             throw MembershipError(.notAllowed, "the statement would not count: \(refusal)")
         }
         return signed

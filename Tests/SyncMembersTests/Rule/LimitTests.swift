@@ -78,6 +78,32 @@ import Testing
         #expect(!MembershipState.hasRoomForMember(beside: 0, byteCount: bytes - (4 << 20)))
     }
 
+    /// Whoever has been let in can say a lot of things at once. That keeps nobody from being removed, or let in.
+    @Test func anEpochKnowsWhatItIsForAmongMoreHeadsThanItNames() throws {
+        var club = try Club()
+        let (bob, carol) = (try club.person(), try club.person())
+        let added = try club.adds(bob, .reader, by: club.founder, after: club.found)
+        var all = [club.found, added]
+        for _ in 0..<400 {
+            all.append(try club.says(bob, .bindReplica(club.identifier()), after: added))
+        }
+        var state = try club.state(of: all)
+        let new = NewMember(
+            member: carol.member, name: try MemberName("carol"), role: .writer, device: carol.keys.card)
+        for kind in [
+            StatementKind.addMember(new), .removeMember(MemberRemoval(member: bob.member)),
+        ] {
+            state = try state.adding([state.statement(kind, by: club.founder.keys)])
+            let epoch = try state.nextEpoch(by: club.founder.keys, keyring: EpochKeyring())
+            state = try state.adding([epoch])
+            #expect(state.heads.count > MembershipLimits.parentCountMax)
+            #expect(state.currentEpoch == epoch.id && !state.isEpochDue)
+        }
+        // Another one, who knows of both, makes one that counts, too.
+        let last = try state.nextEpoch(by: carol.keys, keyring: EpochKeyring())
+        #expect(try state.adding([last]).currentEpoch == last.id)
+    }
+
     @Test func linesThatCrossManyTimesTakeNoLonger() throws {
         // A million million paths lead to the last statement.
         var club = try Club()
