@@ -187,4 +187,30 @@ import Testing
         #expect(state.members.count == 1 && state.replicas.isEmpty)
         #expect(state.uncounted[other.id] == .foundedElsewhere && state.uncounted.count == 3)
     }
+
+    /// What remains of an invitation that was used: `Schemas/membership/v1.md`, section 7.
+    @Test func keysForOneUseCanStillRemoveAndNothingElse() throws {
+        var club = try Club()
+        let link = try club.person()
+        let own = Person(member: link.member, keys: try club.person().keys)
+        let added = try club.adds(link, .writer, by: club.founder, after: club.found)
+        let accepted = try club.says(
+            link, .addDevice(NewDevice(member: link.member, device: own.keys.card)), after: added)
+        let spent = try club.says(own, .removeDevice(DeviceRemoval(device: link.device)), after: accepted)
+        let claim = try club.says(own, .bindReplica(club.identifier()), after: spent)
+        let all = [club.found, added, accepted, spent, claim]
+        let thief = Person(member: link.member, keys: try club.person().keys)
+        let device = try club.says(
+            link, .addDevice(NewDevice(member: link.member, device: thief.keys.card)), after: accepted)
+        let later = try club.state(of: all + [device])
+        #expect(later.isActive(own) && !later.isActive(thief))
+        #expect(later.uncounted == [device.id: .issuerRemoved(by: spent.id)])
+        for (removed, parent) in [(link, added), (own, accepted)] {
+            let removal = try club.says(
+                link, .removeDevice(DeviceRemoval(device: removed.device)), after: parent)
+            let state = try club.state(of: all + [removal])
+            #expect(!state.isActive(own) && state.uncounted[claim.id] != nil)
+            #expect(state.role(of: own) == .writer)
+        }
+    }
 }

@@ -4,7 +4,8 @@ import SyncWire
 
 /// What makes a store a device of a member: the name of the founding statement, and the keys of a device for one use.
 ///
-/// Whoever has it first is the member, so it goes a way that others do not see. Descriptions and mirrors do not show it.
+/// Whoever has it first is the member, so it goes a way that others do not see. It stays secret afterwards: removals that its
+/// keys sign count whenever they come. Descriptions and mirrors do not show it.
 public struct MembershipInvitation: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -69,7 +70,7 @@ public struct MembershipInvitation: Sendable, CustomStringConvertible, CustomDeb
         let device = try MemberDeviceKeys()
         _ = try record.say(.addDevice(NewDevice(member: member, device: device.card)))
         record.use(device)
-        // Who else has seen the keys for one use can't say anything any more that counts.
+        // Who else has seen the keys for one use can't say anything any more that counts, but for removals.
         _ = try record.say(.removeDevice(DeviceRemoval(device: keys.card.id, cutOffs: [:])))
         if record.makesEpoch { _ = try record.sayEpoch() }
         if try StatementLedger.founding(db) != founding {

@@ -12,7 +12,8 @@ struct MemberInviteCommand: ParsableCommand {
         discussion: """
             For folders and buckets, and for replicas of a channel from before it had members; syncctl share does it for \
             new stores that meet at a relay. Whoever uses what is printed first is the member, so send it a way that \
-            others do not see. It counts once this store has synchronized. One that nobody has used is withdrawn with \
+            others do not see, to one store only, and delete it afterwards: removals that it can sign count for good. It \
+            counts once this store has synchronized. One that nobody has used is withdrawn with \
             syncctl member remove.
 
             EXAMPLES:
