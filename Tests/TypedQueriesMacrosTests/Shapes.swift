@@ -70,6 +70,17 @@ enum Nested {
     }
 }
 
+/// What other modules do not see, though a public table begins with it.
+let standardDepth = 3
+
+/// A table whose initializers other modules may call.
+@Table public struct Shelf: Sendable, Equatable {
+    /// The key.
+    public let id: Int
+    /// How deep it is.
+    public var depth: Int = standardDepth
+}
+
 /// A table that another module may use.
 @Table public struct Published: Sendable, Equatable {
     /// The key.

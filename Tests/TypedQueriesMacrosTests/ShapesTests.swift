@@ -128,6 +128,17 @@ import TypedQueriesMacros
         }
     }
 
+    @Test func aPublicTableMayBeginWithWhatOthersDoNotSee() throws {
+        let database = try encryptedDatabase("CREATE TABLE shelfs (id INTEGER PRIMARY KEY, depth INTEGER)")
+        try database.write { db throws in
+            try Shelf.insert { Shelf.Draft() }.execute(db)
+            #expect(try Shelf.all.fetchAll(db) == [Shelf(id: 1, depth: 3)])
+            try db.execute(sql: "UPDATE shelfs SET depth = 4")
+            let rows: [Shelf] = try Shelf.select { Shelf.Columns(id: $0.id) }.fetchAll(db)
+            #expect(rows == [Shelf(id: 1, depth: 3)])
+        }
+    }
+
     @Test func nullForARequiredColumnIsAnErrorThatNamesIt() throws {
         let database = try encryptedDatabase("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT)")
         try database.write { db throws in

@@ -74,6 +74,48 @@ import Testing
             has: "TypedQueries.TableColumn<Draft, Int> {", "init( id: Int )")
     }
 
+    @Test func aDefaultValueThatCallersMayNotKnowIsAConstant() {
+        expectExpansion(
+            """
+            @Table public struct A {
+                public let id: Int
+                public var depth: Int = standardDepth
+                public var low = -1
+                public var title = "\\(standardTitle)"
+            }
+            """,
+            has: """
+                public init(
+                    id: Int? = nil,
+                    depth: Int = default0,
+                    low: Swift.Int = -1,
+                    title: Swift.String = default1
+                ) {
+                """,
+            "@usableFromInline static var default0: Int { standardDepth }",
+            "@usableFromInline static var default1: Swift.String { \"\\(standardTitle)\" }",
+            "depth: some TypedQueries.QueryExpression<Int> = default0,",
+            "title: some TypedQueries.QueryExpression<Swift.String> = default2",
+            """
+            @usableFromInline static var default0: TypedQueries.BindQueryExpression<Int> {
+                TypedQueries.BindQueryExpression(standardDepth, as: (Int).self)
+            }
+            """)
+        expectExpansion(
+            "@Table package struct A { package let id: Int; package var depth: Int = standardDepth }",
+            has: "package init( id: Int? = nil, depth: Int = default0 )",
+            "package static var default0: Int { standardDepth }")
+    }
+
+    @Test func aDefaultValueThatAllCallersKnowStandsInTheInitializer() {
+        expectExpansion(
+            "@Table struct A { let id: Int; var depth: Int = standardDepth }",
+            has: "init( id: Int? = nil, depth: Int = standardDepth )")
+        expectExpansion(
+            "@Table public struct A { public let id: Int; public var depth = 1; var note: Int = standard }",
+            has: "} init( id: Int? = nil, depth: Swift.Int = 1, note: Int = standard )")
+    }
+
     @Test func aSchemaIsTheTables() {
         expectExpansion(
             "@Table(schema: \"x\") struct A { let id: Int }",

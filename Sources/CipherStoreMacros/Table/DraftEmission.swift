@@ -7,7 +7,7 @@ struct DraftEmission {
         let emission: ColumnEmission
         /// The property's type.
         let type: String
-        let defaultValue: String?
+        let defaultValue: ExprSyntax?
         /// Whether the draft's property is optional and the row's isn't.
         let isWidened: Bool
         let specifier: String
@@ -18,13 +18,13 @@ struct DraftEmission {
 
     init(_ model: RowModel, nested: Set<String>) {
         self.model = model
-        let names = DraftNames(owner: model.name.source, nested: nested)
+        let names = NestedNames(owner: model.name.source, nested: nested)
         fields = model.columns.filter { !$0.isGenerated }.map { column in
             let isLazy = column.arguments?.lazyInitializable ?? column.isPrimaryKey
             let isWidened = isLazy && !column.isOptional
             let type = names.rewrite(column.propertyType)
             let queryType = names.rewrite(column.queryType)
-            let value = column.defaultValue.map { names.rewrite($0).trimmedDescription }
+            let value = column.defaultValue.map { names.rewrite($0).trimmed }
             return Field(
                 column: column,
                 emission: ColumnEmission(
@@ -33,7 +33,7 @@ struct DraftEmission {
                     access: column.access.word(within: model.access)),
                 type: (isWidened ? Column.optional(type) : type).trimmedDescription,
                 // A key's default value belongs to rows: a draft without a key leaves it to the database.
-                defaultValue: isLazy ? "nil" : value, isWidened: isWidened,
+                defaultValue: isLazy ? ExprSyntax("nil") : value, isWidened: isWidened,
                 specifier: column.isConstant && !isLazy ? "let" : "var")
         }
     }
@@ -80,8 +80,12 @@ struct DraftEmission {
 
     private var memberwise: String {
         let access = (fields.map(\.column.access).min() ?? .public).word(within: model.access)
+        var constants = DefaultConstants(access: access)
         let parameters = fields.map { field in
-            "\(field.column.name.source): \(field.type)" + (field.defaultValue.map { " = \($0)" } ?? "")
+            let parameter = "\(field.column.name.source): \(field.type)"
+            guard let value = field.defaultValue else { return parameter }
+            let text = value.description
+            return "\(parameter) = \(value.isPlainLiteral ? text : constants.value(text, type: field.type))"
         }
         let steps = fields.map { "self.\($0.column.name.member) = \($0.column.name.source)" }
         return """
@@ -90,40 +94,7 @@ struct DraftEmission {
             ) {
                 \(steps.joined(separator: "\n"))
             }
+            \(constants.declarations.joined(separator: "\n"))
             """
-    }
-}
-
-/// Names that mean something else inside of a draft: `Self`, and the types nested in its table.
-final class DraftNames: SyntaxRewriter {
-    private let owner: String
-    private let nested: Set<String>
-
-    init(owner: String, nested: Set<String>) {
-        self.owner = owner
-        self.nested = nested
-        super.init(viewMode: .sourceAccurate)
-    }
-
-    func rewrite(_ type: TypeSyntax) -> TypeSyntax {
-        super.rewrite(Syntax(type)).as(TypeSyntax.self) ?? type
-    }
-
-    func rewrite(_ expression: ExprSyntax) -> ExprSyntax {
-        super.rewrite(Syntax(expression)).as(ExprSyntax.self) ?? expression
-    }
-
-    override func visit(_ node: IdentifierTypeSyntax) -> TypeSyntax {
-        let inner = super.visit(node)
-        if node.name.text == "Self" { return "\(raw: owner)" }
-        if nested.contains(node.name.text) { return "\(raw: owner).\(inner.trimmed)" }
-        return inner
-    }
-
-    override func visit(_ node: DeclReferenceExprSyntax) -> ExprSyntax {
-        if node.parent?.as(MemberAccessExprSyntax.self)?.declName.id == node.id { return ExprSyntax(node) }
-        if node.baseName.text == "Self" { return "\(raw: owner)" }
-        if nested.contains(node.baseName.text) { return "\(raw: owner).\(raw: node.baseName.text)" }
-        return ExprSyntax(node)
     }
 }

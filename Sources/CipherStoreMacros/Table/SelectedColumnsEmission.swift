@@ -7,18 +7,17 @@ enum SelectedColumnsEmission {
         let initAccess = (model.columns.map(\.access).min() ?? .public).word(within: model.access)
         let names = Set(model.columns.map(\.name.text))
         let row = ["row", "row_", "row__"].first { !names.contains($0) } ?? "row___"
-        var constants: [String] = []
+        var constants = DefaultConstants(access: initAccess)
+        let bound = "\(Library.name).BindQueryExpression"
         let parameters = model.columns.map { column in
+            let type = column.queryType.trimmedDescription
             let value =
                 switch defaultValue(of: column, in: model) {
                 case .literal(let text): " = \(text)"
-                case .bound(let text) where ["public ", "package "].contains(initAccess):
-                    " = \(constant(text, of: column, in: &constants))"
-                case .bound(let text): " = \(text)"
+                case .bound(let text): " = " + constants.value(text, type: "\(bound)<\(type)>")
                 case nil: ""
                 }
-            return "\(column.name.source): some \(Library.name).QueryExpression<"
-                + "\(column.queryType.trimmedDescription)>\(value)"
+            return "\(column.name.source): some \(Library.name).QueryExpression<\(type)>\(value)"
         }
         let steps = model.columns.map { column in
             "\(row).write(\(column.name.source), as: \(column.queryType.trimmedDescription).self, "
@@ -37,7 +36,8 @@ enum SelectedColumnsEmission {
                     self.selection = \(row).fragment
                 }
                 \(access)var queryFragment: \(Library.name).QueryFragment { selection }
-            \(constants.joined(separator: "\n"))}
+                \(constants.declarations.joined(separator: "\n"))
+            }
             """,
             "\(access)typealias Selection = Columns",
         ]
@@ -48,28 +48,10 @@ enum SelectedColumnsEmission {
         case bound(String)
     }
 
-    /// Declares a property with a value: a default value of a public initializer may speak of
-    /// public names only.
-    ///
-    /// - returns: The name.
-    private static func constant(
-        _ value: String, of column: Column, in constants: inout [String]
-    ) -> String {
-        let name = "default\(constants.count)"
-        constants.append(
-            """
-                @usableFromInline static var \(name): \(Library.name).BindQueryExpression<\(column.queryType.trimmedDescription)> {
-                    \(value)
-                }
-
-            """)
-        return name
-    }
-
     /// A literal is an expression by itself. Other values, which may be groups of columns, are bound.
     private static func defaultValue(of column: Column, in model: RowModel) -> DefaultValue? {
         guard let value = column.defaultValue else { return nil }
-        if column.representation == nil,
+        if column.representation == nil, value.isPlainLiteral,
             ["String", "Int", "Double", "Bool"].contains(column.type.trimmedDescription)
         {
             switch value.kind {
@@ -79,7 +61,7 @@ enum SelectedColumnsEmission {
             }
         }
         // `Self` means the row, and would be the type of the columns here.
-        let source = DraftNames(owner: model.name.source, nested: []).rewrite(value).trimmedDescription
+        let source = NestedNames(owner: model.name.source).rewrite(value).trimmedDescription
         return .bound(
             "\(Library.name).BindQueryExpression(\(source), as: (\(column.queryType.trimmedDescription)).self)"
         )
