@@ -79,6 +79,11 @@ let standardDepth = 3
     public let id: Int
     /// How deep it is.
     public var depth: Int = standardDepth
+    /// The one that it is in.
+    public var above: Self.Number?
+
+    /// What keys are.
+    public typealias Number = Int
 }
 
 /// A table that another module may use.

@@ -129,13 +129,23 @@ import TypedQueriesMacros
     }
 
     @Test func aPublicTableMayBeginWithWhatOthersDoNotSee() throws {
-        let database = try encryptedDatabase("CREATE TABLE shelfs (id INTEGER PRIMARY KEY, depth INTEGER)")
+        let database = try encryptedDatabase(
+            "CREATE TABLE shelfs (id INTEGER PRIMARY KEY, depth INTEGER, above INTEGER)")
         try database.write { db throws in
             try Shelf.insert { Shelf.Draft() }.execute(db)
             #expect(try Shelf.all.fetchAll(db) == [Shelf(id: 1, depth: 3)])
             try db.execute(sql: "UPDATE shelfs SET depth = 4")
             let rows: [Shelf] = try Shelf.select { Shelf.Columns(id: $0.id) }.fetchAll(db)
             #expect(rows == [Shelf(id: 1, depth: 3)])
+        }
+    }
+
+    @Test func typesMayBeNamedBySelf() throws {
+        let database = try encryptedDatabase(
+            "CREATE TABLE shelfs (id INTEGER PRIMARY KEY, depth INTEGER, above INTEGER)")
+        try database.write { db throws in
+            try Shelf.insert { Shelf.Draft(depth: 1, above: 7) }.execute(db)
+            #expect(try Shelf.where { $0.above.eq(7) }.fetchAll(db) == [Shelf(id: 1, depth: 1, above: 7)])
         }
     }
 

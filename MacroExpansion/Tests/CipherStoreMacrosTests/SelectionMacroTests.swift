@@ -109,6 +109,13 @@ import Testing
             "return Self(selection: row.fragment)")
     }
 
+    @Test func anEnumHasItsNameWhereSelfWouldBeAnotherType() {
+        expectExpansion(
+            "@Selection enum Kind { case link(Self.Address) }",
+            has: "var link: TypedQueries.TableColumn<Kind, Kind.Address?>", "typealias link = Kind.Address?",
+            "static func link( _ value: some TypedQueries.QueryExpression<Kind.Address> ) -> Self {")
+    }
+
     @Test func casesOfOneDeclarationAreColumns() {
         expectExpansion(
             "@Table enum A { case a(Int), b(String) }", has: ".init(\"a\")", ".init(\"b\")", "{ \"as\" }")

@@ -213,6 +213,25 @@ import Testing
         #expect(!rest.isEmpty && !rest.contains("//") && !rest.contains("/*"))
     }
 
+    @Test func theTypeHasItsNameWhereSelfWouldBeAnother() {
+        let text = expectExpansion(
+            """
+            @Table struct Tag {
+                let id: Int
+                var parentID: Self.ID?
+                @Column(as: [Self.Kind].JSONRepresentation.self) var kinds: [Self.Kind] = [Self.Kind.plain]
+                var kind = Self.Kind.plain
+            }
+            """,
+            has: "var parentID: TypedQueries.TableColumn<Tag, Tag.ID?>", "typealias parentID = Tag.ID?",
+            "parentID: some TypedQueries.QueryExpression<Tag.ID?>",
+            "row.write(parentID, as: Tag.ID?.self, named: \"parentID\")",
+            "var kinds: TypedQueries.TableColumn<Tag, [Tag.Kind].JSONRepresentation>",
+            "typealias kind = Tag.Kind", "kinds: [Tag.Kind] = [Tag.Kind.plain]")
+        // Those of the source.
+        #expect(text.ranges(of: "Self.").count <= 5)
+    }
+
     @Test func aNestedTypeIsExtendedByItsFullName() {
         expectExpansion(
             "enum Schema { @Table struct Tag { let id: Kind.ID } }",

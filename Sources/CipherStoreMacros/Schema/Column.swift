@@ -9,13 +9,13 @@ struct Column {
     /// The column's name in SQL.
     let sqlName: String
     /// The property's type, as written or as its default value shows.
-    let type: TypeSyntax
+    var type: TypeSyntax
     /// Whether the source names the type.
     let isTypeWritten: Bool
     /// The representation of `as:`.
-    let representation: TypeSyntax?
+    var representation: TypeSyntax?
     /// What the property is when nothing else is said; for an optional `var`, Swift's `nil`.
-    let defaultValue: ExprSyntax?
+    var defaultValue: ExprSyntax?
     /// Whether it is a `let`.
     let isConstant: Bool
     /// Who may use the property.
@@ -38,6 +38,17 @@ struct Column {
 
     /// Whether the type is written as an optional one.
     var isOptional: Bool { Self.isOptional(type) }
+
+    /// The column with the type that declares it in the place of `Self`, which means another one in the types that macros
+    /// nest in it.
+    func naming(_ owner: DeclaredName) -> Self {
+        let names = NestedNames(owner: owner.source)
+        var column = self
+        column.type = names.rewrite(type)
+        column.representation = representation.map { names.rewrite($0) }
+        column.defaultValue = defaultValue.map { names.rewrite($0) }
+        return column
+    }
 
     /// `type` as an optional one; what is optional already stays as it is.
     static func optional(_ type: TypeSyntax) -> TypeSyntax {

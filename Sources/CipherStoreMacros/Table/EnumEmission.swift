@@ -28,17 +28,19 @@ struct EnumEmission {
             return nil
         }
         let arguments = RowArguments(attribute, in: context)
-        name = DeclaredName(enumeration.name)
+        let name = DeclaredName(enumeration.name)
+        self.name = name
         sqlName = arguments.name ?? Pluraliser.tableName(forType: name.text)
         schema = arguments.schema
         let access = Access(enumeration.modifiers).word
         self.access = access
         aliasAccess = Access.ofAliases(enumeration.modifiers, in: context)
-        cases = reader.cases
+        let cases = reader.cases.map { $0.naming(name) }
+        self.cases = cases
         labels = reader.labels
         table = TableEmission(
             root: name.source, access: access,
-            columns: reader.cases.map {
+            columns: cases.map {
                 ColumnEmission(
                     name: $0.name, sqlName: $0.sqlName,
                     type: Column.optional($0.queryType).trimmedDescription,

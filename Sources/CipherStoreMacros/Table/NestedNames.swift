@@ -25,15 +25,26 @@ final class NestedNames: SyntaxRewriter {
 
     override func visit(_ node: IdentifierTypeSyntax) -> TypeSyntax {
         let inner = super.visit(node)
-        if node.name.text == "Self" { return "\(raw: owner)" }
-        if nested.contains(node.name.text) { return "\(raw: owner).\(inner.trimmed)" }
+        if node.name.text == "Self" { return Self.place("\(raw: owner)", at: node) }
+        if nested.contains(node.name.text) { return Self.place("\(raw: owner).\(inner.trimmed)", at: node) }
         return inner
     }
 
     override func visit(_ node: DeclReferenceExprSyntax) -> ExprSyntax {
         if node.parent?.as(MemberAccessExprSyntax.self)?.declName.id == node.id { return ExprSyntax(node) }
-        if node.baseName.text == "Self" { return "\(raw: owner)" }
-        if nested.contains(node.baseName.text) { return "\(raw: owner).\(raw: node.baseName.text)" }
+        if node.baseName.text == "Self" { return Self.place("\(raw: owner)", at: node) }
+        if nested.contains(node.baseName.text) {
+            return Self.place("\(raw: owner).\(raw: node.baseName.text)", at: node)
+        }
         return ExprSyntax(node)
+    }
+
+    /// Puts a type where another node was, with the blanks around it: `x as? Self ?? y` needs them.
+    private static func place(_ type: TypeSyntax, at node: some SyntaxProtocol) -> TypeSyntax {
+        type.with(\.leadingTrivia, node.leadingTrivia).with(\.trailingTrivia, node.trailingTrivia)
+    }
+
+    private static func place(_ expression: ExprSyntax, at node: some SyntaxProtocol) -> ExprSyntax {
+        expression.with(\.leadingTrivia, node.leadingTrivia).with(\.trailingTrivia, node.trailingTrivia)
     }
 }

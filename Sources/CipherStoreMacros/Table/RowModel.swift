@@ -11,6 +11,7 @@ struct RowModel {
     let access: Access
     /// The word before names of the type in an extension.
     let aliasAccess: String
+    /// The columns, in whose types the type has its name.
     let columns: [Column]
     /// The names that a nested `CodingKeys` gives properties, by those of the properties.
     let codingNames: [String: String]
@@ -74,12 +75,13 @@ extension RowModel {
     private init(
         _ structure: StructDeclSyntax, _ arguments: RowArguments, _ columns: [Column], aliasAccess: String
     ) {
-        name = DeclaredName(structure.name)
+        let name = DeclaredName(structure.name)
+        self.name = name
         sqlName = arguments.name ?? Pluraliser.tableName(forType: name.text)
         schema = arguments.schema
         access = Access(structure.modifiers)
         self.aliasAccess = aliasAccess
-        self.columns = columns
+        self.columns = columns.map { $0.naming(name) }
         codingNames = structure.codingNames
     }
 }

@@ -12,7 +12,7 @@ enum SelectedColumnsEmission {
         let parameters = model.columns.map { column in
             let type = column.queryType.trimmedDescription
             let value =
-                switch defaultValue(of: column, in: model) {
+                switch defaultValue(of: column) {
                 case .literal(let text): " = \(text)"
                 case .bound(let text): " = " + constants.value(text, type: "\(bound)<\(type)>")
                 case nil: ""
@@ -49,7 +49,7 @@ enum SelectedColumnsEmission {
     }
 
     /// A literal is an expression by itself. Other values, which may be groups of columns, are bound.
-    private static func defaultValue(of column: Column, in model: RowModel) -> DefaultValue? {
+    private static func defaultValue(of column: Column) -> DefaultValue? {
         guard let value = column.defaultValue else { return nil }
         if column.representation == nil, value.isPlainLiteral,
             ["String", "Int", "Double", "Bool"].contains(column.type.trimmedDescription)
@@ -60,10 +60,8 @@ enum SelectedColumnsEmission {
             default: break
             }
         }
-        // `Self` means the row, and would be the type of the columns here.
-        let source = NestedNames(owner: model.name.source).rewrite(value).trimmedDescription
         return .bound(
-            "\(Library.name).BindQueryExpression(\(source), as: (\(column.queryType.trimmedDescription)).self)"
-        )
+            "\(Library.name).BindQueryExpression(\(value.trimmedDescription), "
+                + "as: (\(column.queryType.trimmedDescription)).self)")
     }
 }
