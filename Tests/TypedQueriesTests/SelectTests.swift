@@ -178,6 +178,18 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
         }
     }
 
+    @Test func noneGivesNoRowsToExpressions() throws {
+        let none = Reminder.none
+        #expect(sql(Values(none.exists())) == "SELECT EXISTS (SELECT NULL WHERE 0)")
+        try withStore { (db) throws in
+            #expect(try Values(none.exists()).fetchOne(db) == false)
+            #expect(try Reminder.where { _ in !none.exists() }.fetchCount(db) == 3)
+            #expect(try Reminder.where { $0.id.in(none.select(\.id)) }.fetchCount(db) == 0)
+            #expect(try Reminder.where { $0.id.eq(none.select(\.id)) }.fetchCount(db) == 0)
+            #expect(try Reminder.where { $0.stamps.eq(none.select(\.stamps)) }.fetchCount(db) == 0)
+        }
+    }
+
     @Test func sqlIsWrittenByHand() throws {
         let least = 2
         let query = SQLQueryExpression(

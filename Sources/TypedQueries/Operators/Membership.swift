@@ -94,8 +94,9 @@ extension ClosedRange where Bound: QueryBindable, Bound.QueryOutput == Bound, Bo
 extension PartialSelectStatement {
     /// `EXISTS`: whether the statement gives a row.
     public func exists() -> UnaryExpression<SQLQueryExpression<()>, Bool> {
+        let query = query
         var fragment = QueryFragment("(")
-        fragment.append(query)
+        if query.isEmpty { Self.writeNoRows(to: &fragment) } else { fragment.append(query) }
         fragment.append(literal: ")")
         return UnaryExpression("EXISTS ", SQLQueryExpression<()>(fragment), "")
     }

@@ -40,8 +40,18 @@ extension Statement {
     @inlinable
     public func write(to fragment: inout QueryFragment) {
         fragment.append(literal: "(")
+        let start = fragment.code.count
         writeStatement(to: &fragment)
+        if fragment.code.count == start { Self.writeNoRows(to: &fragment) }
         fragment.append(literal: ")")
+    }
+
+    /// Adds a SELECT without rows: a statement of none writes nothing, which is no subquery.
+    @usableFromInline static func writeNoRows(to fragment: inout QueryFragment) {
+        let width = (QueryValue.self as? any QueryRepresentable.Type)?.columnWidth ?? 1
+        fragment.append(literal: "SELECT NULL")
+        for _ in 1..<max(width, 1) { fragment.append(literal: ", NULL") }
+        fragment.append(literal: " WHERE 0")
     }
 }
 
