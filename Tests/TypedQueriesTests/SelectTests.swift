@@ -158,6 +158,26 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
         }
     }
 
+    @Test func groupsAreOrderedByEachOfTheirColumns() throws {
+        let newest = Reminder.order { $0.stamps.desc() }.select(\.id)
+        #expect(
+            sql(newest).hasSuffix(
+                #"ORDER BY "reminders"."createdAt" DESC, "reminders"."updatedAt" DESC"#))
+        try withStore { (db) throws in
+            #expect(try newest.fetchAll(db) == [3, 2, 1])
+            try db.execute(sql: "UPDATE reminders SET createdAt = 10, updatedAt = nullif(id, 1)")
+            #expect(try newest.fetchAll(db) == [3, 2, 1])
+            let isFirst = Reminder.order { $0.stamps.desc(nulls: .first) }.select(\.id)
+            #expect(try isFirst.fetchAll(db) == [1, 3, 2])
+            let isLast = Reminder.order { $0.stamps.asc(nulls: .last) }.select(\.id)
+            #expect(try isLast.fetchAll(db) == [2, 3, 1])
+            let titles = Reminder.select { $0.title.groupConcat("-", order: $0.stamps.desc()) }
+            #expect(try titles.fetchOne(db) == .some("Report-Bread-Milk"))
+            let oldest = Reminder.select { $0.title.groupConcat("-", order: $0.stamps) }
+            #expect(try oldest.fetchOne(db) == .some("Milk-Bread-Report"))
+        }
+    }
+
     @Test func limitsAndCompoundsWork() throws {
         try withStore { (db) throws in
             #expect(try Reminder.order(by: \.id).limit(1, offset: 1).select(\.id).fetchAll(db) == [2])

@@ -38,7 +38,18 @@ extension QueryFragment {
     }
 
     /// The terms of a list, without those of lists within them.
-    var terms: [QueryFragment] {
+    var terms: [QueryFragment] { split { $0 == Code.comma } }
+
+    /// The columns of an expression that has several, whichever way the commas between them were written.
+    var columnTerms: [QueryFragment] {
+        split { $0 == Code.comma || $0 == UInt8(ascii: ",") }.map { term in
+            var column = term
+            column.code = Array(term.code.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") })
+            return column
+        }
+    }
+
+    private func split(at isSeparator: (UInt8) -> Bool) -> [QueryFragment] {
         var terms: [QueryFragment] = []
         var term = QueryFragment()
         var value = 0
@@ -46,7 +57,7 @@ extension QueryFragment {
         var index = 0
         while index < code.count {
             let length = itemLength(at: index)
-            if code[index] == Code.comma, nesting.isOutside {
+            if isSeparator(code[index]), nesting.isOutside {
                 terms.append(term)
                 term = QueryFragment()
             } else {

@@ -6,7 +6,7 @@ public enum NullsOrdering: Sendable {
     case last
 }
 
-/// A term of an ORDER BY clause.
+/// A term of an ORDER BY clause, or one for each column of a group.
 public struct OrderingTerm: QueryExpression, Sendable {
     /// A term has no value.
     public typealias QueryValue = ()
@@ -14,13 +14,29 @@ public struct OrderingTerm: QueryExpression, Sendable {
     /// The SQL of the term.
     public let queryFragment: QueryFragment
 
-    init(_ expression: QueryFragment, _ direction: StaticString, _ nulls: NullsOrdering?) {
+    init<Expression: QueryExpression>(
+        _ expression: Expression, _ direction: StaticString, _ nulls: NullsOrdering?
+    ) where Expression.QueryValue: QueryRepresentable {
+        let whole = expression.queryFragment
+        guard Expression.QueryValue.columnWidth > 1 else {
+            queryFragment = Self.term(whole, direction, nulls)
+            return
+        }
+        var fragment = QueryFragment()
+        // A direction behind a list of columns would be that of the last.
+        for column in whole.columnTerms { fragment.append(term: Self.term(column, direction, nulls)) }
+        queryFragment = fragment
+    }
+
+    /// The term of one column.
+    private static func term(
+        _ expression: QueryFragment, _ direction: StaticString, _ nulls: NullsOrdering?
+    ) -> QueryFragment {
         var fragment = QueryFragment()
         guard let nulls else {
             fragment.append(expression)
             fragment.append(sql: direction)
-            queryFragment = fragment
-            return
+            return fragment
         }
         fragment.appendChoice(.nullsOrdering) {
             $0.append(expression)
@@ -32,18 +48,22 @@ public struct OrderingTerm: QueryExpression, Sendable {
             $0.append(expression)
             $0.append(sql: direction)
         }
-        queryFragment = fragment
+        return fragment
     }
 }
 
 extension QueryExpression where QueryValue: QueryRepresentable {
     /// From the least value to the greatest: `ASC`. NULL is the least unless you say where it stands.
+    ///
+    /// - parameter nulls: Where NULL stands; of a group of columns, in the order of each.
     public func asc(nulls: NullsOrdering? = nil) -> OrderingTerm {
-        OrderingTerm(queryFragment, " ASC", nulls)
+        OrderingTerm(self, " ASC", nulls)
     }
 
     /// From the greatest value to the least: `DESC`. NULL is the least unless you say where it stands.
+    ///
+    /// - parameter nulls: Where NULL stands; of a group of columns, in the order of each.
     public func desc(nulls: NullsOrdering? = nil) -> OrderingTerm {
-        OrderingTerm(queryFragment, " DESC", nulls)
+        OrderingTerm(self, " DESC", nulls)
     }
 }

@@ -10,17 +10,20 @@ struct OrderingTerms: Sendable {
     let canBeEmulated: Bool
 
     /// Makes an order of a term, of which `asc()` and `desc()` are known.
-    init(_ expression: some QueryExpression) {
-        fragment = expression.queryFragment
-        guard let term = expression as? OrderingTerm, let parts = term.parts else {
-            terms = [fragment]
-            form = "a"
-            canBeEmulated = !fragment.mentionsCollation
-            return
+    init<Term: QueryExpression>(_ expression: Term) {
+        let whole = expression.queryFragment
+        let width = (Term.QueryValue.self as? any QueryRepresentable.Type)?.columnWidth ?? 1
+        var columns = width > 1 ? whole.columnTerms : [whole]
+        var form = columns.map { _ in "a" }.joined()
+        if expression is OrderingTerm {
+            let parts = whole.terms.map { $0.orderedColumn ?? (expression: $0, form: "a") }
+            columns = parts.map { $0.expression }
+            form = parts.map { $0.form }.joined()
         }
-        terms = [parts.expression]
-        form = parts.form
-        canBeEmulated = !parts.expression.mentionsCollation
+        fragment = whole
+        terms = columns
+        self.form = form
+        canBeEmulated = !columns.contains { $0.mentionsCollation }
     }
 }
 
@@ -33,11 +36,11 @@ extension QueryFragment {
     }
 }
 
-extension OrderingTerm {
-    /// The expression, and the letter for how it is ordered.
-    fileprivate var parts: (expression: QueryFragment, form: String)? {
-        var native = queryFragment
-        if native.code.first == QueryFragment.Code.choice {
+extension QueryFragment {
+    /// The expression of a term of an order, and the letter for how it is ordered.
+    fileprivate var orderedColumn: (expression: QueryFragment, form: String)? {
+        var native = self
+        if native.code.first == Code.choice {
             // The first of the two forms is the one of new engines.
             let code = native.code
             let (count, values) = code.withUnsafeBytes {
