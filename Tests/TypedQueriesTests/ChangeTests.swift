@@ -129,6 +129,51 @@ import TypedQueries
         }
     }
 
+    @Test func updatesTakeTheRowsThatAStatementGives() throws {
+        let titles = Reminder.order(by: \.id).select(\.title)
+        try withStore { (db) throws in
+            try Reminder.update(from: RemindersList.group(by: \.title).having { $0.position.gt(1) }) {
+                $0.listID.eq($1.id)
+            } set: {
+                $0.title = $1.title
+            }.execute(db)
+            #expect(try titles.fetchAll(db) == ["Milk", "Bread", "Work"])
+            let lists = With {
+                Reminder.where(\.isCompleted).select { Counter.Columns(value: $0.listID) }
+            } query: {
+                RemindersList.where { $0.id.in(Counter.select(\.value)) }
+            }
+            try Reminder.update(from: lists) {
+                $0.listID.eq($1.id)
+            } set: {
+                $0.title = $1.title
+            }.execute(db)
+            #expect(try titles.fetchAll(db) == ["Home", "Home", "Work"])
+            try Reminder.update(from: RemindersList.order { $0.id.desc() }.limit(1)) {
+                $0.listID.lt($1.id)
+            } set: {
+                $0.title = $1.title
+            }.execute(db)
+            #expect(try titles.fetchAll(db) == ["Empty", "Empty", "Empty"])
+        }
+    }
+
+    @Test func updatesTakeValuesOfOtherTablesIntoGroups() throws {
+        try withStore { (db) throws in
+            try Reminder.update(from: RemindersList.all) {
+                $0.listID.eq($1.id)
+            } set: {
+                $0.stamps.createdAt = $1.position
+                $0.stamps.updatedAt = SQLQueryExpression<Int?>("\($1.position) + 1")
+            }.execute(db)
+            #expect(
+                try Reminder.order(by: \.id).fetchAll(db).map(\.stamps) == [
+                    Stamps(createdAt: 1, updatedAt: 2), Stamps(createdAt: 1, updatedAt: 2),
+                    Stamps(createdAt: 2, updatedAt: 3),
+                ])
+        }
+    }
+
     @Test func rowsAreDeleted() throws {
         let delete = Reminder.where(\.isCompleted).delete()
         #expect(sql(delete) == #"DELETE FROM "reminders" WHERE "reminders"."isCompleted""#)

@@ -30,8 +30,8 @@ extension Where {
     /// Reminder.all.update(from: RemindersList.all) { $0.listID.eq($1.id) } set: { $0.title = $1.title }
     /// ```
     ///
-    /// When several rows of the other table meet the condition, one of them is taken. SQLite before 3.33 gets
-    /// subqueries instead.
+    /// When several rows of the other table meet the condition, one of them is taken, whatever the order of its query. SQLite
+    /// before 3.33 gets subqueries instead.
     ///
     /// - parameters:
     ///     - policy: What happens to rows in the way.
@@ -47,19 +47,20 @@ extension Where {
         let isNative = EngineFeatures.current.sqliteVersionNumber >= 3_033_000
         let otherClauses = other.asSelect().clauses
         var condition = FragmentList(constraint(From.columns, Other.columns).queryFragment)
-        condition.append(otherClauses.conditions)
-        if !isNative { assigned.subquery = FromSubquery(Other.self, condition) }
+        let source = otherClauses.rowSource(of: Other.self, &condition)
+        let subquery = FromSubquery(source, condition)
+        if !isNative { assigned.subquery = subquery }
         updates(&assigned, Other.columns)
         var update = Update<From, ()>(policy, assigned.assignments)
         let clauses = clauses
         update.conditions = clauses.conditions
         update.isNone = clauses.isNone || otherClauses.isNone
         if isNative {
-            update.source.append(sourceOf: Other.self)
+            update.source = source
             update.conditions.append(condition)
         } else {
             var exists = QueryFragment("EXISTS ")
-            exists.append(FromSubquery(Other.self, condition).selecting("1"))
+            exists.append(subquery.selecting("1"))
             update.conditions.append(exists)
         }
         return update
@@ -70,9 +71,9 @@ extension Where {
 struct FromSubquery {
     private let source: QueryFragment
 
-    init<Other: Table>(_ type: Other.Type, _ condition: FragmentList) {
+    init(_ rows: QueryFragment, _ condition: FragmentList) {
         var fragment = QueryFragment(" FROM ")
-        fragment.append(sourceOf: Other.self)
+        fragment.append(rows)
         condition.write(" WHERE ", to: &fragment)
         fragment.append(literal: " LIMIT 1)")
         source = fragment
@@ -82,6 +83,34 @@ struct FromSubquery {
         var fragment = QueryFragment("(SELECT ")
         fragment.append(expression)
         fragment.append(source)
+        return fragment
+    }
+}
+
+extension SelectClauses {
+    /// What stands behind FROM for the rows of the statement: the table, when they are those that meet its conditions, and a
+    /// subquery when other clauses choose or make them.
+    ///
+    /// - parameters:
+    ///     - type: The table.
+    ///     - conditions: Gets the statement's conditions on the table.
+    fileprivate func rowSource<From: Table>(
+        of type: From.Type, _ conditions: inout FragmentList
+    ) -> QueryFragment {
+        var fragment = QueryFragment()
+        let isTable =
+            !isDistinct && commonTables.isEmpty && joins.isEmpty && groups.isEmpty && groupConditions.isEmpty
+            && limit.isEmpty
+        guard !isTable else {
+            writeSource(of: type, to: &fragment)
+            conditions.append(self.conditions)
+            return fragment
+        }
+        fragment.append(literal: "(\n")
+        write(from: type, to: &fragment)
+        fragment.append(literal: "\n) AS ")
+        // The columns are called as those of the table.
+        fragment.append(tableOf: type)
         return fragment
     }
 }

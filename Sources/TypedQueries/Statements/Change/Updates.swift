@@ -89,7 +89,11 @@ public struct Updates<Base: Table> {
     public subscript<Group: Table>(
         dynamicMember keyPath: KeyPath<Base.TableColumns, TableColumn<Base, Group>>
     ) -> GroupUpdates<Base, Group> {
-        get { GroupUpdates() }
+        get {
+            var group = GroupUpdates<Base, Group>()
+            group.updates.subquery = subquery
+            return group
+        }
         set {
             guard !newValue.updates.isEmpty else { return }
             assignments.separate()
@@ -125,5 +129,14 @@ public struct GroupUpdates<Base: Table, Group: Table> {
     ) -> SQLQueryExpression<Value> {
         get { SQLQueryExpression(column(keyPath)) }
         set { updates.set(column(keyPath), newValue) }
+    }
+
+    /// The expression that is assigned to a column of the group.
+    @_disfavoredOverload
+    public subscript<Column: WritableTableColumnExpression>(
+        dynamicMember keyPath: KeyPath<Group.TableColumns, Column>
+    ) -> any QueryExpression<Column.Value> {
+        get { TableColumn<Base, Column.Value>(Group.columns[keyPath: keyPath].name) }
+        set { updates.set(TableColumn<Base, Column.Value>(Group.columns[keyPath: keyPath].name), newValue) }
     }
 }
