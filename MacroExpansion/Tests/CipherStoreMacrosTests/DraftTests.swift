@@ -114,6 +114,9 @@ import Testing
         expectExpansion(
             "@Table public struct A { public let id: Int; public var depth = 1; var note: Int = standard }",
             has: "} init( id: Int? = nil, depth: Swift.Int = 1, note: Int = standard )")
+        expectExpansion(
+            "enum Schema { @Table public struct A { public let id: Int; public var kind: Kind = .plain } }",
+            has: "public init( id: Int? = nil, kind: Kind = .plain )")
     }
 
     @Test func aSchemaIsTheTables() {

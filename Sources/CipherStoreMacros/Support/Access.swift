@@ -46,6 +46,16 @@ enum Access: Int, Comparable, Sendable {
         return isHidden ? "fileprivate " : Access(modifiers).word
     }
 
+    /// Whether no type around a declaration keeps it within its module. Of an extension, nothing here says what it extends.
+    static func isExposed(in context: some MacroExpansionContext) -> Bool {
+        context.lexicalContext.allSatisfy { outer in
+            guard !outer.is(ExtensionDeclSyntax.self),
+                let type = outer.asProtocol((any WithModifiersSyntax).self)
+            else { return true }
+            return Access(type.modifiers) >= .package
+        }
+    }
+
     /// The word before a declaration beside one of this access, which has the same types in it.
     var peerWord: String { self <= .fileprivate ? "fileprivate " : word }
 

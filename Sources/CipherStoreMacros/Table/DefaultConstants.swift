@@ -11,9 +11,11 @@ struct DefaultConstants {
     /// The words before a property; nil where the values can stand in the initializer itself.
     private let words: String?
 
-    /// - parameter access: The word of access of the initializer with a blank, or nothing.
-    init(access: String) {
-        switch access {
+    /// - parameters:
+    ///     - access: The word of access of the initializer with a blank, or nothing.
+    ///     - model: What is initialized. Of one that a type around it hides, the types of properties may be hidden as well.
+    init(access: String, of model: RowModel) {
+        switch model.isExposed ? access : "" {
         case "public ": words = "@usableFromInline "
         case "package ": words = "package "
         default: words = nil

@@ -80,7 +80,7 @@ struct DraftEmission {
 
     private var memberwise: String {
         let access = (fields.map(\.column.access).min() ?? .public).word(within: model.access)
-        var constants = DefaultConstants(access: access)
+        var constants = DefaultConstants(access: access, of: model)
         let parameters = fields.map { field in
             let parameter = "\(field.column.name.source): \(field.type)"
             guard let value = field.defaultValue else { return parameter }

@@ -11,6 +11,8 @@ struct RowModel {
     let access: Access
     /// The word before names of the type in an extension.
     let aliasAccess: String
+    /// Whether no type around it keeps it within its module.
+    let isExposed: Bool
     /// The columns, in whose types the type has its name.
     let columns: [Column]
     /// The names that a nested `CodingKeys` gives properties, by those of the properties.
@@ -50,8 +52,7 @@ extension RowModel {
             TypeChecks.reportEmpty(structure, "Table", in: context)
             return nil
         }
-        return RowModel(
-            structure, arguments, columns, aliasAccess: Access.ofAliases(structure.modifiers, in: context))
+        return RowModel(structure, arguments, columns, in: context)
     }
 
     /// The model of a struct with `@Selection`, or nil after a diagnostic.
@@ -67,20 +68,20 @@ extension RowModel {
             TypeChecks.reportEmpty(structure, "Selection", in: context)
             return nil
         }
-        return RowModel(
-            structure, arguments, reader.columns,
-            aliasAccess: Access.ofAliases(structure.modifiers, in: context))
+        return RowModel(structure, arguments, reader.columns, in: context)
     }
 
     private init(
-        _ structure: StructDeclSyntax, _ arguments: RowArguments, _ columns: [Column], aliasAccess: String
+        _ structure: StructDeclSyntax, _ arguments: RowArguments, _ columns: [Column],
+        in context: some MacroExpansionContext
     ) {
         let name = DeclaredName(structure.name)
         self.name = name
         sqlName = arguments.name ?? Pluraliser.tableName(forType: name.text)
         schema = arguments.schema
         access = Access(structure.modifiers)
-        self.aliasAccess = aliasAccess
+        aliasAccess = Access.ofAliases(structure.modifiers, in: context)
+        isExposed = Access.isExposed(in: context)
         self.columns = columns.map { $0.naming(name) }
         codingNames = structure.codingNames
     }

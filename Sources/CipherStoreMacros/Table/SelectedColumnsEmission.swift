@@ -7,7 +7,7 @@ enum SelectedColumnsEmission {
         let initAccess = (model.columns.map(\.access).min() ?? .public).word(within: model.access)
         let names = Set(model.columns.map(\.name.text))
         let row = ["row", "row_", "row__"].first { !names.contains($0) } ?? "row___"
-        var constants = DefaultConstants(access: initAccess)
+        var constants = DefaultConstants(access: initAccess, of: model)
         let bound = "\(Library.name).BindQueryExpression"
         let parameters = model.columns.map { column in
             let type = column.queryType.trimmedDescription
