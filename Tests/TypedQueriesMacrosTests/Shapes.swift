@@ -71,14 +71,14 @@ enum Nested {
 }
 
 /// What other modules do not see, though a public table begins with it.
-let standardDepth = 3
+let shelfDepth = 3
 
 /// A table whose initializers other modules may call.
 @Table public struct Shelf: Sendable, Equatable {
     /// The key.
     public let id: Int
     /// How deep it is.
-    public var depth: Int = standardDepth
+    public var depth: Int = shelfDepth
     /// The one that it is in.
     public var above: Self.Number?
 

@@ -50,7 +50,7 @@ extension Statement {
     @usableFromInline static func writeNoRows(to fragment: inout QueryFragment) {
         let width = (QueryValue.self as? any QueryRepresentable.Type)?.columnWidth ?? 1
         fragment.append(literal: "SELECT NULL")
-        for _ in 1..<max(width, 1) { fragment.append(literal: ", NULL") }
+        for _ in 1..<Swift.max(width, 1) { fragment.append(literal: ", NULL") }
         fragment.append(literal: " WHERE 0")
     }
 }
