@@ -98,6 +98,23 @@ import Testing
         #expect(try originals(all[0]) == originals(all[1]))
     }
 
+    /// What moves to a new identity gets other versions, and no value that was replaced comes back with them.
+    @Test func aNewIdentityTellsWhatWasWrittenLast() throws {
+        let all = try replicas(["TEXT", "INTEGER"])
+        try all[0].execute("INSERT INTO s VALUES (?, '5', 0), (?, '6', 0)", [key(1), key(2)])
+        try all[1].execute("INSERT INTO s VALUES (?, 0, 0)", [key(3)])
+        try all[1].sync(all[0])
+        let id = try all[1].replica()
+        let known = try all[0].vector()[id]
+        try all[1].execute("UPDATE s SET v = 7 WHERE id = ?", [key(1)])
+        try all[1].peer.renewIdentity([Fork(replica: id, common: known)])
+        try all[0].sync(all[1])
+        #expect(
+            try all[0].value("SELECT group_concat(v) FROM (SELECT v FROM s ORDER BY id)", as: String.self)
+                == "7,6,0")
+        #expect(try originals(all[0]) == originals(all[1]))
+    }
+
     @Test func replicasThatDivergedByTheirTypesAreRepaired() throws {
         let all = try replicas(["TEXT", "INTEGER"])
         try all[0].execute("INSERT INTO s VALUES (?, '5', 0)", [key(1)])

@@ -30,6 +30,8 @@ extension ReplicaIdentity {
             return try register.retire(old, at: now, .renewed)
         }
         try PartialTable.beginIdentity(db, after: metadata)
+        // What moves gets other versions, and by those nobody could tell any more that an original has been replaced.
+        try OriginalValues.removeStale(db)
         let new = try addReplica(db, environment)
         assert(new != metadata.selfNumber)
         // One number for all that moves: a mark in the log takes it.
