@@ -97,7 +97,10 @@ package final class TrackedSchema: StoreSchemaTracker {
             else { return }
             try FoldedStore.fold(db, environment)
             try tracking.keepValues(of: column, in: known)
-        case .addColumn, .renameColumn, .rename:
+        case .renameColumn, .rename:
+            // What was written under the old names gets its versions by them.
+            try FoldedStore.fold(db, environment)
+        case .addColumn:
             break
         }
     }

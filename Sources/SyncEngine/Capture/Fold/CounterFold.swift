@@ -30,7 +30,7 @@ struct CounterFold {
     ///
     /// - parameter hasUpdates: Whether `temp._sync_fold` lists the rows that were written.
     func run(hasUpdates: Bool) throws {
-        let known = try SyncedTable.loadAll(db)
+        let known = try SchemaInspection(db: db).storedTables()
         try beginRows(known)
         guard hasUpdates else { return }
         let store = try CounterStore.ifNeeded(db)
@@ -46,7 +46,7 @@ struct CounterFold {
     private func beginRows(_ known: [SyncedTable]) throws {
         let isNew = "sid = \(metadata.selfNumber) AND oseq > \(metadata.folded)"
         try CounterStore.removeParts(db, ofRowsWhere: isNew)
-        for table in known where table.hasRows {
+        for table in known {
             guard let counters = tables[table.number] else { continue }
             for column in table.presentColumns where counters.shares[column.number] != nil {
                 try CounterStore.begin(db, column, in: table, ofRowsWhere: isNew)

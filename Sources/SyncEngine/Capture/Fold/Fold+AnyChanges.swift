@@ -52,16 +52,15 @@ extension Fold {
                     """)
         }
         let mixed = try Int64.fetchSet(db, sql: "SELECT DISTINCT tbl FROM temp._sync_fold WHERE mixed")
-        for number in mixed.sorted() {
-            let table = try SyncedTable.load(db, number: number)
-            guard table.hasRows else { continue }
+        guard !mixed.isEmpty else { return }
+        for table in try SchemaInspection(db: db).storedTables() where mixed.contains(table.number) {
             try db.execute(
                 sql: """
                     UPDATE temp._sync_fold SET alive = EXISTS (
                         SELECT 1 FROM \(table.qualifiedName) WHERE \(table.keyMatch("_sync_fold.pk")))
                     WHERE mixed AND tbl = ? AND NOT EXISTS (
                         SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = _sync_fold.tbl AND s.pk = _sync_fold.pk)
-                    """, arguments: [number])
+                    """, arguments: [table.number])
         }
     }
 

@@ -75,7 +75,8 @@ struct Fold {
         try StoreMetadata.advance(db, folded: last, clock: clock)
         try debugAssert(Int64.fetchOne(db, sql: "SELECT folded FROM _sync_state") == last)
         try ReplicaRegister(db: db).setSequence(last, of: metadata.selfNumber)
-        try ReplicaChain(db: db).append(metadata, upTo: last, environment)
+        try ReplicaChain(db: db).append(
+            metadata, upTo: last, rowsOf: SchemaInspection(db: db).storedTables(), environment)
         try StoreFence(db: db, environment: environment).advance()
         try prune(last)
         return Summary(entryCount: try tail.decode(atIndex: 0))

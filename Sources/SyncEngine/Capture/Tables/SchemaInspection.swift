@@ -7,18 +7,46 @@ struct SchemaInspection {
     /// The tables that are tracked, as they are called now.
     func tables() throws -> [SyncedTable] {
         let schemas = try CapturedSchema.loadAll(db)
-        return try SyncedTable.loadAll(db).filter(\.isTracked).compactMap { table in
-            let captured = schemas[table.number]
-            let name = captured?.table ?? table.name
-            guard try db.tableExists(name, in: "main") else { return nil }
-            let columns = try db.columns(in: name, in: "main")
-            let key = [captured?.key ?? table.key, table.key].first { key in
-                columns.contains { $0.name.isSameIdentifier(as: key) }
-            }
-            guard let key else { return nil }
-            return SyncedTable(
-                number: table.number, name: name, key: key, place: .tracked, columns: table.columns)
+        return try SyncedTable.loadAll(db).filter(\.isTracked).compactMap {
+            try asItIs($0, schemas[$0.number])
         }
+    }
+
+    /// The tables whose rows are in this file, with the names of now.
+    ///
+    /// A fold needs them: it runs before the metadata follow what another program has renamed, and to SQLite the name of
+    /// a column that is not there can be a text.
+    func storedTables() throws -> [SyncedTable] {
+        let tables = try SyncedTable.loadAll(db).filter { table in
+            try table.isTracked || table.hasRows && db.tableExists(table.storageName, in: "main")
+        }
+        // Nearly always nobody has changed anything, and no trigger has to be read.
+        guard try !SchemaMark(db: db).isCurrent() else { return tables }
+        let schemas = try CapturedSchema.loadAll(db)
+        return try tables.compactMap { $0.isTracked ? try asItIs($0, schemas[$0.number]) : $0 }
+    }
+
+    /// A table that is tracked, with the names of now. Columns that are gone count as dropped.
+    ///
+    /// - returns: nil when the table or its key is gone.
+    private func asItIs(_ table: SyncedTable, _ captured: CapturedSchema?) throws -> SyncedTable? {
+        let name = captured?.table ?? table.name
+        guard try db.tableExists(name, in: "main") else { return nil }
+        let present = try db.columns(in: name, in: "main")
+        let names = Set(present.map { $0.name.identifierKey })
+        // Without triggers, nobody but the table says what became of its key.
+        let primary = captured == nil ? present.filter { $0.primaryKeyIndex > 0 }.map(\.name) : []
+        let keys = [captured?.key ?? table.key, table.key] + (primary.count == 1 ? primary : [])
+        guard let key = keys.first(where: { names.contains($0.identifierKey) }) else { return nil }
+        let columns = table.columns.map { column -> SyncedTable.Column in
+            guard column.isPresent else { return column }
+            let name = captured?.columns[column.number] ?? column.name
+            return SyncedTable.Column(
+                number: column.number, name: name,
+                place: names.contains(name.identifierKey) ? .table : .dropped)
+        }
+        return SyncedTable(
+            number: table.number, name: name, key: key, place: .tracked, columns: columns)
     }
 
     /// What differs, and what to do about it.

@@ -37,7 +37,14 @@ struct ReplicaChain {
     ///
     /// The hash holds what was written, so that copies of one file differ as soon as they
     /// are used differently, and a random number, so that they differ even if not.
-    func append(_ metadata: StoreMetadata, upTo last: Int64, _ environment: SyncEnvironment) throws {
+    ///
+    /// - parameters:
+    ///     - last: The last entry of the log.
+    ///     - tables: The tables that are in the file, with the names that they have there.
+    func append(
+        _ metadata: StoreMetadata, upTo last: Int64, rowsOf tables: [SyncedTable],
+        _ environment: SyncEnvironment
+    ) throws {
         let sid = metadata.selfNumber
         let known = metadata.replicas.first { $0.sid == sid }?.sequence ?? 0
         var before = try point(of: sid, at: known)?.hash ?? metadata.replicaID()
@@ -54,7 +61,7 @@ struct ReplicaChain {
             (before, previous) = (hash.value, next)
         }
         var hash = Self.hash(last, after: before, environment)
-        try add(entriesAfter: metadata.folded, to: &hash)
+        try add(entriesAfter: metadata.folded, rowsOf: tables, to: &hash)
         try insert(ChainPoint(sequence: last, previous: previous, hash: hash.value), of: sid)
         try thin(sid)
     }
@@ -70,15 +77,15 @@ struct ReplicaChain {
     }
 
     /// Takes in the newest entries of the log, and the rows that they name.
-    private func add(entriesAfter folded: Int64, to hash: inout ChainHash) throws {
+    private func add(
+        entriesAfter folded: Int64, rowsOf tables: [SyncedTable], to hash: inout ChainHash
+    ) throws {
         let entries = try Row.fetchAll(
             db,
             sql: "SELECT seq, tbl, op, pk, mask, ms FROM _sync_log WHERE seq > ? ORDER BY seq DESC LIMIT ?",
             arguments: [folded, Self.hashedEntryCountMax])
         var rows: [Int64: Statement] = [:]
-        for table in try SyncedTable.loadAll(db) where table.hasRows {
-            // A table that was just renamed is found at the next schema check.
-            guard try db.tableExists(table.storageName) else { continue }
+        for table in tables {
             rows[table.number] = try db.cachedStatement(
                 sql: "SELECT * FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))")
         }
