@@ -172,6 +172,7 @@ struct ChangeLog {
     /// - returns: How many there were.
     @discardableResult
     func removeEntries(before sequence: Int64) throws -> Int64 {
+        try SettlementMark.willDrop(db, entriesBefore: sequence)
         try db.execute(sql: "DELETE FROM _sync_log WHERE seq < ?", arguments: [sequence])
         return Int64(db.changesCount)
     }
@@ -179,6 +180,7 @@ struct ChangeLog {
     /// Drops the history of another replica, up to the last entry that was folded. That one stays as a mark, because it
     /// numbers the next one.
     func beginAnew(after folded: Int64) throws {
+        try SettlementMark.willDrop(db, entriesBefore: folded.addingSaturated(1))
         try removeEntries(before: folded)
         try db.execute(
             sql: "UPDATE _sync_log SET tbl = 0, op = 0, pk = x'', mask = 0 WHERE seq = ?",

@@ -1,4 +1,5 @@
 import CipherStore
+import SyncWire
 
 /// How far the store is settled: nothing needs to be looked at again until the log,
 /// or the schema, has gone on.
@@ -48,6 +49,15 @@ package struct SettlementMark {
     /// Notes that the store is to be settled as soon as it can be.
     static func remove(_ db: Database) throws {
         try SyncSetting.replace(db, name, "0 -1")
+    }
+
+    /// Notes that entries of the log before one are about to go. Rows may wait for what those of them wrote that are not
+    /// settled, and afterwards nobody could tell which rows these are: so all are looked at.
+    static func willDrop(_ db: Database, entriesBefore sequence: Int64) throws {
+        guard let mark = try load(db), mark.sequence.addingSaturated(1) < sequence,
+            try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_shadow)") == true
+        else { return }
+        try remove(db)
     }
 
     /// Whether something happened since then that concerns rows that wait.
