@@ -57,6 +57,19 @@ import Testing
         #expect(try row(c) == "edited|precious|1")
     }
 
+    @Test func aRowComesBackWholeFromEachOfItsLives() throws {
+        let (a, b) = try pair()
+        for name in ["first", "second", "third"] {
+            try a.execute("DELETE FROM item")
+            try b.execute("UPDATE item SET name = ?", [name])
+            try a.sync(b, .pull)
+            #expect(try a.synchronizer.resolve(.open, by: .restoreLost).restoredValueCount == 3)
+            #expect(try row(a) == "\(name)|precious|1")
+            try a.sync(b)
+            #expect(try row(b) == row(a))
+        }
+    }
+
     @Test func editsOfSeveralReplicasComeBackTogether() throws {
         let (a, b) = try pair()
         let c = try a.stores.clone(a, as: "c.db")

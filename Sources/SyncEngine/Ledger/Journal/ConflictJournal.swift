@@ -22,14 +22,15 @@ final class ConflictJournal {
     init(_ db: Database, at milliseconds: Int64) throws {
         self.db = db
         at = milliseconds
-        // A write loses once, however often a peer tells of it.
+        // A write loses once, however often a peer tells of it. The rest of a row has no write (0), and each life of the
+        // row has its own.
         statement = try db.makeStatement(
             sql: """
                 INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
                 SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11
                 WHERE NOT EXISTS (
                     SELECT 1 FROM _sync_conflict WHERE tbl = ?2 AND pk = ?3 AND col = ?4 AND hlc = ?6
-                      AND sid = ?7 AND val IS ?5 AND typeof(val) = typeof(?5))
+                      AND sid = ?7 AND val IS ?5 AND typeof(val) = typeof(?5) AND (hlc <> 0 OR life = ?10))
                 """)
     }
 
