@@ -23,7 +23,7 @@ extension SyncedTable {
     /// - throws: ``SyncError`` of code `damagedMetadata` when it has the last number that a column can have.
     func addingColumns(_ db: Database, _ names: [String], place: Column.Place) throws -> SyncedTable {
         var columns = self.columns
-        var last = columns.map(\.number).max() ?? -1
+        var last = max(columns.map(\.number).max() ?? -1, try ColumnNumbers.last(db, of: number))
         for name in names {
             // Any program may write the number that is counted from.
             guard last < Int.max else {
@@ -146,10 +146,12 @@ extension SyncedTable {
         try Self.write(db, sql: "DELETE FROM _sync_table WHERE tbl = ?", arguments: [number])
         try Self.write(db, sql: "DELETE FROM _sync_column WHERE tbl = ?", arguments: [number])
         try NameAliases.remove(db, ofTable: number)
+        try ColumnNumbers.forget(db, of: number)
     }
 
-    /// Forgets a column. Its number is not given again as long as there is a later one.
+    /// Forgets a column. Its number is not given again.
     func remove(_ db: Database, column: Int) throws {
+        try ColumnNumbers.keep(db, column, of: number)
         try Self.write(
             db, sql: "DELETE FROM _sync_column WHERE tbl = ? AND col = ?", arguments: [number, column])
     }
@@ -159,6 +161,7 @@ extension SyncedTable {
     /// - parameter tables: A query that selects their numbers.
     /// - returns: How many there were.
     static func removeAll(_ db: Database, tables: String) throws -> Int64 {
+        for table in try Int64.fetchAll(db, sql: tables) { try ColumnNumbers.forget(db, of: table) }
         try Self.write(db, sql: "DELETE FROM _sync_table WHERE tbl IN (\(tables))")
         return Int64(db.changesCount)
     }
@@ -170,11 +173,14 @@ extension SyncedTable {
         try Self.write(db, sql: "DELETE FROM main._sync_column WHERE tbl IN (\(tables))")
     }
 
-    /// Forgets columns.
+    /// Forgets columns. Their numbers are not given again.
     ///
     /// - parameter listed: A table that lists their numbers, as `tbl` and `col`.
     /// - returns: How many there were.
     static func removeColumns(_ db: Database, listed: String) throws -> Int64 {
+        for row in try Row.fetchAll(db, sql: "SELECT tbl, col FROM \(listed)") {
+            try ColumnNumbers.keep(db, row.decode(atIndex: 1), of: row.decode(atIndex: 0))
+        }
         try Self.write(
             db,
             sql: """
