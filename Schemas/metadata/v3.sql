@@ -28,7 +28,7 @@ CREATE TABLE _sync_replica (
     sid INTEGER PRIMARY KEY,
     rid BLOB NOT NULL UNIQUE,              -- 16 random bytes
     oseq INTEGER NOT NULL DEFAULT 0,       -- the last of its changes that is here
-    seen INTEGER                           -- when something of it last came, Unix milliseconds
+    seen INTEGER                           -- when something new of it last came, Unix milliseconds; when it was met: _sync_peer.at
 );
 
 -- The tables that are known, here or at a peer.

@@ -82,8 +82,9 @@ struct Compaction {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT rid FROM _sync_replica WHERE seen < ? AND sid <> (SELECT self FROM _sync_state)
-                AND sid NOT IN (SELECT sid FROM _sync_retired) ORDER BY sid
+                SELECT p.rid FROM _sync_replica AS p LEFT JOIN _sync_peer AS e ON e.rid = p.rid
+                WHERE \(ReplicaRegister.lastHeard) < ? AND p.sid <> (SELECT self FROM _sync_state)
+                AND p.sid NOT IN (SELECT sid FROM _sync_retired) ORDER BY p.sid
                 """, arguments: [now - lease])
         let replicas = try rows.map { try StoreMetadata.identifier($0.decode(atIndex: 0)) }
         for replica in replicas { try register.retire(replica, at: now, .unseen) }

@@ -23,6 +23,10 @@ struct ReplicaRegister {
 
         """
 
+    /// When a replica `p` of `_sync_replica` was last heard of, with what `_sync_peer` has of it as `e`, in SQL. One that
+    /// has nothing new to say is met all the same.
+    static let lastHeard = "coalesce(max(p.seen, e.at), p.seen, e.at)"
+
     let db: Database
 
     // MARK: Telling

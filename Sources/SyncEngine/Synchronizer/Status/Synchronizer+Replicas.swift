@@ -46,11 +46,11 @@ extension Synchronizer {
             let rows = try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT p.rid, coalesce(e.name, ''), p.oseq, p.seen, t.reason, p.sid = (SELECT self FROM _sync_state),
-                        e.rid IS NOT NULL
+                    SELECT p.rid, coalesce(e.name, ''), p.oseq, \(ReplicaRegister.lastHeard), t.reason,
+                        p.sid = (SELECT self FROM _sync_state), e.rid IS NOT NULL
                     FROM _sync_replica AS p LEFT JOIN _sync_peer AS e ON e.rid = p.rid
                     LEFT JOIN _sync_retired AS t ON t.sid = p.sid
-                    ORDER BY 6 DESC, t.reason IS NOT NULL, p.seen DESC, p.sid
+                    ORDER BY 6 DESC, t.reason IS NOT NULL, 4 DESC, p.sid
                     """)
             return try rows.map { row in
                 let replica = try StoreMetadata.identifier(row.decode(atIndex: 0))
