@@ -6,25 +6,31 @@ import SyncEngine
 struct SyncLoop: Sendable {
     private let synchronizer: Synchronizer
     private let options: SyncEngine.Options
+    private let sleep: @Sendable (Double) async throws -> Void
 
-    init(_ synchronizer: Synchronizer, _ options: SyncEngine.Options) {
+    /// Makes a loop that does not run yet.
+    ///
+    /// - parameter sleep: Waits for some seconds, or until the task is cancelled.
+    init(
+        _ synchronizer: Synchronizer, _ options: SyncEngine.Options,
+        sleep: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
+    ) {
         self.synchronizer = synchronizer
         self.options = options
+        self.sleep = sleep
     }
 
     /// Synchronizes until the task is cancelled.
     ///
     /// - parameter synchronize: Does it once.
     func run(_ synchronize: @escaping @Sendable () async throws -> Void) -> Task<Void, Never> {
-        let (signals, continuation) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let bell = Bell()
         // What is applied for a peer is not logged, so only writes of this side are seen, by whatever process.
         var observation = ValueObservation.tracking { db in try RowKnowledge.lastEntry(db) }
         observation.recoversFromErrors = true
         let writes = observation.removeDuplicates().start(
             in: synchronizer.writer, scheduling: .task, onError: { _ in },
-            onChange: { _ in continuation.yield() })
-        let options = options
+            onChange: { _ in bell.ring() })
         return Task {
             defer { writes.cancel() }
             var failureCount = 0
@@ -40,22 +46,18 @@ struct SyncLoop: Sendable {
                     failureCount == 0
                     ? options.fetchInterval
                     : min(options.longestPause, options.writeDelay * pow(2, Double(min(failureCount, 20))))
-                await Self.wait(pause, orFor: failureCount == 0 ? signals : nil)
+                await wait(pause, orFor: failureCount == 0 ? bell : nil)
                 // Writes come in groups.
-                try? await Task.sleep(for: .seconds(options.writeDelay))
+                try? await sleep(options.writeDelay)
             }
         }
     }
 
-    /// Waits for a time, or for a signal.
-    private static func wait(_ seconds: Double, orFor signals: AsyncStream<Void>?) async {
+    /// Waits for a time, or until a bell rings.
+    private func wait(_ seconds: Double, orFor bell: Bell?) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { try? await Task.sleep(for: .seconds(seconds)) }
-            if let signals {
-                group.addTask {
-                    for await _ in signals { return }
-                }
-            }
+            group.addTask { try? await sleep(seconds) }
+            if let bell { group.addTask { _ = await bell.wait() } }
             await group.next()
             group.cancelAll()
         }
