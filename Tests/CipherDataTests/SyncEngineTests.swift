@@ -81,6 +81,66 @@ import Testing
         #expect(try pair.here.strings(texts) == ["one"])
     }
 
+    @Test func aNewEngineThatStartsBringsDeletedDataBack() async throws {
+        try pair.here.execute(insert("one"))
+        try await pair.engine.deleteLocalData()
+        #expect(try pair.here.strings(texts).isEmpty)
+        let arrivals = ValueObservation.tracking { [texts] db in try String.fetchAll(db, sql: texts) }
+            .values(in: pair.here)
+        let engine = try SyncEngine(for: pair.here, tables: ["note"], transport: pair.transport)
+        for try await texts in arrivals where texts == ["one"] { break }
+        engine.stop()
+    }
+
+    @Test func theChoiceOfTheAppOutlivesStartsAndDeletions() async throws {
+        for text in ["one", "two"] { try pair.there.execute(insert(text)) }
+        let (synchronizer, remote) = (pair.engine.synchronizer, pair.transport.name)
+        let scope = SyncScope.rows(of: "note", where: "text", in: ["one"])
+        try synchronizer.setScope(scope, ofRemote: remote)
+        try await pair.engine.start()
+        pair.engine.stop()
+        #expect(try pair.here.strings(texts) == ["one"])
+        // The second deletion finds nothing to remember.
+        for _ in 0..<2 { try await pair.engine.deleteLocalData() }
+        #expect(try pair.here.strings(texts).isEmpty)
+        try await pair.engine.start()
+        pair.engine.stop()
+        #expect(try pair.here.strings(texts) == ["one"])
+        #expect(try synchronizer.scope(ofRemote: remote) == scope)
+    }
+
+    @Test func whatIsChosenAfterADeletionStays() async throws {
+        for text in ["one", "two"] { try pair.there.execute(insert(text)) }
+        try await pair.engine.deleteLocalData()
+        let scope = SyncScope.rows(of: "note", where: "text", in: ["two"])
+        try pair.engine.synchronizer.setScope(scope, ofRemote: pair.transport.name)
+        try await pair.engine.start()
+        pair.engine.stop()
+        #expect(try pair.here.strings(texts) == ["two"])
+    }
+
+    @Test func aDeletionThatFailsChoosesNothingElse() async throws {
+        try pair.here.execute(insert("one"))
+        let engine = try pair.makeEngine(path: "/nowhere.db", delegate: SilentDelegate())
+        await #expect(throws: (any Error).self) { try await engine.deleteLocalData() }
+        #expect(try engine.synchronizer.scope(ofRemote: "/nowhere.db") == .everything)
+        try await pair.engine.syncChanges()
+        #expect(try pair.here.strings(texts) == ["one"] && pair.there.strings(texts) == ["one"])
+    }
+
+    @Test func tablesWhoseFirstColumnCountsAreEmptied() async throws {
+        let pair = try SyncPair(
+            "CREATE TABLE tally (id TEXT PRIMARY KEY NOT NULL, count INTEGER NOT NULL DEFAULT 0, name TEXT)",
+            ["tally"])
+        try pair.engine.synchronizer.setPolicies([.counter("tally", "count")])
+        try pair.here.execute("INSERT INTO tally VALUES ('\(UUID().uuidString.lowercased())', 3, 'hens')")
+        try await pair.engine.deleteLocalData()
+        #expect(try pair.here.strings("SELECT name FROM tally").isEmpty)
+        try await pair.engine.start()
+        pair.engine.stop()
+        #expect(try pair.here.strings("SELECT name || count FROM tally") == ["hens3"])
+    }
+
     @Test func triggersKnowWhatComesFromAPeer() async throws {
         try pair.here.execute(
             """

@@ -12,34 +12,23 @@ extension SyncEngine {
     /// Sends what is to be sent, and takes all rows of the synchronized tables out of this database. The other
     /// replicas keep them.
     ///
-    /// The engine is stopped. ``start()`` brings the rows back.
+    /// The engine is stopped. ``start()`` brings the rows back, and so does a new engine that starts immediately: those that
+    /// were chosen before, if the app chose some by ``synchronizer``. Tables that the app chose not to exchange keep
+    /// their rows.
     ///
-    /// - throws: What a synchronization throws; rows that could not be sent stay here.
+    /// - throws: What a synchronization throws; rows that could not be sent stay here then, and nothing is chosen
+    ///   otherwise than before. A `SyncError` of code `unsuitableScope` for a table that has no column besides its key and
+    ///   those with a policy of their own.
     public func deleteLocalData() async throws {
         stop()
-        var scope = SyncScope.everything
-        // A value that no row has: rows can't be chosen by none.
-        let nowhere = "none of them: \(UUID().uuidString)"
-        for (table, column) in try await scopeColumns() {
-            scope = scope.rows(of: table, where: column, in: [.text(nowhere)])
-        }
-        try synchronizer.setScope(scope, ofRemote: transport.name)
-        try await syncChanges()
-    }
-
-    /// A column of each table by which none of its rows is chosen.
-    private func scopeColumns() async throws -> [(table: String, column: String)] {
-        let tables = tableNames
-        return try await synchronizer.writer.read { db in
-            try tables.map { table in
-                let key = try db.primaryKey(table).columns
-                guard let column = try db.columns(in: table).first(where: { !key.contains($0.name) }) else {
-                    throw SyncError(
-                        .unsuitableScope,
-                        "the rows of \(table) can't be taken out here: it has no column besides its key")
-                }
-                return (table, column.name)
-            }
+        let isNew = try synchronizer.setRowsAside(of: tableNames, ofRemote: transport.name)
+        do {
+            try await syncChanges()
+        } catch {
+            // Otherwise a later synchronization would take out what nobody asks for any more. If this fails as well, the
+            // next start does it.
+            if isNew { try? synchronizer.bringRowsBack(ofRemote: transport.name) }
+            throw error
         }
     }
 

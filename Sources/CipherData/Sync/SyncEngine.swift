@@ -77,7 +77,9 @@ public final class SyncEngine: Observable, Sendable {
         self.options = options
         self.delegate = delegate
         synchronizer = try Synchronizer(database, tables: tableNames, environment: environment)
-        if startImmediately { run() }
+        guard startImmediately else { return }
+        try synchronizer.bringRowsBack(ofRemote: transport.name)
+        run()
     }
 
     deinit { state.withLock { $0.loop }?.cancel() }
@@ -86,9 +88,11 @@ public final class SyncEngine: Observable, Sendable {
 
     /// Starts the engine: it synchronizes now, after writes to the tables, and now and then.
     ///
+    /// Rows that ``deleteLocalData()`` took out come back.
+    ///
     /// - throws: What a synchronization throws; the engine runs nonetheless, and tries again.
     public func start() async throws {
-        try synchronizer.setScope(.everything, ofRemote: transport.name)
+        try synchronizer.bringRowsBack(ofRemote: transport.name)
         run()
         try await syncChanges()
     }

@@ -29,6 +29,36 @@ extension Synchronizer {
         }
     }
 
+    /// Chooses none of the rows of tables for a remote, until ``bringRowsBack(ofRemote:)``. They are taken out as all rows
+    /// outside of a choice. Tables that are not exchanged with the remote keep theirs.
+    ///
+    /// - returns: Whether anything else was chosen before.
+    /// - throws: As ``setScope(_:ofRemote:)``. Nothing changes then.
+    package func setRowsAside(of tables: [String], ofRemote remote: String) throws -> Bool {
+        try database.write { db in
+            try MetadataSchema.upgrade(db)
+            try TableTracking(db: db, environment: environment).refresh()
+            return try RowsSetAside(db: db, environment: environment, remote: remote).begin(tables)
+        }
+    }
+
+    /// Chooses the rows again that were chosen before ``setRowsAside(of:ofRemote:)``, if that was called. What was
+    /// chosen meanwhile stays.
+    ///
+    /// - throws: As ``setScope(_:ofRemote:)``. Nothing changes then.
+    package func bringRowsBack(ofRemote remote: String) throws {
+        // Each start asks, and most have nothing to write.
+        let isNeeded = try database.read { db in
+            try RowsSetAside(db: db, environment: environment, remote: remote).isKept
+        }
+        guard isNeeded else { return }
+        try database.write { db in
+            try MetadataSchema.upgrade(db)
+            try TableTracking(db: db, environment: environment).refresh()
+            try RowsSetAside(db: db, environment: environment, remote: remote).end()
+        }
+    }
+
     /// What is exchanged with a remote.
     public func scope(ofRemote remote: String) throws -> SyncScope {
         try database.read { try ScopeStore(db: $0).scope(of: remote) }
