@@ -111,6 +111,17 @@ private let createItems =
         withExtendedLifetime((first, second, other)) {}
     }
 
+    /// Swift takes the two texts for equal, and SQLite does not.
+    @Test func textsThatOnlyLookAlikeAreFetchedApart() async throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        try await database.write { db in try Item.insert { Item(title: composed) }.execute(db) }
+        let first = FetchAll(Item.where { $0.title.eq(composed) }, database: database)
+        let second = FetchAll(Item.where { $0.title.eq(decomposed) }, database: database)
+        #expect(first.wrappedValue.count == 1)
+        #expect(second.wrappedValue.isEmpty)
+        withExtendedLifetime((first, second)) {}
+    }
+
     @Test func aValueWithoutARowIsKept() async throws {
         @FetchOne(Item.where { $0.title.eq("none") }.select(\.title), database: database) var title = "before"
         #expect(title == "before" && $title.loadError is NoRow)

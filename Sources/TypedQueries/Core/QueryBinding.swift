@@ -26,6 +26,27 @@ public enum QueryBinding: Hashable, Sendable {
     case invalid(QueryBindingError)
 }
 
+extension QueryBinding {
+    /// Whether two values are the same to SQLite, which compares texts by their bytes: `"é"` in one scalar and in two are
+    /// different.
+    public static func == (left: QueryBinding, right: QueryBinding) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.int(let left), .int(let right)): left == right
+        case (.double(let left), .double(let right)): left == right
+        case (.text(let left), .text(let right)): left.hasSameBytes(as: right)
+        case (.blob(let left), .blob(let right)): left == right
+        case (.bool(let left), .bool(let right)): left == right
+        case (.uint(let left), .uint(let right)): left == right
+        case (.date(let left), .date(let right)): left == right
+        case (.uuid(let left), .uuid(let right)): left == right
+        case (.uuidBytes(let left), .uuidBytes(let right)): left == right
+        case (.invalid(let left), .invalid(let right)): left == right
+        default: false
+        }
+    }
+}
+
 /// Why a value can't be stored.
 public struct QueryBindingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reason.
