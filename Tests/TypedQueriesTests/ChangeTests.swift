@@ -188,6 +188,36 @@ import TypedQueries
         }
     }
 
+    /// Both tables have a column of that name.
+    @Test func whatIsReturnedAsksOtherTablesByColumnsOfTheRow() throws {
+        try withStore { (db) throws in
+            let row = RemindersList(id: 7, title: "New", position: 4)
+            let inserted = RemindersList.insert { row }.returning { list in
+                Reminder.where { $0.listID.eq(list.id) }.count()
+            }
+            #expect(try inserted.fetchAll(db) == [0])
+            let updated = RemindersList.find(1).update { $0.position = 9 }.returning { list in
+                Reminder.where { $0.listID.eq(list.id) }.count()
+            }
+            #expect(try updated.fetchAll(db) == [2])
+            let deleted = Reminder.find(3).delete().returning { reminder in
+                RemindersList.where { $0.id.eq(reminder.id) }.select(\.title)
+            }
+            #expect(try deleted.fetchAll(db) == ["Empty"])
+        }
+    }
+
+    @Test func aChangeUnderAnotherNameReturnsRows() throws {
+        enum Other: AliasName {}
+        try withStore { (db) throws in
+            let deleted = Reminder.as(Other.self).where { $0.id.eq(2) }.delete()
+            #expect(try deleted.returning(\.title).fetchAll(db) == ["Bread"])
+            let updated = RemindersList.as(Other.self).where { $0.id.eq(1) }.update { $0.position += 8 }
+            let counts = updated.returning { list in Reminder.where { $0.listID.eq(list.id) }.count() }
+            #expect(try counts.fetchAll(db) == [1])
+        }
+    }
+
     @Test func seedsAreInserted() throws {
         try withStore { (db) throws in
             try db.seed {

@@ -31,7 +31,7 @@ extension Insert where Returning == () {
     private func returning<Value>(_ columns: QueryFragment) -> Insert<Into, Value> {
         var result = Insert<Into, Value>(policy, names: names, source.as(Insert<Into, Value>.self))
         result.conflict = conflict
-        result.returned = columns.unqualified(Into.self)
+        result.returned = columns.returned(of: Into.self)
         return result
     }
 }
@@ -77,7 +77,7 @@ extension Update where Returning == () {
         result.source = source
         result.conditions = conditions
         result.isNone = isNone
-        result.returned = columns.unqualified(Root.self)
+        result.returned = columns.returned(of: Root.self)
         return result
     }
 }
@@ -109,6 +109,20 @@ extension Delete where Returning == () {
     }
 
     private func returning<Value>(_ columns: QueryFragment) -> Delete<Root, Value> {
-        Delete<Root, Value>(conditions: conditions, isNone: isNone, returned: columns.unqualified(Root.self))
+        Delete<Root, Value>(conditions: conditions, isNone: isNone, returned: columns.returned(of: Root.self))
+    }
+}
+
+extension QueryFragment {
+    /// The piece as it is returned of each row of a table. Columns keep the table's name, which tells them from those of
+    /// a subquery's table.
+    ///
+    /// RETURNING knows a table by its own name only. The SELECT that stands for it on old engines knows the other one.
+    fileprivate func returned<T: Table>(of type: T.Type) -> QueryFragment {
+        guard T.tableAlias != nil, EngineFeatures.current.supportsReturning else { return self }
+        guard let alias = T.self as? any AliasedTable.Type else { return unqualified(type) }
+        let renamed = alias.unaliased(self)
+        // A subquery of the same table would take the columns for its own, whatever they are called.
+        return renamed.mentions(type) ? unqualified(type) : renamed
     }
 }
