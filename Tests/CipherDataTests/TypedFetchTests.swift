@@ -129,6 +129,36 @@ private let createItems =
         #expect(item == nil && $item.loadError == nil)
     }
 
+    @Test func aStatementOfOneRowCanBeLoaded() async throws {
+        let tea = Item(title: "Tea", isDone: true)
+        try await database.write { db in try Item.insert { tea }.execute(db) }
+        let item = FetchOne<Item?>(wrappedValue: nil)
+        try await item.load(Item.find(tea.id), database: database)
+        #expect(item.wrappedValue == tea)
+        let missing = Item.where { $0.title.eq("none") }.select(\.title)
+        let title = FetchOne<String>(wrappedValue: "")
+        try await title.load(Item.find(tea.id).select(\.title), database: database)
+        #expect(title.wrappedValue == "Tea")
+        await #expect(throws: NoRow.self) { try await title.load(missing, database: database) }
+        #expect(title.wrappedValue == "Tea")
+        let optional = FetchOne<String?>(wrappedValue: "before")
+        try await optional.load(missing, database: database)
+        #expect(optional.wrappedValue == nil)
+    }
+
+    @Test func rowsOfAStatementHaveSections() async throws {
+        try await database.write { db throws in
+            try Item.insert { Item(title: "Mint") }.execute(db)
+            try Item.insert { Item(title: "Tea", isDone: true) }.execute(db)
+        }
+        @FetchAll(Item.order(by: \.title), sectionBy: { $0.isDone }, database: database) var items
+        #expect($items.sections.map(\.name) == ["false", "true"])
+        #expect($items.sections.map(\.count) == [2, 1])
+        let titles = FetchAll(
+            Item.order(by: \.title).select(\.title), sectionBy: { $0.prefix(1) }, database: database)
+        #expect(titles.sections.map(\.name) == ["M", "T"])
+    }
+
     @Test func typedStatementsAreCompared() throws {
         try assertQuery(Item.select(\.title), database: database) {
             """

@@ -111,6 +111,51 @@ extension FetchOne {
     ) where S.QueryValue == (), S.Joins == Joined<>, Value == S.From.QueryOutput? {
         self.init(wrappedValue: wrappedValue, FirstRecord(statement: statement), database: database)
     }
+
+    /// Fetches the first row of another statement from now on.
+    ///
+    /// - parameters:
+    ///     - statement: What to fetch.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    /// - returns: What ends it.
+    /// - throws: What the first fetch throws; ``NoRow`` when there is none.
+    @discardableResult public func load<S: Statement>(
+        _ statement: S, database: (any DatabaseReader)? = nil
+    ) async throws -> FetchSubscription
+    where S.QueryValue: QueryRepresentable, S.QueryValue.QueryOutput == Value {
+        try await box.load(FirstRow(statement: statement), in: database) { value in
+            guard let value else { throw NoRow() }
+            return value
+        }
+    }
+
+    /// Fetches the first row of another statement from now on, nil when it has none.
+    ///
+    /// - parameters:
+    ///     - statement: What to fetch.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    /// - returns: What ends it.
+    /// - throws: What the first fetch throws.
+    @discardableResult public func load<S: Statement>(
+        _ statement: S, database: (any DatabaseReader)? = nil
+    ) async throws -> FetchSubscription
+    where S.QueryValue: QueryRepresentable, Value == S.QueryValue.QueryOutput? {
+        try await load(FirstRow(statement: statement), database: database)
+    }
+
+    /// Fetches the first row of another SELECT of whole rows from now on, nil when it has none.
+    ///
+    /// - parameters:
+    ///     - statement: What to fetch.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    /// - returns: What ends it.
+    /// - throws: What the first fetch throws.
+    @discardableResult public func load<S: SelectStatement>(
+        _ statement: S, database: (any DatabaseReader)? = nil
+    ) async throws -> FetchSubscription
+    where S.QueryValue == (), S.Joins == Joined<>, Value == S.From.QueryOutput? {
+        try await load(FirstRecord(statement: statement), database: database)
+    }
 }
 
 /// A query has no row, and the property that has it is no optional: it keeps its value.

@@ -1,4 +1,4 @@
-import CipherStore
+import TypedQueries
 
 /// Rows that follow each other and have a value in common.
 public struct ResultsSection<Element: Sendable>: Sendable, Identifiable, RandomAccessCollection {
@@ -88,6 +88,37 @@ extension FetchAll {
     ) {
         self.init(wrappedValue: wrappedValue, request, database: database)
         divide = { ResultsSectionCollection($0, by: value) }
+    }
+
+    /// Makes a property of a statement whose rows have sections.
+    ///
+    /// - parameters:
+    ///     - wrappedValue: The rows until there are others.
+    ///     - statement: What to fetch.
+    ///     - value: What the rows of a section have in common.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    public init<S: Statement, Value: Equatable>(
+        wrappedValue: [Element] = [], _ statement: S,
+        sectionBy value: @escaping @Sendable (Element) -> Value, database: (any DatabaseReader)? = nil
+    ) where S.QueryValue: QueryRepresentable, S.QueryValue.QueryOutput == Element {
+        self.init(
+            wrappedValue: wrappedValue, AllRows(statement: statement), sectionBy: value, database: database)
+    }
+
+    /// Makes a property of a SELECT of whole rows, which have sections.
+    ///
+    /// - parameters:
+    ///     - wrappedValue: The rows until there are others.
+    ///     - statement: What to fetch.
+    ///     - value: What the rows of a section have in common.
+    ///     - database: Where; by default, in ``DependencyValues/defaultDatabase``.
+    public init<S: SelectStatement, Value: Equatable>(
+        wrappedValue: [Element] = [], _ statement: S,
+        sectionBy value: @escaping @Sendable (Element) -> Value, database: (any DatabaseReader)? = nil
+    ) where S.QueryValue == (), S.Joins == Joined<>, S.From.QueryOutput == Element {
+        self.init(
+            wrappedValue: wrappedValue, AllRecords(statement: statement), sectionBy: value, database: database
+        )
     }
 
     /// The rows in sections: in one, unless `sectionBy:` says otherwise.
