@@ -114,6 +114,42 @@ import Testing
         #expect(open == ["Milk", "Tea"])
     }
 
+    @Test func aLoadBlocksNoThread() async throws {
+        let property = FetchAll<String>()
+        try await property.load(FetchingTask(), database: database)
+        #expect(property.wrappedValue == ["none"])
+    }
+
+    @Test func aLoadEndsWithItsTask() async throws {
+        let gate = Gate()
+        gate.close()
+        let property = FetchAll<String>()
+        let load = Task { [database] in
+            _ = try await property.load(GatedTitles(gate: gate), database: database)
+        }
+        await gate.isReached()
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        #expect(!property.isLoading && SharedFetches.count(in: database) == 0)
+        gate.open()
+    }
+
+    @Test func aPropertyDoesNotWaitForALoadOfTheSame() async throws {
+        let gate = Gate()
+        gate.close()
+        let loaded = FetchAll<String>()
+        let load = Task { [database] in
+            _ = try await loaded.load(GatedTitles(gate: gate), database: database)
+        }
+        await gate.isReached()
+        gate.letOthersPass()
+        let property = FetchAll(GatedTitles(gate: gate), database: database)
+        #expect(property.wrappedValue == ["Milk"])
+        try await load.value
+        #expect(loaded.wrappedValue == ["Milk"])
+        gate.open()
+    }
+
     @Test func aSubscriptionEndsWithTheTaskThatWaitsForIt() async throws {
         let property = FetchAll<String>()
         let subscription = try await property.load(OpenTitles(), database: database)
@@ -190,6 +226,13 @@ import Testing
         #expect(open == ["Milk"])
         try other.add("Tea")
         #expect(await $open.values.waits(for: ["Milk", "Tea"]))
+    }
+}
+
+/// Whether a task runs on the thread that fetches.
+private struct FetchingTask: FetchKeyRequest {
+    func fetch(_ db: Database) throws -> [String] {
+        [withUnsafeCurrentTask { $0 == nil ? "none" : "a task" }]
     }
 }
 

@@ -68,17 +68,3 @@ import CipherStore
         try await box.load(request, in: database) { $0 }
     }
 }
-
-extension FetchBox {
-    /// Observes a request, and waits for its first value.
-    func load<Request: FetchKeyRequest>(
-        _ request: Request, in database: (any DatabaseReader)?,
-        _ map: @escaping @Sendable (Request.Value) throws -> Value
-    ) async throws -> FetchSubscription {
-        let round = observe(request, in: database, map)
-        // In an access the first value is still to come.
-        for await _ in values() where !isLoading { break }
-        if let error { throw error }
-        return FetchSubscription { [weak self] in self?.end(round) }
-    }
-}

@@ -70,10 +70,11 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
     /// - parameters:
     ///     - request: What to fetch.
     ///     - database: Where; the default database if it is nil.
+    ///     - isImmediate: Whether the thread is blocked until there is a value, outside of accesses to a database.
     ///     - map: Makes the value of what was fetched and the value there is; nil keeps that.
     /// - returns: The number of the load, for `end(_:)`.
     @discardableResult func observe<Request: FetchKeyRequest>(
-        _ request: Request, in database: (any DatabaseReader)?,
+        _ request: Request, in database: (any DatabaseReader)?, isImmediate: Bool = true,
         _ map: @escaping @Sendable (Request.Value) throws -> Value
     ) -> Int {
         let database = database ?? DependencyValues.current.defaultDatabase
@@ -95,7 +96,9 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
         }
         change(round) { $0.isLoading = true }
         let fetch = SharedFetches.fetch(request, in: database)
-        let (subscription, content) = fetch.subscribe { [weak self] in self?.receive($0, round, map) }
+        let (subscription, content) = fetch.subscribe(isImmediate: isImmediate) { [weak self] in
+            self?.receive($0, round, map)
+        }
         receive(content, round, map)
         let former = state.withLock { state -> SharedSubscription? in
             guard state.round == round else { return subscription }
@@ -146,6 +149,25 @@ final class FetchBox<Value: Sendable>: Observable, Sendable {
                 }
             }
         }
+    }
+
+    /// Observes a request, and waits for its first value. The thread does other things meanwhile.
+    ///
+    /// - throws: What the fetch throws; `CancellationError` when the task is cancelled before there is a value.
+    func load<Request: FetchKeyRequest>(
+        _ request: Request, in database: (any DatabaseReader)?,
+        _ map: @escaping @Sendable (Request.Value) throws -> Value
+    ) async throws -> FetchSubscription {
+        let round = observe(request, in: database, isImmediate: false, map)
+        for await _ in values() where !isLoading { break }
+        if Task.isCancelled, isLoading {
+            // Nobody gets what would end it.
+            end(round)
+            change(round) { $0.isLoading = false }
+            throw CancellationError()
+        }
+        if let error { throw error }
+        return FetchSubscription { [weak self] in self?.end(round) }
     }
 
     /// Fetches once more what is observed, and waits for it.

@@ -24,6 +24,8 @@ final class SharedFetch<Value: Sendable>: Sendable {
         var lastID = 0
         var cancellable: AnyDatabaseCancellable?
         var isStarted = false
+        /// Whether the observation that was started last told its first value before the start returned.
+        var isImmediate = false
         /// The number of the observation that was started last.
         var round = 0
     }
@@ -41,35 +43,44 @@ final class SharedFetch<Value: Sendable>: Sendable {
 
     /// Adds a receiver, which is called with all that comes from now on.
     ///
-    /// The first one starts the observation and waits for the value, unless the thread is in the middle of an
-    /// access to a database, for which the value might have to wait.
+    /// The first one starts the observation.
     ///
+    /// - parameters:
+    ///     - isImmediate: Whether it blocks the thread until there is a value. It never does in the middle of an access to a
+    ///       database, for which the value might have to wait.
+    ///     - receiver: What is called.
     /// - returns: What ends the subscription when it goes, and what is known.
-    func subscribe(_ receiver: @escaping Receiver) -> (subscription: SharedSubscription, content: Content) {
+    func subscribe(
+        isImmediate: Bool, _ receiver: @escaping Receiver
+    ) -> (subscription: SharedSubscription, content: Content) {
+        let isImmediate = isImmediate && !Database.isInAccess
         let (id, round) = state.withLock { state -> (Int, Int?) in
             state.lastID += 1
             state.receivers[state.lastID] = receiver
-            guard !state.isStarted else { return (state.lastID, nil) }
+            // Who needs the value at once has it sooner from a new observation than from one that brings it later.
+            let isLate = isImmediate && !state.isImmediate && state.content.isLoading
+            guard !state.isStarted || isLate else { return (state.lastID, nil) }
             state.isStarted = true
+            state.isImmediate = isImmediate
             state.round += 1
             return (state.lastID, state.round)
         }
         let subscription = SharedSubscription { [self] in unsubscribe(id) }
-        if let round { start(round) }
+        if let round { start(round, isImmediate: isImmediate) }
         return (subscription, state.withLock { $0.content })
     }
 
-    private func start(_ round: Int) {
+    private func start(_ round: Int, isImmediate: Bool) {
         let cancellable = observation.start(
-            in: database, scheduling: FetchScheduler(),
+            in: database, scheduling: FetchScheduler(isImmediate: isImmediate),
             onError: { [weak self] error in self?.receive(round) { $0.error = error } },
             onChange: { [weak self] value in self?.receive(round) { $0 = Content(value: value) } })
-        let isNeeded = state.withLock { state in
-            let isNeeded = state.isStarted && state.round == round
-            if isNeeded { state.cancellable = cancellable }
-            return isNeeded
+        let ended = state.withLock { state -> AnyDatabaseCancellable? in
+            guard state.isStarted, state.round == round else { return cancellable }
+            defer { state.cancellable = cancellable }
+            return state.cancellable
         }
-        if !isNeeded { cancellable.cancel() }
+        ended?.cancel()
     }
 
     /// Takes what an observation tells, unless it has ended: what it was about to tell then is older than what
@@ -101,11 +112,24 @@ final class SharedFetch<Value: Sendable>: Sendable {
     }
 }
 
-/// Tells values where they come from, and the first one before the start returns.
+/// Tells values where they come from.
 private struct FetchScheduler: ValueObservationScheduler {
-    func immediateInitialValue() -> Bool { !Database.isInAccess }
+    /// Whether the first one is told before the start returns.
+    let isImmediate: Bool
+
+    func immediateInitialValue() -> Bool { isImmediate }
 
     func schedule(_ action: @escaping @Sendable () -> Void) { action() }
+}
+
+extension SharedFetch: ObservedFetch {
+    var isObserved: Bool { state.withLock { $0.isStarted } }
+}
+
+/// A shared fetch of whatever value.
+private protocol ObservedFetch: AnyObject, Sendable {
+    /// Whether there are subscribers.
+    var isObserved: Bool { get }
 }
 
 /// Somebody who is told of a shared fetch, until this goes.
@@ -132,7 +156,7 @@ enum SharedFetches {
     }
 
     private struct Entry: Sendable {
-        weak var fetch: (any AnyObject & Sendable)?
+        weak var fetch: (any ObservedFetch)?
     }
 
     private static let entries = Mutex<[Key: Entry]>([:])
@@ -154,11 +178,11 @@ enum SharedFetches {
         }
     }
 
-    /// How many fetches of a database there are, for tests.
+    /// How many fetches of a database have subscribers, for tests.
     static func count(in database: any DatabaseReader) -> Int {
         let id = ObjectIdentifier(database)
         return entries.withLock { entries in
-            entries.count { $0.key.database == id && $0.value.fetch != nil }
+            entries.count { $0.key.database == id && $0.value.fetch?.isObserved == true }
         }
     }
 }
