@@ -28,11 +28,15 @@ public struct DependenciesTrait: SuiteTrait, TestTrait, TestScoping {
     ) async throws {
         // The suite's own scope is around all of its tests: they would share one database.
         guard testCase != nil else { return try await function() }
+        // The closure may ask for the context, as `defaultDatabase()` does.
         try await withDependencies {
             $0.context = .test
-            try await updates(&$0)
         } operation: {
-            try await function()
+            try await withDependencies {
+                try await updates(&$0)
+            } operation: {
+                try await function()
+            }
         }
     }
 }

@@ -73,6 +73,47 @@ struct DependencyTests {
         #expect(prepared.set(values) == 1)
     }
 
+    @Test func theContextOfAProgramCanBePrepared() {
+        let prepared = PreparedDependencies()
+        #expect(prepared.context == nil)
+        var values = DependencyValues()
+        values.context = .preview
+        #expect(prepared.set(values) == 0)
+        #expect(prepared.context == .preview)
+        #expect(prepared.set(values) == 1)
+    }
+
+    @Test func theContextShowsFromTheStartOfTheProgram() {
+        let app = "/Applications/App"
+        #expect(DependencyContext.detect([app], [:], "App") == .live)
+        #expect(DependencyContext.detect([app], ["XCODE_RUNNING_FOR_PREVIEWS": "0"], "App") == .live)
+        #expect(DependencyContext.detect([app], ["XCODE_RUNNING_FOR_PREVIEWS": "1"], "App") == .preview)
+        for name in ["XCTestConfigurationFilePath", "XCTestBundlePath"] {
+            #expect(DependencyContext.detect([app], [name: "/tmp/App.xctest"], "App") == .test)
+        }
+        #expect(DependencyContext.detect(["/tmp/App.xctest"], [:], "App") == .test)
+        #expect(DependencyContext.detect(["x", "--testing-library", "y"], [:], "x") == .test)
+        #expect(DependencyContext.detect(["x"], [:], "swiftpm-testing-helper") == .test)
+    }
+
+    @Test func aTraitSetsValuesInTheContextOfTests() async throws {
+        let test = try #require(Test.current)
+        try await withDependencies {
+            $0.context = .live
+        } operation: {
+            try await confirmation(expectedCount: 2) { confirm in
+                let trait: DependenciesTrait = .dependencies { _ in
+                    #expect(DependencyValues.current.context == .test)
+                    confirm()
+                }
+                try await trait.provideScope(for: test, testCase: Test.Case.current) {
+                    #expect(DependencyValues.current.context == .test)
+                    confirm()
+                }
+            }
+        }
+    }
+
     @Test func testsGetTemporaryDatabasesThatDiffer() throws {
         let first = try defaultDatabase(path: "/nowhere/app.db", configuration: .encrypted)
         let second = try defaultDatabase(configuration: .encrypted)

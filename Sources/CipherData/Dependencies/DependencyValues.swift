@@ -14,14 +14,14 @@ public struct DependencyValues: Sendable {
     static let prepared = PreparedDependencies()
 
     private var storage: [ObjectIdentifier: any Sendable] = [:]
-    private var ownContext: DependencyContext?
+    fileprivate private(set) var ownContext: DependencyContext?
 
     /// Makes values of which none is set.
     public init() {}
 
-    /// What the program runs for: what was set, or what it was found to be.
+    /// What the program runs for: what was set for this task, or at the start of the program, or what it was found to be.
     public var context: DependencyContext {
-        get { ownContext ?? .detected }
+        get { ownContext ?? Self.prepared.context ?? .detected }
         set { ownContext = newValue }
     }
 
@@ -58,25 +58,38 @@ extension DependencyKey {
 }
 
 extension DependencyContext {
-    /// What shows from how the program was started: Xcode and SwiftPM start tests in their own way.
-    static let detected: DependencyContext = {
-        let arguments = CommandLine.arguments
+    /// What shows from how the program was started.
+    static let detected = detect(
+        CommandLine.arguments, ProcessInfo.processInfo.environment, ProcessInfo.processInfo.processName)
+
+    /// What shows from how a program was started: Xcode and SwiftPM start tests and previews in their own ways. Tests of an
+    /// app run in the app's process, which only its environment tells.
+    static func detect(
+        _ arguments: [String], _ environment: [String: String], _ processName: String
+    ) -> DependencyContext {
+        if environment["XCODE_RUNNING_FOR_PREVIEWS"] == "1" { return .preview }
         let isTest =
             arguments.contains("--testing-library") || arguments.contains { $0.hasSuffix(".xctest") }
-            || ["xctest", "swiftpm-testing-helper"].contains(ProcessInfo.processInfo.processName)
+            || ["xctest", "swiftpm-testing-helper"].contains(processName)
+            || ["XCTestConfigurationFilePath", "XCTestBundlePath"].contains { environment[$0] != nil }
         return isTest ? .test : .live
-    }()
+    }
 }
 
 /// The values that hold for the whole program.
 final class PreparedDependencies: Sendable {
     private struct State {
         var values: [ObjectIdentifier: any Sendable] = [:]
+        /// What the program runs for, where it said that.
+        var context: DependencyContext?
         /// The keys that were set by the program, not by default.
         var set: Set<ObjectIdentifier> = []
     }
 
     private let state = Mutex(State())
+
+    /// What the program runs for, where it said that.
+    var context: DependencyContext? { state.withLock { $0.context } }
 
     /// The value of a key, which is made once.
     func value<Key: TestDependencyKey>(_ key: Key.Type, _ make: () -> Key.Value) -> Key.Value {
@@ -97,7 +110,11 @@ final class PreparedDependencies: Sendable {
     func set(_ values: DependencyValues) -> Int {
         state.withLock { state in
             let ids = values.all.keys
-            let again = ids.count { state.values[$0] != nil }
+            var again = ids.count { state.values[$0] != nil }
+            if let context = values.ownContext {
+                if state.context != nil { again += 1 }
+                state.context = context
+            }
             state.values.merge(values.all) { $1 }
             state.set.formUnion(ids)
             return again
@@ -105,7 +122,7 @@ final class PreparedDependencies: Sendable {
     }
 }
 
-/// Sets values for the whole program, before anything uses them.
+/// Sets values for the whole program, before anything uses them. Its ``DependencyValues/context`` is one of them.
 ///
 /// ```swift
 /// @main struct RemindersApp {
