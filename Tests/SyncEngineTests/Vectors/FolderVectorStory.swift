@@ -115,6 +115,16 @@ final class FolderVectorStory {
                 ? try (claimed ?? device).map { try members.keys($0).card.id.description } : nil)
     }
 
+    /// The bytes of a head of a later format that a device has signed.
+    private func later(by device: String) throws -> Data {
+        let data = try self.content(head(), by: device).content
+        let text = String(decoding: data, as: UTF8.self)
+            .replacingOccurrences(of: "\"format\":2", with: "\"format\":3")
+        let signature = try HeadSignature.sign(
+            Data(text.utf8), store: store, replica: Self.replica, by: members.keys(device))
+        return Data((text + "\n" + HeadSignature.text(signature)).utf8)
+    }
+
     private func heads() throws -> [FolderVectors.Head] {
         let other = head(Identifier128(high: 9, low: 9))
         func replacing(_ text: String, _ replacement: String) -> (Data, String) -> Data {
@@ -124,6 +134,16 @@ final class FolderVectorStory {
                 return Data((changed + "\n" + signature).utf8)
             }
         }
+        let later = try self.later(by: "phone")
+        var changed = try vector(
+            "of another format, changed after it was signed", "signatureWrong",
+            changed: replacing("\"format\":2", "\"format\":3"))
+        var removed = try vector(
+            "of another format, by a removed member", "removed", state: "a removal",
+            changed: { _, _ in later })
+        // Nobody can say what else is in them.
+        (changed.generation, changed.vector, changed.bundles, changed.device) = (nil, nil, nil, nil)
+        (removed.generation, removed.vector, removed.bundles, removed.device) = (nil, nil, nil, nil)
         return [
             try vector("without members", "taken", head(isMembers: false), by: nil, state: nil),
             try vector(
@@ -146,8 +166,7 @@ final class FolderVectorStory {
             try vector("with a signature that is cut off", "invalid") { content, signature in
                 content + Data(("\n" + signature.dropLast(2)).utf8)
             },
-            try vector(
-                "of another format", "newerFormat", changed: replacing("\"format\":2", "\"format\":3")),
+            try vector("of another format", "newerFormat", changed: { _, _ in later }), changed, removed,
             try vector(
                 "of no replica", "invalid", changed: replacing("\"replicaID\":\"0", "\"replicaID\":\"Z")),
         ]

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func aReaderTakesWhatItShould() throws {
-        #expect(vectors.heads.count == 15)
+        #expect(vectors.heads.count == 17)
         for vector in vectors.heads {
             let replica = try #require(Identifier128(hexadecimal: vector.replica))
             let path = FolderPaths(replica).file(FolderPaths.headName)
@@ -84,8 +84,11 @@ import Testing
                 record.map(FolderMembers.init)?.refusal(of: head, replica)?.reason.rawValue ?? "taken"
             (found.generation, found.vector) = (head.generation, head.vector)
             (found.bundles, found.device) = (head.bundles.map(\.name), head.deviceID?.description)
-        } catch let error as SyncError {
-            found.outcome = error.code == .metadataTooNew ? "newerFormat" : "invalid"
+        } catch let newer as FolderHead.Newer {
+            let refusal = record.map(FolderMembers.init)?.refusal(of: newer.head, replica)
+            found.outcome = refusal?.reason.rawValue ?? "newerFormat"
+        } catch is SyncError {
+            found.outcome = "invalid"
         }
         return found
     }

@@ -5,37 +5,6 @@ import SyncWire
 
 /// What a folder holds at the moment, as far as it can be read.
 struct FolderContents {
-    /// A bundle that is there.
-    struct Bundle {
-        let replica: ReplicaID
-        let name: String
-        let number: Int64
-        let file: MailboxPath
-        /// How messages name it.
-        let path: String
-        let base: VersionVector
-        let target: VersionVector
-        let byteCount: Int
-        /// Whether the replica's head lists it, and it has the size that the head says.
-        let isListed: Bool
-        /// The SHA-256 that its replica has signed; nil in a database without members.
-        var digest: String?
-
-        /// Whether it can be applied by a replica that knows nothing.
-        var isWhole: Bool { base.sequences.isEmpty }
-        /// What a head calls it.
-        var identity: String { "\(replica)/\(name)" }
-
-        /// Checks that the file is the one that is listed.
-        ///
-        /// - throws: ``SyncError`` of code `invalidBundle`.
-        func require(sender: ReplicaID, base: VersionVector, target: VersionVector) throws {
-            guard sender == replica, base == self.base, target == self.target else {
-                throw SyncError(.invalidBundle, "the bundle is not the one that its replica lists")
-            }
-        }
-    }
-
     let folder: MailboxTransport
     /// The members of the database; nil when it has none, or this store knows of none.
     private(set) var members: FolderMembers?
@@ -122,9 +91,11 @@ struct FolderContents {
                 }
                 problem = closed.error
                 remarks.append(closed.error.description)
+            } catch let newer as FolderHead.Newer {
+                try note(newer, replica)
             } catch let error as StoreError {
                 remarks.append(error.description)
-            } catch let error as SyncError where error.code != .metadataTooNew {
+            } catch let error as SyncError {
                 remarks.append(error.description)
             }
         }
@@ -137,6 +108,19 @@ struct FolderContents {
             throw SyncError(.notMember, Self.strangerRemark(folder))
         }
         throw StoreError(.wrongPassphrase, problem.message, path: location)
+    }
+
+    /// Takes note of a head of a format that is not known here. In a database with members it keeps this store from the
+    /// folder only when somebody who may write has signed it: whoever has some key to the folder can leave one.
+    private mutating func note(_ newer: FolderHead.Newer, _ replica: ReplicaID) throws {
+        guard let members else { throw newer.error }
+        if let refusal = members.refusal(of: newer.head, replica) {
+            refused.append(refusal)
+        } else if members.isWriters(newer.head) {
+            throw newer.error
+        } else {
+            remarks.append(newer.error.description)
+        }
     }
 
     private func holdsStatements(_ replicas: [ReplicaID]) throws -> Bool {

@@ -13,16 +13,30 @@ extension FolderHead {
         let salt: [UInt8]?
     }
 
-    /// Reads a head.
-    ///
-    /// - throws: ``StoreError`` for the file; ``SyncError`` of code `invalidBundle` for its content.
-    static func read(_ file: MailboxPath, _ folder: MailboxTransport) throws -> FolderHead {
-        do { return try open(file, folder) } catch let closed as Closed { throw closed.error }
+    /// Says that a head is of a format that this program does not know.
+    struct Newer: Error {
+        let error: SyncError
+        /// What can be read of it, for whoever asks who has signed it.
+        let head: FolderHead
     }
 
     /// Reads a head.
     ///
-    /// - throws: As ``read(_:_:)``, and ``Closed`` in the place of `wrongPassphrase`.
+    /// - throws: ``StoreError`` for the file; ``SyncError`` of code `invalidBundle` for its content, `metadataTooNew` for its
+    ///   format.
+    static func read(_ file: MailboxPath, _ folder: MailboxTransport) throws -> FolderHead {
+        do {
+            return try open(file, folder)
+        } catch let closed as Closed {
+            throw closed.error
+        } catch let newer as Newer {
+            throw newer.error
+        }
+    }
+
+    /// Reads a head.
+    ///
+    /// - throws: As ``read(_:_:)``, but ``Closed`` in the place of `wrongPassphrase`, and ``Newer`` of `metadataTooNew`.
     static func open(_ file: MailboxPath, _ folder: MailboxTransport) throws -> FolderHead {
         let path = folder.place.location(of: file)
         let source = try folder.place.open(file)
@@ -47,20 +61,23 @@ extension FolderHead {
         do {
             let (content, signature) = split(data)
             var head = try JSONDecoder().decode(FolderHead.self, from: content)
+            head.note(
+                writtenMilliseconds: createdMilliseconds,
+                signed: signature.map { Signed(content: content, signature: $0) }, salt: salt)
             guard head.format == version || head.format == signedVersion else {
-                throw SyncError(
+                let error = SyncError(
                     .metadataTooNew,
                     "\(path): the folder has format \(head.format), and this program knows \(signedVersion)")
+                throw Newer(error: error, head: head)
             }
             guard head.store != nil, head.replica != nil else {
                 throw SyncError(.invalidBundle, "\(path): names no replica")
             }
-            head.note(
-                writtenMilliseconds: createdMilliseconds,
-                signed: signature.map { Signed(content: content, signature: $0) }, salt: salt)
             return head
         } catch let error as SyncError {
             throw error
+        } catch let newer as Newer {
+            throw newer
         } catch {
             throw SyncError(.invalidBundle, "\(path): its content is not that of a head")
         }

@@ -35,6 +35,12 @@ struct FolderMembers {
         return nil
     }
 
+    /// Whether the device that a head names is of somebody who may write.
+    func isWriters(_ head: FolderHead) -> Bool {
+        guard let role = head.deviceID.flatMap({ state.role(of: $0) }) else { return false }
+        return role >= .writer
+    }
+
     /// Makes a refusal.
     func refusal(
         _ replica: ReplicaID, _ reason: RefusedFiles.Reason, _ member: MemberName? = nil
