@@ -187,6 +187,31 @@ import Testing
         try refusal(.roleTooLow)
     }
 
+    @Test func aReaderWhoSaysThatItKnowsMoreOfOthersThanThereIs() throws {
+        let dora = try club.join("dora", as: .reader)
+        try club.settle(club.anna, dora, ben, carl)
+        let former = try club.id(carl)
+        var head = try club.head(dora, seenBy: dora)
+        head.vector["\(former)"] = AdmissionLimits.sequenceMax
+        try write(head, of: dora, by: device(dora))
+        try carl.insert(60, "of carl")
+        #expect(try club.sync(carl).renewedReplica == nil)
+        #expect(try club.id(carl) == former)
+        try club.sync(club.anna)
+        #expect(try club.anna.titles() == ["of anna", "of carl"])
+    }
+
+    @Test func aWriterWhoKnowsMoreOfAnotherShowsThatItsFileWasPutBack() throws {
+        let former = try club.id(carl)
+        var head = try club.head(ben)
+        head.vector["\(former)"] = 1000
+        try write(head, of: ben, by: device(ben))
+        try carl.insert(60, "of carl")
+        #expect(try club.sync(carl).renewedReplica == former)
+        try club.sync(club.anna)
+        #expect(try club.anna.titles() == ["of anna", "of carl"])
+    }
+
     @Test func aReplicaThatAnotherDeviceClaimsGetsAnotherName() throws {
         let former = try club.id(ben)
         // Carl claims a replica that ben will have: here, one that ben has taken just now.

@@ -256,9 +256,11 @@ struct FolderContents {
         return untaken
     }
 
-    /// How much of a replica's changes is known in the folder.
+    /// How much of a replica's changes is known in the folder, as far as it says so itself, or somebody who may write: whoever
+    /// may only read could take each writer's identity from it by a number.
     func sequence(of replica: ReplicaID) -> Int64 {
-        let vectors = heads.values.map { FolderHead.decode($0.vector) } + bundles.map(\.target)
+        let telling = heads.filter { $0.key == replica || members?.isWriters($0.value) ?? true }
+        let vectors = telling.values.map { FolderHead.decode($0.vector) } + bundles.map(\.target)
         return vectors.map { $0[replica] }.max() ?? 0
     }
 
