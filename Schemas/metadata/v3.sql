@@ -438,7 +438,7 @@ CREATE TABLE _sync_statement_file (
     mailbox TEXT NOT NULL,                 -- what the mailbox is called
     path TEXT NOT NULL,                    -- folder, slash, name
     size INTEGER NOT NULL,
-    waits INTEGER NOT NULL,                -- 1 when it is read again after others came
+    waits INTEGER NOT NULL,                -- when it was last read (ms), if it is read again; 0 otherwise
     held BLOB NOT NULL,                    -- the StatementIDs in it that are in _sync_statement
     PRIMARY KEY (mailbox, path)
 ) WITHOUT ROWID;

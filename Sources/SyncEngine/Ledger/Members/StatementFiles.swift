@@ -22,10 +22,14 @@ enum StatementFiles {
         /// Its folder and name.
         let path: String
         let byteCount: Int
-        /// Whether it is read again when others come: it was damaged, or has statements that wait for others.
-        let waits: Bool
+        /// When it was read last, in milliseconds of Unix time, if it is read again: it was damaged, or has statements that wait
+        /// for others; 0 otherwise.
+        let triedMilliseconds: Int64
         /// The statements in it that are known here.
         let held: [StatementID]
+
+        /// Whether it is read again, when what it may wait for has come, or some time has gone by.
+        var waits: Bool { triedMilliseconds != 0 }
     }
 
     /// The files of a mailbox that were read.
@@ -42,8 +46,8 @@ enum StatementFiles {
                 StatementID(Array(held[(held.startIndex + $0)..<(held.startIndex + $0 + count)]))
             }
             entries[path] = Entry(
-                path: path, byteCount: try row.decode(atIndex: 1), waits: try row.decode(atIndex: 2),
-                held: names)
+                path: path, byteCount: try row.decode(atIndex: 1),
+                triedMilliseconds: try row.decode(atIndex: 2), held: names)
         }
         return entries
     }
@@ -56,7 +60,8 @@ enum StatementFiles {
                 VALUES (?, ?, ?, ?, ?)
                 """,
             arguments: [
-                mailbox, entry.path, entry.byteCount, entry.waits, Data(entry.held.flatMap(\.bytes)),
+                mailbox, entry.path, entry.byteCount, entry.triedMilliseconds,
+                Data(entry.held.flatMap(\.bytes)),
             ])
     }
 

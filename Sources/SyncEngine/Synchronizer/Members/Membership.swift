@@ -102,7 +102,8 @@ public struct Membership: Sendable {
             throw SyncError(.notMember, "this store is a device of a member already")
         }
         var statements = try FolderStatements(mailbox, FolderContents.replicas(in: mailbox))
-        let record = try statements.pull(founding: invitation.founding, device: invitation.keys)
+        let record = try statements.pull(
+            founding: invitation.founding, device: invitation.keys, of: synchronizer.peer.store())
         let environment = synchronizer.environment
         try synchronizer.database.write { db in
             try MetadataSchema.upgrade(db)

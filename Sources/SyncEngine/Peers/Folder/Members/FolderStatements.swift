@@ -5,32 +5,42 @@ import SyncWire
 
 /// The statements about members in a mailbox: what of them is new, and what is missing there.
 struct FolderStatements {
-    /// The most files that are looked at in one session. Others are, the next time.
-    private static let (fileCountMax, byteCountMax, statementCountMax) = (256, 128 << 20, 20_000)
-    /// How many files that wait for others are read again when others came.
-    private static let retryCountMax = 64
-    /// A replica that has so many files of its own writes one in their place.
-    private static let ownCountMax = 8
-
-    /// A file that is there.
-    private struct Listed {
-        let path: MailboxPath
+    /// How much is read. The rest is read the next time, if there is one.
+    private struct Bounds {
+        let fileCount: Int
         let byteCount: Int
+
+        /// In one synchronization.
+        static let session = Bounds(fileCount: 2048, byteCount: 256 << 20)
+        /// By somebody who comes, and has to find what lets it in.
+        static let newcomer = Bounds(fileCount: 16_384, byteCount: 1 << 30)
     }
 
-    /// A file that was read now.
-    private struct Read {
+    /// How much is read before it is looked at what of it counts.
+    private static let (fileCountMax, byteCountMax, statementCountMax) = (256, 128 << 20, 20_000)
+    /// How many files are read again for nothing but the time that has gone by, and how long that takes.
+    private static let (retryCountMax, retryMilliseconds) = (64, Int64(3_600_000))
+    /// How many files are named that are too long.
+    private static let toldCountMax = 16
+
+    /// A file that is there.
+    struct Listed {
         let path: MailboxPath
         let byteCount: Int
-        let statements: [SignedStatement]
-        let isDamaged: Bool
+        let replica: ReplicaID
+        /// How many others of its folder come before.
+        let rank: Int
+
+        var isTooLong: Bool { byteCount > StatementFile.byteCountMax }
     }
 
     /// The way to the mailbox, whose passphrase opens the files: a newcomer has no other.
-    private let folder: MailboxTransport
-    private let listed: [Listed]
+    let folder: MailboxTransport
+    let listed: [Listed]
     /// What files of this mailbox held that were read, now or before.
-    private var entries: [String: StatementFiles.Entry] = [:]
+    private(set) var entries: [String: StatementFiles.Entry] = [:]
+    /// Whether the passphrase has opened a file.
+    private var isOpened = false
     /// What could not be used, and why.
     private(set) var remarks: [String] = []
 
@@ -40,7 +50,13 @@ struct FolderStatements {
         listed = try replicas.flatMap { replica in
             let paths = FolderPaths(replica)
             return try folder.place.files(in: paths.folder).filter { StatementFile.isName($0.name) }
-                .map { Listed(path: paths.file($0.name), byteCount: $0.byteCount) }
+                .enumerated().map { rank, file in
+                    Listed(
+                        path: paths.file(file.name), byteCount: file.byteCount, replica: replica, rank: rank)
+                }
+        }
+        remarks = listed.filter(\.isTooLong).prefix(Self.toldCountMax).map { file in
+            "\(folder.place.location(of: file.path)): longer than statements of members can be"
         }
     }
 
@@ -50,157 +66,220 @@ struct FolderStatements {
     ///
     /// - returns: The members as they are known then; nil when the store has none.
     mutating func pull(_ peer: StorePeer) throws -> MembershipRecord? {
-        let mailbox = folder.mailbox.name
-        let (record, known) = try peer.database.read { db in
+        let (mailbox, now) = (folder.mailbox.name, peer.environment.milliseconds())
+        let (loaded, known) = try peer.database.read { db in
             let record = try MembershipRecord.load(db, StoreMetadata.require(db).store)
             return (record, try record.map { _ in try StatementFiles.load(db, mailbox: mailbox) } ?? [:])
         }
-        guard let record else { return nil }
+        guard var record = loaded else { return nil }
+        let store = record.state.store
+        // What others leave under other salts may not use up what can be derived.
+        folder.expectFiles(of: store)
         let present = Set(listed.map(\.path.description))
         entries = known.filter { present.contains($0.key) }
         let gone = known.keys.filter { !present.contains($0) }
-        let files = try readNew()
-        guard !files.isEmpty || !gone.isEmpty else { return record }
+        var reading = StatementReading()
+        while try read(&reading, record.state, .session, at: now) { take(&reading, &record) }
+        guard !reading.files.isEmpty || !gone.isEmpty else { return record }
         guard peer.canWrite else {
-            var record = record
-            _ = take(files, &record)
+            note(reading, record.state, at: now)
             return record
         }
+        reading.takeAgain()
         return try peer.database.write { db in
-            guard var record = try MembershipRecord.load(db, record.state.store) else { return nil }
+            guard var current = try MembershipRecord.load(db, store) else { return nil }
             for path in gone { try StatementFiles.remove(db, mailbox: mailbox, path) }
-            let fresh = take(files, &record)
-            try record.save(db, fresh, at: peer.environment.milliseconds())
-            for file in files {
+            take(&reading, &current)
+            note(reading, current.state, at: now)
+            try current.save(db, reading.fresh, at: now)
+            for file in reading.files {
                 guard let entry = entries[file.path.description] else { continue }
                 try StatementFiles.note(db, mailbox: mailbox, entry)
             }
-            return record
+            return current
         }
     }
 
-    /// Reads all files, for a store that is not there yet.
+    /// Reads all files, for a store that is not there yet, or knows of no members.
     ///
-    /// - parameter founding: The statement that founded the membership, as the invitation names it.
+    /// - parameters:
+    ///     - founding: The statement that founded the membership, as the invitation names it.
+    ///     - device: The keys of the device that the invitation is for.
+    ///     - store: The database; nil when that is not known yet.
     /// - returns: What all statements together say.
-    mutating func pull(founding: StatementID, device: MemberDeviceKeys) throws -> MembershipRecord {
-        let files = try readNew()
-        let statement = files.lazy.flatMap(\.statements).first { $0.id == founding }
-        guard let statement else {
+    mutating func pull(
+        founding: StatementID, device: MemberDeviceKeys, of store: StoreID? = nil
+    ) throws -> MembershipRecord {
+        if let store { folder.expectFiles(of: store) }
+        var (reading, isAgain) = (StatementReading(), false)
+        var found: MembershipRecord?
+        while true {
+            let state = found?.state
+            guard try read(&reading, state, .newcomer, at: 0) else {
+                // Who belongs to the database is known by now, and whose files are read first.
+                guard reading.hasDropped, found != nil, !isAgain else { break }
+                isAgain = true
+                reading.readAgain()
+                continue
+            }
+            reading.forgetFiles()
+            if found == nil, let statement = reading.waiting[founding] {
+                found = try begin(statement, device)
+                folder.expectFiles(of: statement.statement.store)
+            }
+            guard var record = found else {
+                reading.bound()
+                continue
+            }
+            take(&reading, &record)
+            found = record
+        }
+        guard let found else {
             throw SyncError(
                 .notMember,
                 "\(folder.mailbox.location): there are no statements of the members who invited this device; try again later, or ask for a new invitation"
             )
         }
-        do {
-            var record = MembershipRecord(
-                try MembershipState(
-                    store: statement.statement.store, founding: founding, statements: [statement]),
-                device: device)
-            _ = take(files, &record)
-            return record
+        return found
+    }
+
+    private func begin(_ founding: SignedStatement, _ device: MemberDeviceKeys) throws -> MembershipRecord {
+        do throws(MembershipError) {
+            let state = try MembershipState(
+                store: founding.statement.store, founding: founding.id, statements: [founding])
+            return MembershipRecord(state, device: device)
         } catch {
             throw SyncError(.notMember, "\(folder.mailbox.location): \(error.message)")
         }
     }
 
-    private mutating func readNew() throws -> [Read] {
-        let new = listed.filter { entries[$0.path.description]?.byteCount != $0.byteCount }
-        guard !new.isEmpty else { return [] }
-        // What came now may be what these wait for.
-        let waiting = listed.filter {
-            entries[$0.path.description].map { entry in entry.waits } == true
-                && entries[$0.path.description]?.byteCount == $0.byteCount
-        }.sorted { $0.byteCount < $1.byteCount }.prefix(Self.retryCountMax)
-        var (files, byteCount, count): ([Read], Int, Int) = ([], 0, 0)
-        for next in (new + waiting).prefix(Self.fileCountMax) {
-            let (path, size) = (next.path, next.byteCount)
-            let location = folder.place.location(of: path)
-            guard size <= StatementFile.byteCountMax else {
-                remarks.append("\(location): longer than statements of members can be")
-                continue
-            }
-            guard count < Self.statementCountMax, byteCount <= Self.byteCountMax - size else { break }
-            let isOpened = files.contains { !$0.isDamaged } || entries.values.contains { !$0.held.isEmpty }
-            guard let file = try read(path, size, location, isPassphraseRight: isOpened) else { continue }
-            (byteCount, count) = (byteCount + size, count + file.statements.count)
-            files.append(file)
+    /// Reads files that were not read in this synchronization.
+    ///
+    /// - returns: Whether there was one.
+    private mutating func read(
+        _ reading: inout StatementReading, _ state: MembershipState?, _ bounds: Bounds, at now: Int64
+    ) throws -> Bool {
+        let queue = unread(reading, state, at: now)
+        var (byteCount, count, hasRead) = (0, 0, false)
+        for file in queue.prefix(min(Self.fileCountMax, bounds.fileCount - reading.triedCount)) {
+            guard count < Self.statementCountMax, byteCount <= Self.byteCountMax - file.byteCount,
+                reading.triedByteCount <= bounds.byteCount - file.byteCount
+            else { break }
+            reading.begin(file.path, byteCount: file.byteCount)
+            hasRead = true
+            guard let content = try self.content(of: file, state?.store) else { continue }
+            byteCount += file.byteCount
+            count += content.statements.count
+            let read = StatementReading.File(
+                path: file.path, byteCount: file.byteCount, names: Set(content.statements.map(\.id)),
+                isDamaged: content.isDamaged)
+            reading.add(read, content.statements, to: state)
         }
-        return files
+        return hasRead
     }
 
-    private mutating func read(
-        _ path: MailboxPath, _ size: Int, _ location: String, isPassphraseRight: Bool
-    ) throws -> Read? {
+    /// What is to be read next: files of members first, and one of each folder before the second of any, so that nobody
+    /// keeps others from being heard by many files.
+    private func unread(_ reading: StatementReading, _ state: MembershipState?, at now: Int64) -> [Listed] {
+        var (ofMembers, ofOthers, waiting): ([Listed], [Listed], [Listed]) = ([], [], [])
+        for file in listed where !file.isTooLong && !reading.hasTried(file.path) {
+            if let entry = entries[file.path.description], entry.byteCount == file.byteCount {
+                if entry.waits { waiting.append(file) }
+            } else if let device = state?.replicas[file.replica]?.device, state?.role(of: device) != nil {
+                ofMembers.append(file)
+            } else {
+                ofOthers.append(file)
+            }
+        }
+        let isBefore = { (one: Listed, other: Listed) in
+            (one.rank, one.path.folder) < (other.rank, other.path.folder)
+        }
+        return ofMembers.sorted(by: isBefore) + ofOthers.sorted(by: isBefore) + due(waiting, reading, at: now)
+    }
+
+    /// Those of the files that wait which are read again: all when something was taken in, as they may wait for that, and
+    /// otherwise some that were not read for long.
+    private func due(_ waiting: [Listed], _ reading: StatementReading, at now: Int64) -> [Listed] {
+        let tried = { (file: Listed) in entries[file.path.description]?.triedMilliseconds ?? 0 }
+        let sorted = waiting.sorted { (tried($0), $0.byteCount) < (tried($1), $1.byteCount) }
+        guard reading.fresh.isEmpty else { return sorted }
+        guard reading.triedCount == 0 else { return [] }
+        // A clock that was set back says nothing.
+        return Array(
+            sorted.filter { now < tried($0) || now - tried($0) >= Self.retryMilliseconds }
+                .prefix(Self.retryCountMax))
+    }
+
+    /// Reads a file.
+    ///
+    /// - returns: What is in it, and whether something can't be read; nil when it may be otherwise the next time.
+    private mutating func content(
+        of file: Listed, _ store: StoreID?
+    ) throws -> (statements: [SignedStatement], isDamaged: Bool)? {
+        let location = folder.place.location(of: file.path)
         do {
-            let (statements, leftOut) = try StatementFile.read(
-                folder.place.open(path), path: location, opening: folder.secret)
+            let (statements, leftOut) = try open(file, location, store)
+            isOpened = true
             if leftOut > 0 {
                 remarks.append("\(location): \(leftOut) statements can't be read; a newer program may")
             }
-            return Read(path: path, byteCount: size, statements: statements, isDamaged: leftOut > 0)
-        } catch let error as StoreError where error.code == .missing {
-            return nil
-        } catch let error as StoreError where error.code == .wrongPassphrase && !isPassphraseRight {
+            return (statements: statements, isDamaged: leftOut > 0)
+        } catch let error as StoreError {
+            if error.code != .missing { remarks.append(error.description) }
+            guard isLasting(error, file) else { return nil }
+            return (statements: [], isDamaged: true)
+        } catch let error as SyncError where error.code == .invalidBundle {
             remarks.append(error.description)
-            return nil
-        } catch let error as MailboxError {
-            throw error
-        } catch {
-            remarks.append(error is SyncError || error is StoreError ? "\(error)" : "\(location): \(error)")
-            return Read(path: path, byteCount: size, statements: [], isDamaged: true)
+            return (statements: [], isDamaged: true)
         }
     }
 
-    /// Takes in what files say, and notes what each holds of it.
-    private mutating func take(_ files: [Read], _ record: inout MembershipRecord) -> [SignedStatement] {
-        var (fresh, strange): ([SignedStatement], Set<StatementID>) = ([], [])
-        do {
-            (fresh, strange) = try record.take(files.flatMap(\.statements))
+    private func open(
+        _ file: Listed, _ location: String, _ store: StoreID?
+    ) throws -> (statements: [SignedStatement], leftOut: Int) {
+        let source = try folder.place.open(file.path)
+        guard source.byteCount == file.byteCount else {
+            throw StoreError(.cannotRead, "not complete yet", path: location)
+        }
+        let salt = try SealedFileReader.salt(of: source)
+        if let store, !folder.isOwn(salt, store) {
+            throw SyncError(.invalidBundle, "\(location): belongs to another database")
+        }
+        return try StatementFile.read(source, path: location, opening: folder.secret)
+    }
+
+    /// Whether an error is about what is in a file. Any other one may be gone the next time, such as that of a place that
+    /// can't be read now, or for want of memory.
+    private func isLasting(_ error: StoreError, _ file: Listed) -> Bool {
+        switch error.code {
+        case .archiveDamaged, .formatTooNew, .encryptionMismatch, .costOutOfRange: true
+        case .empty: file.byteCount == 0
+        // It opens other files.
+        case .wrongPassphrase: isOpened || entries.values.contains { !$0.held.isEmpty }
+        default: false
+        }
+    }
+
+    /// Takes in what was read.
+    private mutating func take(_ reading: inout StatementReading, _ record: inout MembershipRecord) {
+        do throws(MembershipError) {
+            try reading.take(&record)
         } catch {
-            remarks.append(
+            let remark =
                 "\(folder.mailbox.location): there are more statements about members than a database may have; no new ones are taken"
-            )
+            if !remarks.contains(remark) { remarks.append(remark) }
         }
-        for file in files {
-            let names = Set(file.statements.map(\.id))
-            let held = names.filter { record.state.statements[$0] != nil }
-            let waits = file.isDamaged || held.count < names.count - names.intersection(strange).count
-            entries[file.path.description] = StatementFiles.Entry(
-                path: file.path.description, byteCount: file.byteCount, waits: waits, held: held.sorted())
-        }
-        return fresh
     }
 
-    // MARK: Writing
-
-    /// Writes what is known here and in no file of the mailbox, as one file.
-    ///
-    /// - parameters:
-    ///     - place: The mailbox, or one where changes wait.
-    ///     - replica: This replica, in whose folder it goes.
-    func push(
-        _ record: MembershipRecord, through place: MailboxTransport, of replica: ReplicaID, _ peer: StorePeer
-    ) throws {
-        let held = Set(entries.values.flatMap(\.held))
-        var missing = record.state.statements.values.filter { !held.contains($0.id) }
-        guard !missing.isEmpty else { return }
-        let paths = FolderPaths(replica)
-        var replaced = listed.map(\.path).filter { $0.folder == paths.folder }
-        if replaced.count < Self.ownCountMax { replaced = [] }
-        if !replaced.isEmpty { missing = Array(record.state.statements.values) }
-        missing.sort { $0.id < $1.id }
-        let path = paths.file(StatementFile.name(peer.environment.identifier()))
-        let now = Date(timeIntervalSince1970: Double(peer.environment.milliseconds()) / 1000)
-        let byteCount = try place.place.write(path, replacing: false) { sink in
-            try StatementFile.write(
-                missing, lock: folder.lock(record.state.store), now: now, padding: place.padding, to: sink)
+    /// Notes what each file holds of what is known.
+    private mutating func note(_ reading: StatementReading, _ state: MembershipState, at now: Int64) {
+        for file in reading.files {
+            let held = file.names.filter { state.statements[$0] != nil }
+            let strangeCount = file.names.intersection(reading.strange).count
+            let waits = file.isDamaged || held.count < file.names.count - strangeCount
+            entries[file.path.description] = StatementFiles.Entry(
+                path: file.path.description, byteCount: file.byteCount,
+                triedMilliseconds: waits ? max(1, now) : 0, held: held.sorted())
         }
-        // Should the file not get there, no listing has it, and this counts for nothing.
-        let entry = StatementFiles.Entry(
-            path: path.description, byteCount: byteCount, waits: false, held: missing.map(\.id))
-        let mailbox = folder.mailbox.name
-        try peer.database.write { try StatementFiles.note($0, mailbox: mailbox, entry) }
-        place.place.remove(replaced)
     }
 }
