@@ -135,6 +135,54 @@ import Testing
         try club.sync(ben, .pull)
         #expect(try state(ben) == state(club.anna))
     }
+
+    // MARK: What was there
+
+    /// Puts a file of the same size in the place of another one.
+    private func overwrite(_ path: String, isSealed: Bool) throws {
+        let url = URL(fileURLWithPath: path)
+        let byteCount = try Data(contentsOf: url).count
+        guard isSealed else { return try Data(repeating: 0, count: byteCount).write(to: url) }
+        try FileManager.default.removeItem(at: url)
+        let lock = try club.folder.transport.lock(state(club.anna).store)
+        let file = try SealedFileWriter(path: path, kind: StatementFile.kind, lock: lock, now: Date())
+        // The head of the file and the tag of its only chunk, and the length of what is no statement.
+        let rest = [UInt8](repeating: 0, count: byteCount - 164 - 16 - 4)
+        let length = withUnsafeBytes(of: UInt32(rest.count).littleEndian) { Array($0) }
+        try (length + rest).withUnsafeBytes { try file.write($0) }
+        try file.finish()
+        try #require(try Data(contentsOf: url).count == byteCount)
+    }
+
+    @Test(arguments: [false, true])
+    func aRemovalThatAnotherFileTookThePlaceOfIsWrittenAgain(isSealed: Bool) throws {
+        let (ben, carl) = (try club.join("ben"), try club.join("carl"))
+        try club.settle(club.anna, ben, carl)
+        let before = Set(try club.files(".statements"))
+        try club.remove("ben")
+        try club.sync(club.anna)
+        let file = try #require(try club.files(".statements").first { !before.contains($0) })
+        try overwrite(club.path(file), isSealed: isSealed)
+        // Anna takes it for what it was. Carl has not read it, and can't open what anna writes.
+        for replica in [club.anna, carl] { try club.sync(replica) }
+        #expect(try state(carl) != state(club.anna))
+        #expect(try !club.head(carl).lackedNames.isEmpty)
+        try club.settle(club.anna, carl)
+        #expect(try state(carl) == state(club.anna))
+        #expect(try state(carl).members.values.contains { $0.name.text == "ben" && $0.role == nil })
+        // Then everybody is content.
+        #expect(try club.head(carl).lackedNames.isEmpty)
+        let after = try club.files(".statements")
+        try club.settle(club.anna, carl)
+        #expect(try club.files(".statements") == after)
+    }
+
+    /// A newcomer can tell nobody what it misses.
+    @Test func aNewInvitationHelpsWhereFilesWereOverwritten() throws {
+        for file in try club.files(".statements") { try overwrite(club.path(file), isSealed: true) }
+        let ben = try club.join("ben")
+        #expect(try ben.synchronizer.membership.record()?.role == .writer)
+    }
 }
 
 /// A mailbox whose statements can't be read now.

@@ -22,6 +22,8 @@ struct FolderContents {
     }
     /// The replicas whose files are not taken in.
     private(set) var refused: [RefusedFiles] = []
+    /// The salts of heads that no key here opens, which tell their epochs.
+    private(set) var closed: [ReplicaID: [UInt8]] = [:]
     /// Whether there are statements about members.
     private(set) var hasStatements = false
     /// What could not be used, and why.
@@ -84,13 +86,14 @@ struct FolderContents {
                 }
             } catch let error as StoreError where error.code == .missing {
                 continue
-            } catch let closed as FolderHead.Closed {
-                if let members, let store, !folder.isOwn(closed.salt, store) {
+            } catch let head as FolderHead.Closed {
+                if let members, let store, !folder.isOwn(head.salt, store) {
                     refused.append(members.refusal(replica, .keyMissing))
+                    closed[replica] = head.salt
                     continue
                 }
-                problem = closed.error
-                remarks.append(closed.error.description)
+                problem = head.error
+                remarks.append(head.error.description)
             } catch let newer as FolderHead.Newer {
                 try note(newer, replica)
             } catch let error as StoreError {

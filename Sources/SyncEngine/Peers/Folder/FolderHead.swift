@@ -33,6 +33,8 @@ struct FolderHead: Codable, Equatable {
     static let kind = SealedFileKind(rawValue: 2)
     /// The most bundles of others that it complains about.
     static let complaintCountMax = 1000
+    /// The most statements about members that it names.
+    static let statementCountMax = 256
     /// More than any head takes: one of 64 bundles and 1,000 replicas has 6 MB.
     static let byteCountMax = 16 << 20
 
@@ -60,6 +62,10 @@ struct FolderHead: Codable, Equatable {
     private var chain: [Point]?
     /// The device that has signed the head, in a store with members.
     private var device: String?
+    /// The statements about members that the replica knows and no other one rests upon, in a store with members.
+    private var statements: [String]?
+    /// What heads of others show of statements that the replica finds nowhere: their names, and salts of epochs.
+    private var lacking: [String]?
 
     /// What was signed, and the signature, of a head that was read.
     struct Signed: Equatable {
@@ -76,7 +82,7 @@ struct FolderHead: Codable, Equatable {
 
     private enum CodingKeys: String, CodingKey {
         case format, storeID, replicaID, generation, vector, bundles, snapshot, unreadable, forked, tops,
-            chain, device
+            chain, device, statements, lacking
     }
 
     init(_ greeting: Greeting, vector: VersionVector? = nil) {
@@ -114,8 +120,24 @@ struct FolderHead: Codable, Equatable {
         tops = hashes.isEmpty ? nil : Dictionary(hashes, uniquingKeysWith: { one, _ in one })
     }
 
+    /// Says which statements about members the replica knows, and what it misses.
+    mutating func tell(statements: [StatementID], lacking: [String]) {
+        self.statements = statements.prefix(Self.statementCountMax).map(\.description)
+        self.lacking = lacking.isEmpty ? nil : Array(lacking.prefix(Self.statementCountMax))
+    }
+
+    /// The statements about members that the replica knows and no other one rests upon.
+    var knownStatements: [StatementID] {
+        (statements ?? []).prefix(Self.statementCountMax).compactMap { StatementID(hexadecimal: $0) }
+    }
+
+    /// What the replica misses: names of statements, and salts of epochs.
+    var lackedNames: ArraySlice<String> { (lacking ?? []).prefix(Self.statementCountMax) }
+
     /// Takes over what another head says that its replica knows.
-    mutating func know(as other: FolderHead) { (vector, tops) = (other.vector, other.tops) }
+    mutating func know(as other: FolderHead) {
+        (vector, tops, statements) = (other.vector, other.tops, other.statements)
+    }
 
     /// The last points of chains of which the replica knows as much as another one, and something else.
     func lastPoints(

@@ -31,6 +31,11 @@ extension FolderSession {
         head.prepare(for: members?.record.device?.card.id)
         head.tell(greeting.vector, greeting.facts.chains)
         head.points = greeting.facts.chains[greeting.replica] ?? []
+        if let members {
+            head.tell(
+                statements: members.record.state.heads,
+                lacking: members.lacking(in: contents, but: greeting.replica))
+        }
         complain(&head, contents, greeting.vector)
         let untaken = contents.untaken(greeting)
         let refused = unreadable.union(forked).union(disputed).union(late)

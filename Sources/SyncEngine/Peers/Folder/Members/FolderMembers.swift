@@ -72,6 +72,67 @@ struct FolderMembers {
     }
 }
 
+/// Statements that somebody misses because the files that held them are gone, or hold something else by now.
+extension FolderMembers {
+    /// How much each head can say that is missing: it may name what does not exist.
+    private static var lackedCountMax: Int { 16 }
+
+    /// What the heads of others show of statements that are not known here: their names, and the salts of epochs.
+    ///
+    /// - parameter own: This replica.
+    func lacking(in contents: FolderContents, but own: ReplicaID) -> [String] {
+        var lacking: Set<String> = []
+        for (replica, head) in contents.heads where replica != own {
+            let unknown = head.knownStatements.filter { state.statements[$0] == nil }
+            lacking.formUnion(unknown.prefix(Self.lackedCountMax).map(\.description))
+        }
+        let epochs = Set(state.epochs.map(\.id.fileSalt))
+        for (replica, salt) in contents.closed where replica != own && !epochs.contains(salt) {
+            // Nobody has to know the epochs of strangers.
+            guard let device = state.replicas[replica]?.device, state.role(of: device) != nil else {
+                continue
+            }
+            lacking.insert(Self.text(salt))
+        }
+        return lacking.sorted()
+    }
+
+    /// The statements that others don't know, and say so, although they are known here.
+    ///
+    /// - parameter own: This replica.
+    func lacked(in contents: FolderContents, but own: ReplicaID) -> Set<StatementID> {
+        let heads = contents.heads.filter { $0.key != own && !$0.value.lackedNames.isEmpty }.values
+        guard !heads.isEmpty else { return [] }
+        let epochs = Set(state.epochs.map { Self.text($0.id.fileSalt) })
+        var lacked: Set<StatementID> = []
+        for head in heads {
+            let isKnown = head.lackedNames.contains { name in
+                epochs.contains(name)
+                    || StatementID(hexadecimal: name).map { state.statements[$0] != nil } ?? false
+            }
+            guard isKnown else { continue }
+            let known = past(of: head.knownStatements)
+            lacked.formUnion(state.statements.keys.filter { !known.contains($0) })
+        }
+        return lacked
+    }
+
+    /// Statements, and all that they rest upon, as far as they are known here.
+    private func past(of names: [StatementID]) -> Set<StatementID> {
+        var past: Set<StatementID> = []
+        var rest = names
+        while let name = rest.popLast() {
+            guard let statement = state.statements[name], past.insert(name).inserted else { continue }
+            rest.append(contentsOf: statement.statement.parents)
+        }
+        return past
+    }
+
+    private static func text(_ salt: [UInt8]) -> String {
+        salt.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
 extension MembershipRecord {
     /// The passphrases of the files of all epochs that can be opened here, by the salts of these files.
     func filePassphrases() throws -> [[UInt8]: Secret] {

@@ -25,6 +25,7 @@ extension FolderSession {
             report.unsent = try unsent(.noDevice, contents.reachable(), greeting)
             return false
         }
+        try recheckStatements(contents, greeting.replica, &report)
         guard members.role != nil else {
             // What it said before it knew may count, such as that somebody else is removed.
             try statements?.push(members.record, through: folder, of: greeting.replica, peer)
@@ -55,6 +56,19 @@ extension FolderSession {
         }
         folder = folder.writing(in: current.epoch)
         return true
+    }
+
+    /// Looks again at the files that should hold what other members don't find. What they don't hold is written again.
+    private mutating func recheckStatements(
+        _ contents: FolderContents, _ own: ReplicaID, _ report: inout FolderReport
+    ) throws {
+        guard let members, var statements else { return }
+        let lacked = members.lacked(in: contents, but: own)
+        guard !lacked.isEmpty else { return }
+        let told = statements.remarks.count
+        try statements.recheck(lacked, members.record.state, peer)
+        report.remarks += statements.remarks.dropFirst(told)
+        self.statements = statements
     }
 
     /// What a replica does that may only read: it says what it knows of others, and sends nothing.

@@ -7,6 +7,51 @@ import SyncWire
 extension FolderStatements {
     /// A replica that has so many files of its own writes one in their place.
     private static var ownCountMax: Int { 8 }
+    /// How many files are read again because somebody misses what they should hold.
+    private static var recheckCountMax: Int { 16 }
+    /// A newcomer can tell nobody what it misses. So a file that invites one has all statements, if they are no more bytes.
+    private static var invitingByteCountMax: Int { 4 << 20 }
+
+    /// Reads files again that should hold statements which somebody misses: anybody may have put others in their place.
+    mutating func recheck(
+        _ lacked: Set<StatementID>, _ state: MembershipState, _ peer: StorePeer
+    ) throws {
+        var (suspected, others): ([Listed], [Listed]) = ([], [])
+        for file in listed where !file.isTooLong && !readNow.contains(file.path) {
+            guard let held = entries[file.path.description]?.held, !held.isEmpty else { continue }
+            if held.contains(where: { lacked.contains($0) }) {
+                suspected.append(file)
+            } else {
+                others.append(file)
+            }
+        }
+        guard !suspected.isEmpty else { return }
+        // A file that the passphrase does not open is another one if the passphrase is the right one.
+        if !isOpened, let other = others.min(by: { $0.byteCount < $1.byteCount }) {
+            _ = try content(of: other, state.store)
+        }
+        let now = max(0, peer.environment.milliseconds())
+        // When there are too many, it is the turn of others the next time.
+        let start = Int(now / 1000 % Int64(suspected.count))
+        let (mailbox, queue) = (folder.mailbox.name, suspected[start...] + suspected[..<start])
+        var changed: [StatementFiles.Entry] = []
+        for file in queue.prefix(Self.recheckCountMax) {
+            guard let content = try self.content(of: file, state.store) else { continue }
+            let names = Set(content.statements.map(\.id))
+            let held = names.filter { state.statements[$0] != nil }
+            let waits = content.isDamaged || held.count < names.count
+            let entry = StatementFiles.Entry(
+                path: file.path.description, byteCount: file.byteCount,
+                triedMilliseconds: waits ? max(1, now) : 0, held: held.sorted())
+            guard entry != entries[entry.path] else { continue }
+            entries[entry.path] = entry
+            changed.append(entry)
+        }
+        guard !changed.isEmpty else { return }
+        try peer.database.write { db in
+            for entry in changed { try StatementFiles.note(db, mailbox: mailbox, entry) }
+        }
+    }
 
     /// Writes what is known here and in no file of the mailbox, as one file.
     ///
@@ -21,8 +66,12 @@ extension FolderStatements {
         guard !missing.isEmpty else { return }
         let paths = FolderPaths(replica)
         var replaced = listed.map(\.path).filter { $0.folder == paths.folder }
-        if replaced.count < Self.ownCountMax { replaced = [] }
-        if !replaced.isEmpty { missing = Array(record.state.statements.values) }
+        let all = Array(record.state.statements.values)
+        if replaced.count >= Self.ownCountMax || isInviting(missing, all) {
+            missing = all
+        } else {
+            replaced = []
+        }
         missing.sort { $0.id < $1.id }
         let path = paths.file(StatementFile.name(peer.environment.identifier()))
         let now = Date(timeIntervalSince1970: Double(peer.environment.milliseconds()) / 1000)
@@ -36,5 +85,12 @@ extension FolderStatements {
         let mailbox = folder.mailbox.name
         try peer.database.write { try StatementFiles.note($0, mailbox: mailbox, entry) }
         place.place.remove(replaced)
+    }
+
+    private func isInviting(_ missing: [SignedStatement], _ all: [SignedStatement]) -> Bool {
+        let invites = missing.contains { statement in
+            if case .addMember = statement.statement.kind { true } else { false }
+        }
+        return invites && all.reduce(0) { $0 + $1.bytes.count } <= Self.invitingByteCountMax
     }
 }

@@ -38,11 +38,13 @@ struct FolderStatements {
     let folder: MailboxTransport
     let listed: [Listed]
     /// What files of this mailbox held that were read, now or before.
-    private(set) var entries: [String: StatementFiles.Entry] = [:]
-    /// Whether the passphrase has opened a file.
-    private var isOpened = false
+    var entries: [String: StatementFiles.Entry] = [:]
+    /// The files that were read now.
+    private(set) var readNow: Set<MailboxPath> = []
+    /// Whether the passphrase has opened a file now.
+    var isOpened = false
     /// What could not be used, and why.
-    private(set) var remarks: [String] = []
+    var remarks: [String] = []
 
     /// Lists the files.
     init(_ folder: MailboxTransport, _ replicas: [ReplicaID]) throws {
@@ -80,6 +82,7 @@ struct FolderStatements {
         let gone = known.keys.filter { !present.contains($0) }
         var reading = StatementReading()
         while try read(&reading, record.state, .session, at: now) { take(&reading, &record) }
+        readNow = Set(reading.files.map(\.path))
         guard !reading.files.isEmpty || !gone.isEmpty else { return record }
         guard peer.canWrite else {
             note(reading, record.state, at: now)
@@ -208,56 +211,6 @@ struct FolderStatements {
         return Array(
             sorted.filter { now < tried($0) || now - tried($0) >= Self.retryMilliseconds }
                 .prefix(Self.retryCountMax))
-    }
-
-    /// Reads a file.
-    ///
-    /// - returns: What is in it, and whether something can't be read; nil when it may be otherwise the next time.
-    private mutating func content(
-        of file: Listed, _ store: StoreID?
-    ) throws -> (statements: [SignedStatement], isDamaged: Bool)? {
-        let location = folder.place.location(of: file.path)
-        do {
-            let (statements, leftOut) = try open(file, location, store)
-            isOpened = true
-            if leftOut > 0 {
-                remarks.append("\(location): \(leftOut) statements can't be read; a newer program may")
-            }
-            return (statements: statements, isDamaged: leftOut > 0)
-        } catch let error as StoreError {
-            if error.code != .missing { remarks.append(error.description) }
-            guard isLasting(error, file) else { return nil }
-            return (statements: [], isDamaged: true)
-        } catch let error as SyncError where error.code == .invalidBundle {
-            remarks.append(error.description)
-            return (statements: [], isDamaged: true)
-        }
-    }
-
-    private func open(
-        _ file: Listed, _ location: String, _ store: StoreID?
-    ) throws -> (statements: [SignedStatement], leftOut: Int) {
-        let source = try folder.place.open(file.path)
-        guard source.byteCount == file.byteCount else {
-            throw StoreError(.cannotRead, "not complete yet", path: location)
-        }
-        let salt = try SealedFileReader.salt(of: source)
-        if let store, !folder.isOwn(salt, store) {
-            throw SyncError(.invalidBundle, "\(location): belongs to another database")
-        }
-        return try StatementFile.read(source, path: location, opening: folder.secret)
-    }
-
-    /// Whether an error is about what is in a file. Any other one may be gone the next time, such as that of a place that
-    /// can't be read now, or for want of memory.
-    private func isLasting(_ error: StoreError, _ file: Listed) -> Bool {
-        switch error.code {
-        case .archiveDamaged, .formatTooNew, .encryptionMismatch, .costOutOfRange: true
-        case .empty: file.byteCount == 0
-        // It opens other files.
-        case .wrongPassphrase: isOpened || entries.values.contains { !$0.held.isEmpty }
-        default: false
-        }
     }
 
     /// Takes in what was read.

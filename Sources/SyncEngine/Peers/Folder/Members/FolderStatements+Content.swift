@@ -1,0 +1,61 @@
+import CipherStore
+import SyncMembers
+import SyncWire
+
+/// How one file of statements is read.
+extension FolderStatements {
+    /// Reads a file.
+    ///
+    /// - returns: What is in it, and whether something can't be read; nil when it may be otherwise the next time.
+    mutating func content(
+        of file: Listed, _ store: StoreID?
+    ) throws -> (statements: [SignedStatement], isDamaged: Bool)? {
+        let location = folder.place.location(of: file.path)
+        do {
+            let (statements, leftOut) = try open(file, location, store)
+            isOpened = true
+            if leftOut > 0 {
+                remarks.append("\(location): \(leftOut) statements can't be read; a newer program may")
+            }
+            return (statements: statements, isDamaged: leftOut > 0)
+        } catch let error as StoreError {
+            if error.code != .missing { remarks.append(error.description) }
+            guard isLasting(error, file) else { return nil }
+            return (statements: [], isDamaged: true)
+        } catch let error as SyncError where error.code == .invalidBundle {
+            remarks.append(error.description)
+            return (statements: [], isDamaged: true)
+        }
+    }
+
+    private func open(
+        _ file: Listed, _ location: String, _ store: StoreID?
+    ) throws -> (statements: [SignedStatement], leftOut: Int) {
+        let source = try folder.place.open(file.path)
+        guard source.byteCount == file.byteCount else {
+            throw StoreError(.cannotRead, "not complete yet", path: location)
+        }
+        let salt = try SealedFileReader.salt(of: source)
+        if let store, !folder.isOwn(salt, store) {
+            throw SyncError(.invalidBundle, "\(location): belongs to another database")
+        }
+        return try StatementFile.read(source, path: location, opening: folder.secret)
+    }
+
+    /// Whether an error is about what is in a file. Any other one may be gone the next time, such as that of a place that
+    /// can't be read now, or for want of memory.
+    private func isLasting(_ error: StoreError, _ file: Listed) -> Bool {
+        switch error.code {
+        case .archiveDamaged, .formatTooNew, .encryptionMismatch, .costOutOfRange: true
+        case .empty: file.byteCount == 0
+        case .wrongPassphrase: isOpened || opensOthers(than: file)
+        default: false
+        }
+    }
+
+    /// Whether the passphrase has opened other files before. Of a file that it has opened, too, that does not say that it is
+    /// another one by now: the passphrase may be.
+    private func opensOthers(than file: Listed) -> Bool {
+        (entries[file.path.description]?.held ?? []).isEmpty && entries.values.contains { !$0.held.isEmpty }
+    }
+}
