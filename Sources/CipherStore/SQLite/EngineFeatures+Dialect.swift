@@ -15,6 +15,10 @@ extension EngineFeatures {
     /// Whether the operators `->` and `->>` are available.
     package var supportsJSONOperators: Bool { supportsJSON && sqliteVersionNumber >= 3_038_000 }
 
+    /// Whether the authorizer is asked about an update of the table of the schema when a virtual table is declared.
+    /// 3.15 to 3.40 ask, and 3.46 does not.
+    var authorizesDeclaredTables: Bool { sqliteVersionNumber < 3_046_000 }
+
     /// Whether `UPDATE` and `DELETE` can have `ORDER BY` and `LIMIT` clauses.
     static let supportsLimitedChanges = sqlite3_compileoption_used("ENABLE_UPDATE_DELETE_LIMIT") != 0
 }

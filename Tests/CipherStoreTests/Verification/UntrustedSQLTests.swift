@@ -107,6 +107,52 @@ import Testing
         }
     }
 
+    /// The connection is new, so that no table of it is connected when the restriction begins.
+    @Test(arguments: [false, true])
+    func virtualTablesAreReadOnAConnectionThatHasNotReadThem(allowsWriting: Bool) throws {
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE VIRTUAL TABLE box USING rtree (id, low, high); INSERT INTO box VALUES (1, 2, 3);
+                    INSERT INTO words VALUES ('one two')
+                    """)
+        }
+        let other = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("secret"))
+        try other.write { (db: Database) throws -> Void in
+            try db.restrictedToUntrustedSQL(allowsWriting: allowsWriting) { () throws -> Void in
+                #expect(try Int.fetchAll(db, sql: "SELECT value FROM json_each('[1]')") == [1])
+                let texts = "SELECT text FROM words WHERE words MATCH 'one'"
+                #expect(try String.fetchAll(db, sql: texts) == ["one two"])
+                #expect(try Int.fetchAll(db, sql: "SELECT id FROM box WHERE low < 3") == [1])
+                let isWritten = !self.isRefused("INSERT INTO box VALUES (2, 2, 3)", db)
+                #expect(isWritten == allowsWriting)
+            }
+        }
+    }
+
+    @Test func aVirtualTableIsReadThatAnotherConnectionMadeMeanwhile() throws {
+        let other = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("secret"))
+        try queue.inDatabase { (db: Database) throws -> Void in
+            try db.restrictedToUntrustedSQL { () throws -> Void in
+                try other.write { try $0.execute(sql: "CREATE VIRTUAL TABLE later USING fts4 (text)") }
+                #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM later") == 0)
+            }
+        }
+    }
+
+    @Test func theTableOfTheSchemaIsNotUpdatedWhereItCouldBeEither() throws {
+        try queue.inDatabase { (db: Database) throws -> Void in
+            // Newer libraries don't listen.
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+            #expect(throws: DatabaseError.self) {
+                try db.restrictedToUntrustedSQL(allowsWriting: true) {
+                    try db.execute(sql: "UPDATE sqlite_master SET sql = 'x' WHERE name = 'none'")
+                }
+            }
+            try db.execute(sql: "PRAGMA writable_schema = OFF")
+        }
+    }
+
     private func isRefused(_ sql: String, _ db: Database) -> Bool {
         do {
             try db.execute(sql: sql)

@@ -22,6 +22,9 @@ extension Database {
     /// Lengths and depths of SQL are limited, too; time is not. Cancel the task, or call
     /// ``DatabaseReader/interrupt()``, to stop a statement that takes too long.
     ///
+    /// Virtual tables are read as others are. They are connected before the block begins, because their modules may
+    /// prepare statements for it that the block could not.
+    ///
     /// The whole block is restricted, so begin a transaction outside of it. Statements that were
     /// prepared before are prepared again when they run in it.
     ///
@@ -34,10 +37,13 @@ extension Database {
     ) throws -> T {
         try checkIsOpen("")
         let outer = authorizer.restriction
+        connectVirtualTables()
+        let allowsDeclarations = !hasWritableSchema && EngineFeatures.current.authorizesDeclaredTables
         let limits = UntrustedSQL.lowerLimits(of: handle)
         // A restriction within another one can't allow more.
         authorizer.restriction = UntrustedSQL(
-            allowsWriting: allowsWriting && (outer?.allowsWriting ?? true), functions: functions)
+            allowsWriting: allowsWriting && (outer?.allowsWriting ?? true), functions: functions,
+            allowsDeclarations: allowsDeclarations)
         authorizer.install(on: self)
         defer {
             authorizer.restriction = outer
@@ -47,5 +53,35 @@ extension Database {
             }
         }
         return try body()
+    }
+
+    /// Has the modules of virtual tables do what they do once for a connection, such as the statements by which an
+    /// R*Tree is written.
+    private func connectVirtualTables() {
+        authorizer.keepingEffects {
+            authorizer.trusting {
+                withoutTracing {
+                    for table in virtualTables {
+                        // A table that can't be connected is an error of the statement that names it.
+                        _ = SQLiteHandle.execute(handle, "SELECT 1 FROM \(table.quoted) LIMIT 0")
+                    }
+                }
+            }
+        }
+    }
+
+    /// The virtual tables of all schemas. A schema that can't be read is an error of the first statement.
+    private var virtualTables: [DatabaseObjectID] {
+        let schemaIDs = (try? schemaIDs()) ?? []
+        return schemaIDs.flatMap { schemaID in
+            let names = (try? objects(of: schemaID).virtualTables) ?? []
+            return names.map { DatabaseObjectID(schemaID: schemaID, name: $0) }
+        }
+    }
+
+    private var hasWritableSchema: Bool {
+        authorizer.trusting {
+            withoutTracing { SQLiteHandle.text(handle, "PRAGMA writable_schema") != "0" }
+        }
     }
 }

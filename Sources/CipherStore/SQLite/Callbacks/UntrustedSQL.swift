@@ -11,6 +11,11 @@ struct UntrustedSQL {
     /// The functions that the program added to the connection.
     let functions: RegisteredFunctions
 
+    /// Whether virtual tables may be declared where SQLite asks about that as if the table of the schema were updated.
+    ///
+    /// With `PRAGMA writable_schema` the answer would allow such updates, too.
+    let allowsDeclarations: Bool
+
     /// Pragmas that tell something, and change nothing whatever their argument is.
     private static let introspection: Set<String> = [
         "collation_list", "compile_options", "database_list", "foreign_key_check", "foreign_key_list",
@@ -39,6 +44,7 @@ struct UntrustedSQL {
         case SQLITE_SELECT, SQLITE_READ, SQLITE_RECURSIVE: true
         case SQLITE_FUNCTION:
             second.map { UntrustedFunctions.allows(String(cString: $0), functions) } ?? false
+        case SQLITE_UPDATE where allowsDeclarations && Self.isDeclaration(first, trigger: trigger): true
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE:
             allowsWriting && Self.allowsWriting(first, trigger: trigger)
         case SQLITE_PRAGMA: first.map { Self.allowsPragma(String(cString: $0), second) } ?? false
@@ -49,6 +55,15 @@ struct UntrustedSQL {
     private static func allowsPragma(_ name: String, _ argument: UnsafePointer<CChar>?) -> Bool {
         let name = name.foldedIdentifier
         return introspection.contains(name) || (settings.contains(name) && argument == nil)
+    }
+
+    /// Whether a module declares the columns of its table. SQLite refuses statements that update the table of the
+    /// schema before it asks, so none of them gets here.
+    private static func isDeclaration(
+        _ table: UnsafePointer<CChar>?, trigger: UnsafePointer<CChar>?
+    ) -> Bool {
+        guard let table, trigger == nil else { return false }
+        return String(cString: table) == "sqlite_master"
     }
 
     /// Tables of SQLite and of the library are written by triggers of the library only.
