@@ -67,6 +67,12 @@ extension Database {
         }
     }
 
+    /// Adds the functions that requests call where the engine lacks something. Every engine has them: a view that was
+    /// made on an old one names them.
+    private func addFunctionsOfRequests() {
+        for function in OrderedAggregates.all { add(function: function, nil) }
+    }
+
     /// Adds the functions and collations that every connection has.
     func addBuiltInFunctions() {
         let functions: [DatabaseFunction] = [
@@ -76,6 +82,7 @@ extension Database {
         for function in functions { add(function: function, nil) }
         addRefusedFunctions()
         addMissingFunctions()
+        addFunctionsOfRequests()
         for collation in DatabaseCollation.builtIns { add(collation: collation, nil) }
     }
 }

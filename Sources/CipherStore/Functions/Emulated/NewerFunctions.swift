@@ -12,7 +12,6 @@ enum NewerFunctions {
             functions.append(function("unhex", 2, unhex))
         }
         if version < 3_043_000 { functions.append(function("octet_length", 1, octetLength)) }
-        if version < 3_044_000 { functions += OrderedAggregates.all }
         return functions
     }
 
