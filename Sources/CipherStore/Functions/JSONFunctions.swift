@@ -123,6 +123,14 @@ enum JSONFunctions {
         try returnJSON(output[...], call)
     }
 
+    /// `json -> path` where there is no such operator: what is at a path in full, as it is written there.
+    static let part = DatabaseFunction("cipherstore_json_part", argumentCount: 2, traits: traits) { call in
+        guard let json = try JSONFunctions.parse(call, 0),
+            let node = try JSONFunctions.path(call, 1)?.find(in: json)
+        else { return }
+        try JSONFunctions.returnJSON(json.text(of: node), call)
+    }
+
     private static func valid(_ call: FunctionCall) {
         guard call[0].storageClass != RawColumn.nullClass else { return }
         let isText = call[0].storageClass != RawColumn.blobClass

@@ -133,33 +133,33 @@ extension SQLExpression {
             writer.append(isJSON ? " -> " : " ->> ")
             return try path.write(to: writer, isOperand: true)
         }
-        let path = path.fullJSONPath
-        let value = SQLExpression.function("JSON_EXTRACT", [json, path])
-        guard isJSON else { return try value.write(to: writer) }
-        // What is not there is NULL, and a null that is there is JSON.
-        try SQL(
-            """
-            CASE WHEN \(function("JSON_TYPE", [json, path])) IS NOT NULL \
-            THEN \(function("JSON_QUOTE", [value])) END
-            """
-        ).write(to: writer)
+        let function = isJSON ? JSONFunctions.part.name : "JSON_EXTRACT"
+        try SQLExpression.function(function, [json, path.fullJSONPath]).write(to: writer)
     }
 
     /// The path in full, where operators accept the name of a property or the
-    /// number of an element.
+    /// number of an element, in brackets or without.
     private var fullJSONPath: SQLExpression {
         guard case .value(let value) = node else {
             return SQL(
                 """
                 CASE WHEN TYPEOF(\(self)) = 'integer' THEN '$[' || \(self) || ']' \
-                WHEN SUBSTR(\(self), 1, 1) = '$' THEN \(self) ELSE '$."' || \(self) || '"' END
+                WHEN SUBSTR(\(self), 1, 1) = '$' THEN \(self) \
+                WHEN (\(self)) LIKE '[_%]' THEN '$' || \(self) ELSE '$."' || \(self) || '"' END
                 """
             ).sqlExpression
         }
-        return switch value.content {
-        case .int64(let index): (index < 0 ? "$[#\(index)]" : "$[\(index)]").sqlExpression
-        case .string(let path) where !path.hasPrefix("$"): "$.\"\(path)\"".sqlExpression
-        default: self
+        switch value.content {
+        case .int64(let index):
+            return (index < 0 ? "$[#\(index)]" : "$[\(index)]").sqlExpression
+        case .string(let path):
+            // SQLite looks at the bytes.
+            let bytes = path.utf8
+            if bytes.first == UInt8(ascii: "$") { return self }
+            let isElement =
+                bytes.first == UInt8(ascii: "[") && bytes.last == UInt8(ascii: "]") && bytes.count > 2
+            return (isElement ? "$\(path)" : "$.\"\(path)\"").sqlExpression
+        default: return self
         }
     }
 }
