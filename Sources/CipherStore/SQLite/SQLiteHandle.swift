@@ -208,6 +208,16 @@ enum SQLiteHandle {
         _ = csqlcipher_db_config_flag(handle, option, value ? 1 : 0)
     }
 
+    /// The collation that a column was declared with, or nil when the table has no such column.
+    static func collation(
+        _ handle: SQLiteConnection, ofColumn column: String, of table: DatabaseObjectID
+    ) -> String? {
+        var collation: UnsafePointer<CChar>?
+        let code = sqlite3_table_column_metadata(
+            handle, table.schemaID.name, table.name, column, nil, &collation, nil, nil, nil)
+        return code == SQLITE_OK ? collation.map { String(cString: $0) } : nil
+    }
+
     static func maximumParameterCount(_ handle: SQLiteConnection) -> Int {
         Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
     }

@@ -71,6 +71,35 @@ extension SQLFunctionCall {
             writer.append(" THEN ")
             try writeArgument(argument, at: index, to: writer)
             writer.append(" END")
+            if comparesArguments, let collation = try argument.collation(in: writer) {
+                writer.append(" COLLATE \(collation)")
+            }
         }
+    }
+
+    /// Whether the result depends on the collation of the argument.
+    private var comparesArguments: Bool { isDistinct || ["max", "min"].contains(name.foldedIdentifier) }
+}
+
+extension SQLExpression {
+    /// The collation by which SQLite compares a column, or an expression with a collation of its own.
+    ///
+    /// A `CASE` has none of what is chosen in it, but has those of its conditions.
+    fileprivate func collation(in writer: SQLWriter) throws -> String? {
+        switch node {
+        case .collated(_, let collation): return collation
+        case .column(let name): return try Self.declaredCollation(name, writer)
+        case .json(let expression), .cast(let expression, _): return try expression.collation(in: writer)
+        case .deferred(let make): return try make(writer.database).collation(in: writer)
+        case .aliased(let alias, let expression):
+            return try writer.withScope(alias) { try expression.collation(in: writer) }
+        default: return nil
+        }
+    }
+
+    private static func declaredCollation(_ column: String, _ writer: SQLWriter) throws -> String? {
+        let db = writer.database
+        guard let name = writer.scope?.tableName, let table = try db.find(.table, name) else { return nil }
+        return SQLiteHandle.collation(db.handle, ofColumn: column, of: table)?.quotedDatabaseIdentifier
     }
 }

@@ -44,4 +44,23 @@ import Testing
             #expect(try String.fetchOne(db, request) == #"["A!"]"#)
         }
     }
+
+    @Test func textsAreComparedByTheCollationOfTheirColumn() throws {
+        try makeQueue().read { (db: Database) throws -> Void in
+            // The collation of the condition is not that of the values.
+            let condition = plain.collating(.nocase) != "none"
+            func values(_ value: SQLExpression) throws -> [DatabaseValue] {
+                let request = words.select(
+                    count(distinct: value, filter: condition), min(value, filter: condition),
+                    max(value, filter: condition))
+                return try Row.fetchAll(db, request).flatMap { Array($0.databaseValues) }
+            }
+            let ignoringCase = [2.databaseValue, "a".databaseValue, "B".databaseValue]
+            let byBytes = [3.databaseValue, "A".databaseValue, "a".databaseValue]
+            #expect(try values(text.sqlExpression) == ignoringCase)
+            #expect(try values(plain.sqlExpression) == byBytes)
+            #expect(try values(plain.collating(.nocase)) == ignoringCase)
+            #expect(try values(text.collating(.binary)) == byBytes)
+        }
+    }
 }
