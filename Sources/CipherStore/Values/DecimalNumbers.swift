@@ -35,15 +35,26 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
 
     /// Parses a whole text, where `Decimal(string:)` is content with its start.
     private init?(number text: String) {
-        guard Self.isNumber(text.utf8) else { return nil }
+        guard text.isDecimalNumber else { return nil }
         self.init(string: text)
         if isNaN { return nil }
     }
 
+    /// The number as `NSNumber` and `NSDecimalNumber` are stored: an integer
+    /// when it is one and fits, or else a floating-point number.
+    var numericDatabaseValue: DatabaseValue {
+        if isNaN { return .null }
+        if let integer = Int64(description) { return integer.databaseValue }
+        // Foundation's own conversion is not always the nearest number.
+        return Double(description)?.databaseValue ?? .null
+    }
+}
+
+extension String {
     /// Whether a text is `[+-]digits[.digits][e[+-]digits]`, with at least one
     /// digit before or after the point.
-    private static func isNumber(_ text: String.UTF8View) -> Bool {
-        var rest = text[...]
+    var isDecimalNumber: Bool {
+        var rest = utf8[...]
         func skip(_ characters: StaticString) -> Bool {
             let found = rest.first.map { first in
                 characters.withUTF8Buffer { $0.contains(first) }
@@ -65,14 +76,5 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
             guard skipDigits() else { return false }
         }
         return rest.isEmpty
-    }
-
-    /// The number as `NSNumber` and `NSDecimalNumber` are stored: an integer
-    /// when it is one and fits, or else a floating-point number.
-    var numericDatabaseValue: DatabaseValue {
-        if isNaN { return .null }
-        if let integer = Int64(description) { return integer.databaseValue }
-        // Foundation's own conversion is not always the nearest number.
-        return Double(description)?.databaseValue ?? .null
     }
 }

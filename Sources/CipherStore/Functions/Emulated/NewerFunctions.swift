@@ -38,12 +38,12 @@ enum NewerFunctions {
     private static func sign(_ call: FunctionCall) {
         switch call[0].storageClass {
         case RawColumn.integerClass: call.returnInt64(call[0].int64.signum())
-        case RawColumn.realClass:
+        case RawColumn.realClass, RawColumn.textClass:
+            if call[0].storageClass == RawColumn.textClass {
+                let text = String(decoding: call[0].text, as: UTF8.self)
+                guard text.trimmingBlanks.isDecimalNumber else { return call.returnNull() }
+            }
             let number = call[0].double
-            call.returnInt64(number > 0 ? 1 : number < 0 ? -1 : 0)
-        case RawColumn.textClass:
-            let text = String(decoding: call[0].text, as: UTF8.self)
-            guard let number = Double(text.trimmingBlanks), number.isFinite else { return call.returnNull() }
             call.returnInt64(number > 0 ? 1 : number < 0 ? -1 : 0)
         default: call.returnNull()
         }

@@ -155,4 +155,20 @@ extension DatabaseQueue {
                 })
         }
     }
+
+    /// The signs that SQLite 3.46 gives.
+    @Test func theSignOfATextIsThatOfTheNumberItIs() throws {
+        let signs: [(String, Int?)] = [
+            ("5", 1), ("-5", -1), ("+5", 1), (".5", 1), ("5.", 1), ("5.e3", 1), (" -5\t", -1), ("-0", 0),
+            ("1e400", 1), ("-1e400", -1), ("1e-400", 0), ("0x10", nil), ("inf", nil), ("nan", nil),
+            (".", nil),
+            ("1e", nil), ("", nil), ("5 apples", nil),
+        ]
+        try DatabaseQueue().inDatabase { db in
+            for (text, sign) in signs {
+                let row = try Row.fetchOne(db, sql: "SELECT sign(?)", arguments: [text])
+                #expect(row?.databaseValues == [sign.databaseValue], "\(text)")
+            }
+        }
+    }
 }
