@@ -94,6 +94,15 @@ extension Range where Bound: SQLExpressible {
 
 extension ClosedRange where Bound: SQLExpressible {
     /// `element BETWEEN lower AND upper`
+    ///
+    /// A collation is written behind, as GRDB does it, where SQLite applies it to the comparison with the upper bound
+    /// only. To compare with both bounds by a collation, write the comparisons:
+    ///
+    /// ```swift
+    /// // (name >= 'a' COLLATE NOCASE) AND (name <= 'c' COLLATE NOCASE)
+    /// let name = Column("name").collating(.nocase)
+    /// Player.filter(name >= "a" && name <= "c")
+    /// ```
     public func contains(_ element: some SQLSpecificExpressible) -> SQLExpression {
         .between(element.sqlExpression, lowerBound.sqlExpression, upperBound.sqlExpression)
     }
