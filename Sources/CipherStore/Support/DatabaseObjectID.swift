@@ -109,7 +109,16 @@ extension String {
 
     /// Returns whether two texts have the same bytes, which Swift's `==` does not ask: it takes an "é" of one code
     /// point and one of two for the same text.
-    package func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    @inline(__always)
+    package func hasSameBytes(as other: String) -> Bool {
+        // Short texts with the same bytes, and a text and its copies, are the same words.
+        if MemoryLayout<String>.size == 16,
+            unsafeBitCast(self, to: (UInt64, UInt64).self) == unsafeBitCast(other, to: (UInt64, UInt64).self)
+        {
+            return true
+        }
+        return utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    }
 
     private static func folded(_ byte: UInt8) -> UInt8 { byte >= 65 && byte <= 90 ? byte | 32 : byte }
 }

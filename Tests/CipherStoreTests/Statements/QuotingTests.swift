@@ -39,6 +39,33 @@ import Testing
         }
     }
 
+    /// Swift takes the names for the same text, and SQLite does not.
+    @Test func namesOfOtherCodePointsAreOtherColumns() throws {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        try DatabaseQueue().write { (db: Database) throws -> Void in
+            try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, \(composed), \(decomposed), a)")
+            try db.execute(sql: "INSERT INTO t VALUES (1, 2, 3, 4)")
+            let rows = try Row.fetchCursor(db, sql: "SELECT * FROM t")
+            let row = try #require(try rows.next())
+            for row in [row, row.copy()] {
+                // From left to right, where the next column is guessed, and back.
+                let columns = ["id", composed, decomposed, "a", decomposed, composed, "ID"]
+                #expect(columns.map { row[$0] as Int? } == [1, 2, 3, 4, 3, 2, 1])
+                #expect(row["E\u{301}"] as Int? == 3)
+                #expect(row["b"] as Int? == nil)
+            }
+            var container = PersistenceContainer()
+            container[composed] = 5
+            container[decomposed] = 6
+            #expect(container[composed]?.databaseValue == 5.databaseValue)
+            #expect(container[decomposed]?.databaseValue == 6.databaseValue)
+            try Accents(id: 2, composed: 5, decomposed: 6).insert(db)
+            let stored = try Row.fetchOne(db, sql: "SELECT \(composed), \(decomposed) FROM t WHERE id = 2")
+            #expect(stored?.databaseValues == [5.databaseValue, 6.databaseValue])
+            #expect(try Accents.fetchOne(db, key: 2) == Accents(id: 2, composed: 5, decomposed: 6))
+        }
+    }
+
     @Test(arguments: names) func aTextStaysOneText(text: String) throws {
         let stream = TextStream()
         try DatabaseQueue().write { db in
@@ -53,6 +80,21 @@ import Testing
             #expect(try String.fetchOne(db, sql: "SELECT b FROM t") == text)
         }
     }
+}
+
+/// A record of two columns whose names Swift takes for the same.
+private struct Accents: Codable, Equatable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "t"
+
+    enum CodingKeys: String, CodingKey {
+        case id
+        case composed = "\u{E9}"
+        case decomposed = "e\u{301}"
+    }
+
+    var id: Int
+    var composed: Int
+    var decomposed: Int
 }
 
 private final class TextStream: TextOutputStream {

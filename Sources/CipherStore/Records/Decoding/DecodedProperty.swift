@@ -66,7 +66,7 @@ final class DecodedProperties {
 
     func notePlainDate(at index: Int) { positions[index].isPlainDate = true }
 
-    func index(of key: String) -> Int? { (0..<count).first { elements[$0].key == key } }
+    func index(of key: String) -> Int? { (0..<count).first { elements[$0].key.hasSameBytes(as: key) } }
 
     func append(_ property: DecodedProperty) {
         if count == capacity { grow() }

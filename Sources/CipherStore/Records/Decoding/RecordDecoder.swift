@@ -100,7 +100,7 @@ final class RecordDecoder {
     private func unexpectedProperty(_ key: some CodingKey) -> Int {
         let name = key.stringValue
         let next = nextProperty
-        let isNext = next < properties.count && properties[next].key == name
+        let isNext = next < properties.count && properties[next].key.hasSameBytes(as: name)
         let index = isNext ? next : properties.index(of: name) ?? properties.count
         if index == properties.count {
             properties.append(DecodedProperty(key: name, column: column(of: name)))

@@ -100,7 +100,8 @@ extension PersistenceContainer {
         /// Returns the position of a column that was set.
         func index(of column: String) -> Int? {
             let columns = columns
-            return columns.firstIndex(of: column) ?? columns.firstIndex { $0.isSameName(as: column) }
+            return columns.firstIndex { $0.hasSameBytes(as: column) }
+                ?? columns.firstIndex { $0.isSameName(as: column) }
         }
 
         /// Whether all columns so far were the expected ones, and there are more.
@@ -130,7 +131,7 @@ extension PersistenceContainer {
         @inline(never)
         private func setUnexpected(_ value: EncodedValue, for column: String) {
             // The name may be the expected one, but elsewhere in memory.
-            if count < expectedCount, layout.names[count] == column { return append(value) }
+            if count < expectedCount, layout.names[count].hasSameBytes(as: column) { return append(value) }
             if let index = index(of: column) {
                 cells[index] = value
                 return

@@ -34,7 +34,7 @@ extension RecordPlan {
     ) throws -> InsertPlan {
         let columns = container.columns
         for plan in inserts where plan.conflict == conflict {
-            guard plan.columns == columns && !plan.statement.isInUse else { continue }
+            guard plan.columns.areSameNames(as: columns) && !plan.statement.isInUse else { continue }
             plan.layout = container.storage.completedLayout ?? plan.layout
             return plan
         }
@@ -84,8 +84,8 @@ extension RecordPlan {
         _ conflict: Database.ConflictResolution
     ) throws -> UpdatePlan {
         for plan in updates
-        where plan.conflict == conflict && plan.updatedColumns == columns && plan.columns == container.columns
-            && !plan.statement.isInUse
+        where plan.conflict == conflict && plan.updatedColumns == columns
+            && plan.columns.areSameNames(as: container.columns) && !plan.statement.isInUse
         {
             return plan
         }
@@ -193,4 +193,11 @@ struct UpdatePlan {
 extension Database.ConflictResolution {
     /// The clause after `INSERT` or `UPDATE`.
     var changeClause: String { self == .abort ? "" : " OR \(rawValue)" }
+}
+
+extension [String] {
+    /// Returns whether names have the same bytes, one by one: Swift's `==` takes some for the same that SQLite does not.
+    fileprivate func areSameNames(as other: [String]) -> Bool {
+        count == other.count && zip(self, other).allSatisfy { $0.hasSameBytes(as: $1) }
+    }
 }

@@ -30,30 +30,42 @@ public struct RowLayout: Sendable {
 
     /// The leftmost column of a name, compared without case.
     func column(named name: String) -> Column? {
-        let name = name.foldedIdentifier
-        return columns.first { $0.name.foldedIdentifier == name }
+        columns.first { $0.name.isSameIdentifier(as: name) }
     }
 }
 
 /// The names of the columns of a row, and their positions by name.
 final class ColumnNames: Sendable {
     let names: [String]
-    /// The leftmost position of each name in lower case.
+    /// The leftmost position of each name, by its ``Swift/String/identifierKey``.
     private let positions: [String: Int]
     /// Whether no two names are the same but for their case.
     private let areUnique: Bool
+    /// Whether all names are ASCII.
+    private let areASCII: Bool
 
     init(_ names: [String]) {
         self.names = names
         positions = Dictionary(
-            names.enumerated().map { ($1.foldedIdentifier, $0) },
+            names.enumerated().map { ($1.identifierKey, $0) },
             uniquingKeysWith: { leftmost, _ in leftmost })
         areUnique = positions.count == names.count
+        areASCII = names.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
+    }
+
+    @inline(__always)
+    private func isName(_ name: String, at index: Int) -> Bool {
+        // What Swift takes for the same text as an ASCII one has the same bytes when it is as long.
+        areASCII
+            ? names[index] == name && names[index].utf8.count == name.utf8.count
+            : names[index].hasSameBytes(as: name)
     }
 
     /// The leftmost column of a name, compared without case.
     func position(of name: String) -> Int? {
-        positions[name] ?? positions[name.foldedIdentifier]
+        // A key is ASCII, so what Swift takes for the same text is the same when it is as long.
+        if let found = positions[name], names[found].utf8.count == name.utf8.count { return found }
+        return positions[name.identifierKey]
     }
 
     /// The leftmost column of a name, compared without case.
@@ -63,7 +75,7 @@ final class ColumnNames: Sendable {
     @inline(__always)
     func position(of name: String, guess: inout Int) -> Int? {
         var index = guess
-        if !areUnique || index >= names.count || names[index] != name {
+        if !areUnique || index >= names.count || !isName(name, at: index) {
             guard let found = position(of: name) else { return nil }
             index = found
         }
