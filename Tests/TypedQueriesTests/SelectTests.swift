@@ -245,6 +245,23 @@ let listColumns = #""remindersLists"."id", "remindersLists"."title", "remindersL
         }
     }
 
+    /// Swift takes a sign and a mark that combines with it for one character.
+    @Test func signsOfPatternsStandForThemselvesBeforeMarksToo() throws {
+        try withStore { (db) throws in
+            for sign in ["%", "_", "\\"] {
+                let text = "\(sign)\u{301}"
+                try db.execute(
+                    sql: """
+                        UPDATE reminders SET title = ? WHERE id = 1;
+                        UPDATE reminders SET title = ? WHERE id = 2
+                        """, arguments: ["x\u{301}", text])
+                #expect(try Reminder.where { $0.title.contains(text) }.fetchAll(db).map(\.id) == [2])
+                #expect(try Reminder.where { $0.title.hasPrefix(text) }.fetchAll(db).map(\.id) == [2])
+                #expect(try Reminder.where { $0.title.hasSuffix(text) }.fetchAll(db).map(\.id) == [2])
+            }
+        }
+    }
+
     @Test func recursiveTablesCount() throws {
         let query = With {
             Values(1).asCounter().union(

@@ -150,9 +150,8 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
     }
 
     fileprivate func pattern(_ prefix: String, _ text: String, _ suffix: String) -> SQLQueryExpression<Bool> {
-        let needsEscape = text.contains { "%_\\".contains($0) }
-        let escaped =
-            needsEscape ? text.reduce(into: "") { $0 += "%_\\".contains($1) ? "\\\($1)" : "\($1)" } : text
+        let escaped = text.escaping(["%", "_", "\\"])
+        let needsEscape = escaped.utf8.count > text.utf8.count
         return match(
             " LIKE ", QueryFragment(binding: .text(prefix + escaped + suffix)),
             escape: needsEscape ? "\\" : nil)
@@ -194,6 +193,20 @@ extension QueryExpression where QueryValue: QueryRepresentable, QueryValue.Query
     >
     where Other.QueryValue: QueryRepresentable, Other.QueryValue.QueryUnwrapped == String {
         Comparison(left, " || ", right)
+    }
+}
+
+extension String {
+    /// The text with a backslash before each of some scalars.
+    ///
+    /// With a mark behind it that combines, a scalar is part of another character to Swift, and itself to SQLite.
+    func escaping(_ scalars: Set<Unicode.Scalar>) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if scalars.contains(scalar) { escaped.append("\\") }
+            escaped.append(scalar)
+        }
+        return String(escaped)
     }
 }
 

@@ -28,6 +28,8 @@ import Testing
         expectSQL(event.profile.jsonSet(\.name, "x"), #"json_set("events"."profile", '$.name', 'x')"#)
         expectSQL(event.tags.jsonbAppend(\.self, "x"), #"jsonb_insert("events"."tags", '$[#]', 'x')"#)
         #expect(JSONPath<[String: Int]>()[key: "a \"b"].pathText == #"$."a \"b""#)
+        let combined = JSONPath<[String: Int]>()[key: "a\"\u{301}"].pathText
+        #expect(Array(combined.unicodeScalars) == Array("$.\"a\\\"\u{301}\"".unicodeScalars))
     }
 
     @Test func valuesAreRead() throws {

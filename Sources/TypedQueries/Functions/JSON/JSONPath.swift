@@ -121,7 +121,7 @@ enum JSONPropertyName {
                 || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
         }
         if isPlain, !name.isEmpty { return name }
-        let escaped = name.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : "\($1)" }
+        let escaped = name.escaping(["\"", "\\"])
         return "\"\(escaped)\""
     }
 }
