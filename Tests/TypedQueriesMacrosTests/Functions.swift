@@ -24,6 +24,15 @@ func joined(_ rows: some Sequence<(name: String, amount: Int)>) -> String {
 }
 
 @DatabaseFunction
+func counted(_ texts: some Sequence<String>) -> Int { Array(texts).count }
+
+@DatabaseFunction("best")
+func better(_ left: Int, _ right: Int) -> Int { max(left, right) }
+
+@DatabaseFunction
+func best(_ numbers: some Sequence<Int>) -> Int? { numbers.max() }
+
+@DatabaseFunction
 func failing(_ text: String) throws -> Int { throw Failure(text: text) }
 
 struct Failure: Error, CustomStringConvertible {

@@ -15,6 +15,9 @@ import TypedQueriesMacros
             db.add(function: $firstWord)
             db.add(function: $median)
             db.add(function: $joined)
+            db.add(function: $counted)
+            db.add(function: $better)
+            db.add(function: $best)
             db.add(function: $failing)
             db.add(function: Switches.$isOn)
             db.add(function: Switches.$twice)
@@ -44,6 +47,26 @@ import TypedQueriesMacros
             #expect(groups.map(\.2) == ["Ann Lee=1", "BOB=2,BOB=3"])
             #expect(try Sale.select { $median($0.price, filter: $0.amount.lt(3)) }.fetchOne(db) == 2.5)
             #expect(try Sale.select { $median($0.price, filter: $0.amount.gt(9)) }.fetchAll(db) == [nil])
+        }
+    }
+
+    @Test func anAggregateSeesDifferentRowsOfACondition() throws {
+        try sales().read { db throws in
+            let names = try Sale.select { $counted($0.name, filter: $0.amount.gt(1)) }.fetchOne(db)
+            #expect(names == 2)
+            let different = Sale.select { $counted($0.name, distinct: true, filter: $0.amount.gt(1)) }
+            #expect(try different.fetchOne(db) == 1)
+            // SQLite takes the number that a text begins with for its truth.
+            let all = try Sale.select { $counted($0.name, filter: #sql("'1'", as: Bool.self)) }.fetchOne(db)
+            #expect(all == 3)
+        }
+    }
+
+    @Test func anAggregateLeavesFunctionsOfMoreArgumentsAlone() throws {
+        try sales().read { db throws in
+            #expect(try Sale.select { $better($0.amount, 2) }.fetchAll(db) == [2, 2, 3])
+            #expect(try Sale.select { $best($0.amount) }.fetchOne(db) == 3)
+            #expect(try Sale.select { $best($0.amount, filter: $0.amount.lt(3)) }.fetchOne(db) == 2)
         }
     }
 

@@ -24,21 +24,38 @@ public struct DatabaseFunctionCall<QueryValue>: WritableExpression {
 
     /// Adds the call.
     public func write(to fragment: inout QueryFragment) {
-        guard let filter else { return writeCall(to: &fragment, condition: nil) }
+        guard let filter else { return writeCall(to: &fragment) }
         fragment.appendChoice(.aggregateFilter) { native in
-            writeCall(to: &native, condition: nil)
+            writeCall(to: &native)
             native.append(literal: " FILTER (WHERE ")
             filter.write(to: &native)
             native.append(literal: ")")
         } emulated: { emulated in
-            writeCall(to: &emulated, condition: filter)
+            writeFilteredCall(filter, to: &emulated)
         }
     }
 
-    private func writeCall(to fragment: inout QueryFragment, condition: (any QueryExpression)?) {
+    private func writeCall(to fragment: inout QueryFragment) {
         fragment.append(identifier: name)
         fragment.append(sql: isDistinct ? "(DISTINCT " : "(")
-        for (index, argument) in (arguments + (condition.map { [$0] } ?? [])).enumerated() {
+        writeArguments(to: &fragment)
+        fragment.append(literal: ")")
+    }
+
+    /// The call of the aggregate's other form, see ``FilteredAggregate``.
+    private func writeFilteredCall(_ filter: any QueryExpression, to fragment: inout QueryFragment) {
+        fragment.append(identifier: FilteredAggregate.name(name))
+        // SQLite says what is true, as it does of FILTER.
+        fragment.append(literal: "(CASE WHEN ")
+        filter.write(to: &fragment)
+        fragment.append(sql: isDistinct ? " THEN 1 END, 1" : " THEN 1 END, 0")
+        if !arguments.isEmpty { fragment.append(literal: ", ") }
+        writeArguments(to: &fragment)
+        fragment.append(literal: ")")
+    }
+
+    private func writeArguments(to fragment: inout QueryFragment) {
+        for (index, argument) in arguments.enumerated() {
             if index > 0 { fragment.append(literal: ", ") }
             if argument is any SelectedColumns {
                 fragment.append(argument.queryFragment.withoutNames)
@@ -46,6 +63,5 @@ public struct DatabaseFunctionCall<QueryValue>: WritableExpression {
                 argument.write(to: &fragment)
             }
         }
-        fragment.append(literal: ")")
     }
 }

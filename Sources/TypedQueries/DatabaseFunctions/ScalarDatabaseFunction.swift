@@ -113,38 +113,58 @@ extension ScalarDatabaseFunction {
 }
 
 extension AggregateDatabaseFunction {
-    /// The aggregate as the record layer registers it. Where the engine has no `FILTER`, the condition is one more
-    /// argument.
+    /// The aggregate as the record layer registers it, and its other form, which every engine has: views and triggers
+    /// that an engine without `FILTER` made call it.
     var registrations: [DatabaseFunction] {
-        [argumentCount, argumentCount + 1].map { count in
-            DatabaseFunction(name, argumentCount: count, pure: isDeterministic) {
-                CollectedRows(function: self, argumentCount: self.argumentCount)
-            }
-        }
+        [
+            DatabaseFunction(name, argumentCount: argumentCount, pure: isDeterministic) {
+                CollectedRows(function: self, isFiltered: false)
+            },
+            DatabaseFunction(FilteredAggregate.name(name), argumentCount: nil, pure: isDeterministic) {
+                CollectedRows(function: self, isFiltered: true)
+            },
+        ]
     }
+}
+
+/// What is called in the place of an aggregate that has a condition, where the engine has no `FILTER`.
+///
+/// The arguments are the condition, whether equal arguments count once, and those of the aggregate. The function has a
+/// name of its own: with more arguments than the aggregate it could be another function of the app.
+enum FilteredAggregate {
+    static func name(_ name: String) -> String { "cipherstore_filtered_\(name)" }
 }
 
 /// The rows of a group that an aggregate has seen.
 private struct CollectedRows<Function: AggregateDatabaseFunction>: DatabaseAggregate {
     private let function: Function?
-    private let argumentCount: Int
+    /// Whether it is the form of ``FilteredAggregate``.
+    private let isFiltered: Bool
     private var rows: [Function.Element] = []
+    /// The arguments that were seen, if equal ones count once.
+    private var known: Set<[DatabaseValue]> = []
 
-    init(function: Function, argumentCount: Int) {
+    init(function: Function, isFiltered: Bool) {
         self.function = function
-        self.argumentCount = argumentCount
+        self.isFiltered = isFiltered
     }
 
     /// The protocol asks for it. An aggregate without its function has no rows.
     init() {
         function = nil
-        argumentCount = 0
+        isFiltered = false
     }
 
     mutating func step(_ values: [DatabaseValue]) throws {
         guard let function else { return }
-        if values.count > argumentCount, !(Bool.fromDatabaseValue(values[argumentCount]) ?? false) { return }
-        var decoder = ArgumentDecoder(Array(values.prefix(argumentCount)))
+        var values = values
+        if isFiltered {
+            guard values.count >= 2, Bool.fromDatabaseValue(values[0]) ?? false else { return }
+            let isDistinct: Bool = Bool.fromDatabaseValue(values[1]) ?? false
+            values.removeFirst(2)
+            guard !isDistinct || known.insert(values).inserted else { return }
+        }
+        var decoder = ArgumentDecoder(values)
         rows.append(try function.step(&decoder))
     }
 
