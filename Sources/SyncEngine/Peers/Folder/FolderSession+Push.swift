@@ -38,7 +38,7 @@ extension FolderSession {
         }
         complain(&head, contents, greeting.vector)
         let untaken = contents.untaken(greeting)
-        let refused = unreadable.union(forked).union(disputed).union(late)
+        let refused = unreadable.union(forked).union(disputed).union(late).union(untakable)
         let left = refused.union(head.untaken).union(untaken).union(abandoned?.bundles ?? [])
         let usable = contents.bundles.filter { !left.contains($0.identity) }
         head.bundles.removeAll { file in

@@ -14,6 +14,8 @@ struct FolderSession {
     var unreadable: Set<String> = []
     /// Bundles of files that have to give way before anybody takes what they wrote.
     var forked: Set<String> = []
+    /// Bundles that this store has no room for, or that were made for one that holds some rows only.
+    var untakable: Set<String> = []
     /// Bundles that say something of changes which two files made under one number: what is written here can't build on
     /// them.
     var disputed: Set<String> = []
@@ -121,8 +123,12 @@ struct FolderSession {
                     continue
                 }
                 report.remarks.append("\(bundle.path): \(error.message)")
-            } catch let error as SyncError where error.code == .retiredReplica && error.isOfSender {
+            } catch let error as SyncError where Self.needsWhole(error) {
                 late.insert(bundle.identity)
+                report.remarks.append("\(bundle.path): \(error.message)")
+            } catch let error as SyncError where [.capacityExceeded, .changedMeanwhile].contains(error.code) {
+                // Its author can do nothing about it, and what others wrote, and what is written here, does not wait.
+                untakable.insert(bundle.identity)
                 report.remarks.append("\(bundle.path): \(error.message)")
             }
         }
@@ -162,7 +168,7 @@ struct FolderSession {
     private func next(_ contents: FolderContents, _ known: VersionVector) -> FolderContents.Bundle? {
         contents.bundles.filter {
             !unreadable.contains($0.identity) && !forked.contains($0.identity)
-                && !late.contains($0.identity)
+                && !late.contains($0.identity) && !untakable.contains($0.identity)
                 && (!known.covers($0.target) || suspected.contains($0.identity)) && known.covers($0.base)
         }.min { $0.byteCount < $1.byteCount }
     }
@@ -187,6 +193,11 @@ struct FolderSession {
         }
     }
 
+    /// Whether an error is about what a bundle builds on, so that one of everything would be taken in.
+    private static func needsWhole(_ error: SyncError) -> Bool {
+        error.code == .rowsMissing || (error.code == .retiredReplica && error.isOfSender)
+    }
+
     /// Whether an error is about one file of the folder, and others can still be used.
     private static func concernsFile(_ error: any Error) -> Bool {
         switch error {
@@ -196,7 +207,7 @@ struct FolderSession {
                 .encryptionMismatch, .costOutOfRange,
             ]
             .contains(error.code)
-        case let error as SyncError: [.invalidBundle, .otherStore, .rowsMissing].contains(error.code)
+        case let error as SyncError: [.invalidBundle, .otherStore].contains(error.code)
         default: error is WireError
         }
     }
