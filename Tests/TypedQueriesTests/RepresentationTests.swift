@@ -85,6 +85,43 @@ private func stored<Value: QueryRepresentable>(
         }
     }
 
+    @Test func decimals() throws {
+        let long = try #require(Decimal(string: "12345678901234567890.25"))
+        #expect(try stored(long, as: Decimal.self) == ("text:'12345678901234567890.25'", long))
+        let none = try stored(Decimal.nan, as: Decimal?.self)
+        #expect(none.storage == "null:NULL")
+        #expect(none.value == .some(nil))
+        try withStore { (db) throws in
+            let numbers = [
+                "'12.50'": "12.5", "1.5": "1.5", "0.1": "0.1", "9007199254740993": "9007199254740993",
+                "1e3": "1000", "-2": "-2",
+            ]
+            for (literal, number) in numbers {
+                let read = try SQLQueryExpression("SELECT \(raw: literal)", as: Decimal.self).fetchOne(db)
+                #expect(read == Decimal(string: number), "\(literal)")
+            }
+            for literal in ["'12 apples'", "''", "'NaN'", "X'31'", "9e999"] {
+                #expect(throws: QueryDecodingFailure.self, "\(literal)") {
+                    try SQLQueryExpression("SELECT \(raw: literal)", as: Decimal.self).fetchOne(db)
+                }
+            }
+        }
+    }
+
+    @Test func decimalsAreNumbersInJSONAndInSums() throws {
+        try withStore { (db) throws in
+            let price = SQLQueryExpression("price", as: Decimal.self)
+            let rows: QueryFragment = "(SELECT '1.50' AS price UNION ALL SELECT 2 UNION ALL SELECT 0.25)"
+            let prices = try SQLQueryExpression(
+                "SELECT \(price.jsonGroupArray()) FROM \(rows)", as: [Decimal].JSONRepresentation.self
+            ).fetchOne(db)
+            #expect(prices == [1.5, 2, 0.25])
+            let sum = try SQLQueryExpression("SELECT \(price.sum()) FROM \(rows)", as: Decimal?.self)
+                .fetchOne(db)
+            #expect(sum == .some(3.75 as Decimal))
+        }
+    }
+
     @Test func rawValuesAndTheRest() throws {
         enum Level: Int, QueryBindable {
             case low = 1

@@ -34,7 +34,7 @@ extension Decimal: DatabaseValueConvertible, StatementColumnConvertible {
     }
 
     /// Parses a whole text, where `Decimal(string:)` is content with its start.
-    private init?(number text: String) {
+    package init?(number text: String) {
         guard text.isDecimalNumber else { return nil }
         self.init(string: text)
         if isNaN { return nil }

@@ -188,20 +188,33 @@ extension URL: QueryBindable {
 }
 
 extension Decimal: QueryBindable {
-    /// A text.
+    /// A text, which loses nothing. SQLite compares and orders texts by their bytes, and computes with floating-point
+    /// numbers.
     public typealias QueryValue = Decimal
 
-    /// Reads a text that is a decimal number.
+    /// Reads a number, or a text that is a decimal number as a whole.
+    ///
+    /// A floating-point number is the shortest decimal number that stands for it.
     public init(decoder: inout some QueryDecoder) throws {
-        let text = try String(decoder: &decoder)
-        guard let number = Decimal(string: text, locale: nil) else {
-            throw QueryDecodingError.invalidValue("the text is no decimal number")
+        if !decoder.isText {
+            var integers = decoder
+            if let integer = try? integers.decode(Int64.self) {
+                decoder.skip(1)
+                self = Decimal(integer)
+                return
+            }
+        }
+        let text =
+            try decoder.isText
+            ? String(decoder: &decoder) : decoder.required(decoder.decode(Double.self)).description
+        guard let number = Decimal(number: text) else {
+            throw QueryDecodingError.invalidValue("the value is no decimal number")
         }
         self = number
     }
 
-    /// The number as text.
-    public var queryBinding: QueryBinding { .text(description) }
+    /// The number as text; NaN is NULL, as in SQLite.
+    public var queryBinding: QueryBinding { isNaN ? .null : .text(description) }
 }
 
 extension QueryBindable where Self: RawRepresentable, RawValue: QueryBindable {

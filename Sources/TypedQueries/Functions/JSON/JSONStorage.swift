@@ -73,6 +73,15 @@ extension Bool: JSONConvertedRepresentation {
     }
 }
 
+extension Decimal: JSONConvertedRepresentation {
+    static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
+        // The text of a number is its JSON, too.
+        fragment.append(literal: "json(")
+        fragment.append(expression)
+        fragment.append(literal: ")")
+    }
+}
+
 extension JSONTextRepresentation: JSONConvertedRepresentation {
     static func writeJSON(_ expression: QueryFragment, to fragment: inout QueryFragment) {
         fragment.append(literal: "json(")
