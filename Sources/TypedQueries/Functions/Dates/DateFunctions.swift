@@ -24,7 +24,8 @@ extension QueryExpression where QueryValue: DateStorage {
     /// ```
     ///
     /// - parameters:
-    ///     - format: The form: <https://sqlite.org/lang_datefunc.html>.
+    ///     - format: The form: <https://sqlite.org/lang_datefunc.html>. SQLite 3.15 knows `%d`, `%f`, `%H`, `%j`, `%J`, `%m`,
+    ///       `%M`, `%s`, `%S`, `%w`, `%W`, `%Y` and `%%`; the result of others is NULL there.
     ///     - modifiers: Changes of the date that come first.
     public func strftime(
         _ format: some QueryExpression<String>, _ modifiers: DateModifiers = DateModifiers()
