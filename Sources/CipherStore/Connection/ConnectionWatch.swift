@@ -18,6 +18,9 @@
     /// How many SQL functions run now, one inside of the other.
     private(set) var functionDepth = 0
 
+    /// Who follows the statement that is running, while there are observers.
+    var followers: (broker: TransactionBroker, authorizer: StatementAuthorizer)?
+
     /// The runs of the connection's statements that somebody follows.
     let runs = StatementRuns()
 
@@ -26,6 +29,8 @@
     /// The connection is about to close.
     func close() {
         isClosed = true
+        // A statement may outlive the connection, and observers must not.
+        followers = nil
         update()
     }
 
@@ -33,7 +38,8 @@
     ///
     /// SQLite is in the middle of that statement, and of those that called the
     /// functions around this one: to step or reset them now would be the end of
-    /// the process at best. All others may be used as ever.
+    /// the process at best. All others may be used as ever. What observers are to
+    /// know of the statement that goes on after the call is kept.
     func duringCall<T>(_ body: () throws -> T) rethrows -> T {
         functionDepth += 1
         let caller = runs.beginCall()
@@ -43,6 +49,7 @@
             functionDepth -= 1
             update()
         }
-        return try body()
+        guard let followers else { return try body() }
+        return try followers.broker.keepingStatement { try followers.authorizer.keepingEffects(body) }
     }
 }

@@ -186,8 +186,8 @@ private final class TokenizerRegistration {
         guard let database else { return SQLITE_MISUSE }
         do {
             // It may run statements, in the middle of the one that opens the table.
-            let instance = try database.authorizer.keepingEffects {
-                Instance(try make(database, arguments))
+            let instance = try database.broker.keepingStatement {
+                try database.authorizer.keepingEffects { Instance(try make(database, arguments)) }
             }
             tokenizer.pointee = OpaquePointer(Unmanaged.passRetained(instance).toOpaque())
             return SQLITE_OK

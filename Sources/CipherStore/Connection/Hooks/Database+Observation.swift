@@ -6,6 +6,7 @@ extension Database {
         broker.update()
         let wasActive = broker.isActive
         broker.isActive = !broker.observations.isEmpty
+        watch.followers = broker.isActive ? (broker, authorizer) : nil
         if broker.isActive != wasActive { observeUpdates(broker.isActive) }
         // Prepared statements may delete all rows of a table at once, without
         // events, until they are prepared again.

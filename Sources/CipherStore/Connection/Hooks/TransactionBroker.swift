@@ -108,6 +108,17 @@ final class TransactionBroker {
         lastRoute = nil
     }
 
+    /// Runs a block in the middle of a statement, which may run others, and goes on with that statement.
+    func keepingStatement<T>(_ body: () throws -> T) rethrows -> T {
+        let outer = (current, lastRoute, generation)
+        defer {
+            current = outer.0
+            // The set of observers may be another one by now.
+            lastRoute = outer.2 == generation ? outer.1 : nil
+        }
+        return try body()
+    }
+
     // MARK: Changes
 
     /// A row was changed.
