@@ -64,11 +64,17 @@ public struct DatabaseRegionObservation: Sendable {
 
 /// Watches a region, as long as somebody retains it and it is not cancelled.
 ///
-/// It is `@unchecked Sendable` because `isChanged` is touched by the writing
+/// It is `@unchecked Sendable` because `isChanged` and `isDue` are touched by the writing
 /// connection only; other threads can do no more than cancel.
 final class RegionObserver: TransactionObserver, @unchecked Sendable {
     private let region: DatabaseRegion
+
+    /// Whether the open transaction has changed the region.
     private var isChanged = false
+
+    /// Whether a transaction has changed it that is committed, which nobody was told yet.
+    private var isDue = false
+
     private let onChange: Mutex<(@Sendable (Database) -> Void)?>
 
     /// Who wants to know that this is gone. It is set before the connection knows the observer.
@@ -82,7 +88,12 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
     deinit { goneCount?.value.add(1, ordering: .relaxed) }
 
     func cancel() {
-        onChange.withLock { $0 = nil }
+        // The last reference to the function goes outside of the lock: what it holds may cancel in turn.
+        let ended = onChange.withLock { function in
+            defer { function = nil }
+            return function
+        }
+        withExtendedLifetime(ended) {}
     }
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
@@ -105,9 +116,17 @@ final class RegionObserver: TransactionObserver, @unchecked Sendable {
         stopObservingDatabaseChangesUntilNextTransaction()
     }
 
-    func databaseDidCommit(_ db: Database) {
+    /// Notes that the transaction was committed, before any observer is told: one that is told first may
+    /// begin another transaction, whose end says nothing of this one.
+    func noteCommit() {
         guard isChanged else { return }
         isChanged = false
+        isDue = true
+    }
+
+    func databaseDidCommit(_ db: Database) {
+        guard isDue else { return }
+        isDue = false
         // Called without the lock: the function may cancel.
         let onChange = onChange.withLock { $0 }
         onChange?(db)

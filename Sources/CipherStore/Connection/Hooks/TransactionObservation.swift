@@ -30,6 +30,11 @@ final class TransactionObservation {
     /// The observer, unless it is gone or was removed.
     var observer: (any TransactionObserver)? { strongObserver ?? weakObserver }
 
+    /// Notes that a transaction was committed, before any observer is told.
+    func noteCommit() {
+        (observer as? RegionObserver)?.noteCommit()
+    }
+
     /// Ends the observation.
     func end() {
         weakObserver = nil

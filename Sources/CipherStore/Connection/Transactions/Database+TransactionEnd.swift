@@ -151,6 +151,9 @@ extension Database {
             if broker.observations.count != count || broker.hasEndedObservation {
                 observationsDidChange()
             }
+            if completion == .commit {
+                for observation in observations { observation.noteCommit() }
+            }
             for observer in observations.lazy.compactMap(\.observer) {
                 switch completion {
                 case .commit: observer.databaseDidCommit(self)

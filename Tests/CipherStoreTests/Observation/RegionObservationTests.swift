@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+/// Observers of regions among others, and their ends.
+@Suite(.timeLimit(.minutes(20))) struct RegionObservationTests {
+    private let queue: DatabaseQueue
+
+    init() throws {
+        queue = try DatabaseQueue()
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a INTEGER); CREATE TABLE log (a INTEGER)") }
+    }
+
+    /// Starts an observation of a table that counts the transactions it is told of.
+    private func count(_ table: String, _ counter: LockedBox<Int>) -> AnyDatabaseCancellable {
+        DatabaseRegionObservation(tracking: DatabaseRegion(table: table)).start(
+            in: queue, onError: { Issue.record($0) }, onChange: { _ in counter.change { $0 += 1 } })
+    }
+
+    // MARK: Transactions of other observers
+
+    /// Begins a transaction of its own after the first commit.
+    private final class Follower: TransactionObserver {
+        private let sql: String
+        private let completion: Database.TransactionCompletion
+        private var isDone = false
+
+        init(_ sql: String, _ completion: Database.TransactionCompletion) {
+            self.sql = sql
+            self.completion = completion
+        }
+
+        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { false }
+        func databaseDidChange(with event: DatabaseEvent) {}
+
+        func databaseDidCommit(_ db: Database) {
+            guard !isDone else { return }
+            isDone = true
+            try? db.inTransaction {
+                try db.execute(sql: sql)
+                return completion
+            }
+        }
+
+        func databaseDidRollback(_ db: Database) {}
+    }
+
+    @Test(arguments: [
+        ("INSERT INTO t VALUES (2)", Database.TransactionCompletion.rollback),
+        ("INSERT INTO t VALUES (2)", Database.TransactionCompletion.commit),
+        ("INSERT INTO log VALUES (2)", Database.TransactionCompletion.rollback),
+    ])
+    func aTransactionInsideOfACommitTakesNothingFromThoseWhoAreToldLater(
+        sql: String, completion: Database.TransactionCompletion
+    ) throws {
+        let follower = Follower(sql, completion)
+        queue.add(transactionObserver: follower)
+        let counter = LockedBox(0)
+        let cancellable = count("t", counter)
+        try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
+        #expect(counter.value == 1)
+        try queue.write { try $0.execute(sql: "INSERT INTO log VALUES (1)") }
+        #expect(counter.value == 1)
+        cancellable.cancel()
+        // The connection does not retain it.
+        withExtendedLifetime(follower) {}
+    }
+
+    @Test func anObservationFetchesThoughAnotherObserverHasRolledBack() async throws {
+        let follower = Follower("INSERT INTO t VALUES (100)", .rollback)
+        let sum = ValueObservation.tracking { try Int.fetchOne($0, sql: "SELECT total(a) FROM t") ?? 0 }
+        queue.add(transactionObserver: follower)
+        let recording = ObservationRecording(sum, in: queue)
+        try await recording.expect(0)
+        try await queue.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
+        try await recording.expect(1)
+        withExtendedLifetime(follower) {}
+    }
+
+    // MARK: Ends
+
+    /// Cancels an observation when it goes.
+    private final class Canceller: Sendable {
+        let cancellable = LockedBox<AnyDatabaseCancellable?>(nil)
+        let isGone: LockedBox<Bool>
+
+        init(_ isGone: LockedBox<Bool>) { self.isGone = isGone }
+
+        deinit {
+            cancellable.value?.cancel()
+            isGone.value = true
+        }
+    }
+
+    @Test func whatTheFunctionHoldsMayCancelTheObservationAsItGoes() throws {
+        let isGone = LockedBox(false)
+        var observer: RegionObserver?
+        do {
+            let canceller = Canceller(isGone)
+            let made = RegionObserver(.fullDatabase) { _ in withExtendedLifetime(canceller) {} }
+            canceller.cancellable.value = AnyDatabaseCancellable { [weak made] in made?.cancel() }
+            observer = made
+        }
+        observer?.cancel()
+        #expect(isGone.value)
+        observer?.cancel()
+    }
+}
