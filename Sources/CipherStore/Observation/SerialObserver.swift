@@ -42,7 +42,8 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
             }
         }
         let isReduced = DispatchSemaphore(value: 0)
-        writer.writeWithoutTransaction { db in
+        // The access that the start may be a part of is used: the value is told before the start returns.
+        writer.unsafeReentrantWrite { db in
             connection?.noticeOtherCommits(db)
             fetch(db) { isReduced.signal() }
         }

@@ -63,6 +63,71 @@ import Testing
         }
     }
 
+    enum Access: CaseIterable { case write, writeWithoutTransaction, read }
+
+    private func access(_ access: Access, _ body: (Database) throws -> Void) throws {
+        switch access {
+        case .write: try queue.write(body)
+        case .writeWithoutTransaction: try queue.writeWithoutTransaction(body)
+        case .read: try queue.read(body)
+        }
+    }
+
+    @Test(arguments: Access.allCases, [false, true])
+    func anImmediateObservationMayStartInsideOfAnAccess(kind: Access, writes: Bool) async throws {
+        let queue = queue
+        let recording = ObservationRecording<Int>()
+        var observation = Self.count
+        observation.requiresWriteAccess = writes
+        let cancellable = LockedBox<AnyDatabaseCancellable?>(nil)
+        let seen = LockedBox<[Int]>([])
+        try access(kind) { db in
+            if kind != .read { try Self.insert(db) }
+            cancellable.value = observation.start(
+                in: queue, scheduling: InlineScheduler(isImmediate: true),
+                onError: { recording.receive(.failure($0)) },
+                onChange: { value in
+                    seen.change { $0.append(value) }
+                    recording.receive(.value(value))
+                })
+            #expect(seen.value == [kind == .read ? 0 : 1])
+        }
+        try await queue.write { try $0.execute(sql: "DELETE FROM t; INSERT INTO t VALUES (1), (2), (3)") }
+        try await recording.expect(finally: 3)
+        cancellable.value?.cancel()
+    }
+
+    @Test func aWriteThatIsRolledBackIsTakenFromTheValueOfAnObservationThatItHasStarted() async throws {
+        let queue = queue
+        let recording = ObservationRecording<Int>()
+        let cancellable = LockedBox<AnyDatabaseCancellable?>(nil)
+        try queue.inTransaction { db in
+            try Self.insert(db)
+            cancellable.value = Self.count.start(
+                in: queue, scheduling: InlineScheduler(isImmediate: true),
+                onError: { recording.receive(.failure($0)) }, onChange: { recording.receive(.value($0)) })
+            return .rollback
+        }
+        try await recording.expect(1)
+        try await recording.expect(0)
+        cancellable.value?.cancel()
+    }
+
+    @Test func anImmediateObservationOfASnapshotMayStartInsideOfItsRead() throws {
+        let folder = try TemporaryFolder()
+        let pool = try DatabasePool(path: folder.file("a.db"), configuration: .keyed("secret"))
+        try pool.write { try $0.execute(sql: "CREATE TABLE t (a INTEGER)") }
+        let snapshot = try pool.makeSnapshot()
+        let seen = LockedBox<[Int]>([])
+        try snapshot.read { _ in
+            let cancellable = Self.count.start(
+                in: snapshot, scheduling: InlineScheduler(isImmediate: true), onError: { Issue.record($0) },
+                onChange: { value in seen.change { $0.append(value) } })
+            cancellable.cancel()
+        }
+        #expect(seen.value == [0])
+    }
+
     @Test func anySchedulerTellsOneValueAfterTheOther() async throws {
         let isTelling = LockedBox(false)
         let recording = ObservationRecording<Int>()

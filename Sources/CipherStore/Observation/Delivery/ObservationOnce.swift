@@ -13,7 +13,7 @@ final class ObservationOnce<Reducer: ValueReducer>: Sendable {
             return reader.asyncUnsafeRead { [self] db in submit(Result { try fetch(db.get()) }) }
         }
         let isReduced = DispatchSemaphore(value: 0)
-        submit(Result { try reader.unsafeRead { try fetch($0) } }) { isReduced.signal() }
+        submit(Result { try reader.unsafeReentrantRead { try fetch($0) } }) { isReduced.signal() }
         isReduced.wait()
         delivery.tellFirst()
     }
