@@ -31,6 +31,18 @@ import Testing
         database = nil
     }
 
+    @Test(arguments: [
+        "CREATE TABLE u (a)", "DROP TABLE t", "ALTER TABLE t RENAME TO u", "INSERT INTO t VALUES (1)",
+    ])
+    func aStatementThatOutlivesItsConnectionFails(sql: String) throws {
+        var database: Database? = try makeDatabase()
+        try database?.execute(sql: "CREATE TABLE t (a)")
+        let statement = try #require(try database?.makeStatement(sql: sql))
+        database = nil
+        let error = #expect(throws: DatabaseError.self) { try statement.execute() }
+        #expect(error?.resultCode == .SQLITE_MISUSE)
+    }
+
     @Test func aClosedConnectionAnswersWithoutItsHandle() throws {
         let db = try makeDatabase()
         try db.execute(sql: "CREATE TABLE t (a); BEGIN; INSERT INTO t VALUES (1)")

@@ -147,6 +147,8 @@ extension Statement {
     ///   for those that were set.
     /// - throws: A ``DatabaseError``.
     public func execute(arguments: StatementArguments? = nil) throws {
+        // The statement may have outlived its connection, which is not to be touched then.
+        if watch.isOn { try checkMayStep() }
         if schemaEffect == .change, !database.schema.isReporting, let statement = SchemaStatement(sql: sql) {
             return try database.reporting(statement.change, of: statement.table) { try run(arguments) }
         }
