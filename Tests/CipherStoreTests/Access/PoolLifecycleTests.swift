@@ -110,6 +110,19 @@ import Testing
         #expect(pool.readerPool.readers.count <= 1)
     }
 
+    @Test(arguments: [false, true]) func aReadMayReleaseMemory(isPersistent: Bool) throws {
+        let pool = try makePool { $0.persistentReadOnlyConnections = isPersistent }
+        expectEnd {
+            try pool.read { db in
+                pool.releaseMemory()
+                #expect(try Self.count(db) == 0)
+                #expect(pool.readerPool.readers.count == 1)
+            }
+        }
+        #expect(try pool.read(Self.count) == 0)
+        #expect(pool.readerPool.readers.count == 1)
+    }
+
     // MARK: Barriers and snapshots
 
     @Test func aReadInsideOfABarrierFailsInsteadOfWaitingForItsEnd() throws {

@@ -222,9 +222,12 @@ public final class DatabasePool: DatabaseWriter {
 
     /// Frees as much memory as possible: it waits for the accesses that are
     /// running, and closes the readers unless
-    /// ``Configuration/persistentReadOnlyConnections`` is set.
+    /// ``Configuration/persistentReadOnlyConnections`` is set. Inside of a read it
+    /// waits for no other one, and the readers follow after theirs.
     public func releaseMemory() {
         withWriter(isReentrant: true) { $0.releaseMemory() }
+        // Two reads that waited for each other would do so for ever.
+        if readerPool.heldReader != nil { return releaseReadersEventually() }
         if configuration.persistentReadOnlyConnections {
             for reader in readerPool.readers { reader.reentrantSync { $0.releaseMemory() } }
         } else {
@@ -241,6 +244,10 @@ public final class DatabasePool: DatabaseWriter {
     /// go on, and their connections close after them.
     public func releaseMemoryEventually() {
         writer.async { $0.releaseMemory() }
+        releaseReadersEventually()
+    }
+
+    private func releaseReadersEventually() {
         if configuration.persistentReadOnlyConnections {
             for reader in readerPool.readers { reader.async { $0.releaseMemory() } }
         } else {
