@@ -62,6 +62,16 @@ enum SQLiteHandle {
         return nil
     }
 
+    /// Whether a statement that writes has begun and not ended.
+    static func isWriting(_ handle: SQLiteConnection) -> Bool {
+        var statement = sqlite3_next_stmt(handle, nil)
+        while let current = statement {
+            if sqlite3_stmt_busy(current) != 0 && sqlite3_stmt_readonly(current) == 0 { return true }
+            statement = sqlite3_next_stmt(handle, current)
+        }
+        return false
+    }
+
     /// Rewinds all statements, so that none is active.
     static func resetStatements(_ handle: SQLiteConnection) {
         var statement = sqlite3_next_stmt(handle, nil)

@@ -78,6 +78,43 @@ import Testing
         withExtendedLifetime(follower) {}
     }
 
+    // MARK: Changes without events
+
+    @Test func changesThatAreToldOutsideOfATransactionAreToldAtOnce() throws {
+        let (counter, others) = (LockedBox(0), LockedBox(0))
+        let cancellables = [count("t", counter), count("log", others)]
+        try queue.writeWithoutTransaction { db in
+            try db.notifyChanges(in: Table("t"))
+            #expect(counter.value == 1)
+            #expect(!db.isInsideTransaction)
+        }
+        _ = try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") }
+        #expect(counter.value == 1)
+        try queue.write { db in
+            try db.notifyChanges(in: Table("t"))
+            #expect(counter.value == 1)
+        }
+        #expect(counter.value == 2)
+        #expect(others.value == 0)
+        withExtendedLifetime(cancellables) {}
+    }
+
+    @Test(.enabled(if: EngineFeatures.current.supportsReturning))
+    func changesThatAreToldWhileAStatementWritesAreToldAtItsEnd() throws {
+        let counter = LockedBox(0)
+        let cancellable = count("log", counter)
+        try queue.writeWithoutTransaction { db in
+            let rows = try Int.fetchCursor(db, sql: "INSERT INTO t VALUES (1), (2) RETURNING a")
+            #expect(try rows.next() == 1)
+            try db.notifyChanges(in: Table("log"))
+            #expect(counter.value == 0)
+            while try rows.next() != nil {}
+            #expect(counter.value == 1)
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM t") == 2)
+        }
+        cancellable.cancel()
+    }
+
     // MARK: Ends
 
     /// Cancels an observation when it goes.

@@ -57,16 +57,26 @@ extension Database {
     ///
     /// The observers of these tables and columns are called at
     /// ``TransactionObserver/databaseDidChange()``, and then told about the
-    /// transaction as usual. The full database is all tables but those of the
+    /// transaction as usual. Outside of a transaction they are told about one that is
+    /// made for this. The full database is all tables but those of the
     /// schema. Nothing happens where writing is not allowed.
     ///
-    /// - throws: A ``DatabaseError``, when a table of the region does not exist for one.
+    /// - throws: A ``DatabaseError``, when a table of the region does not exist for one;
+    ///   outside of a transaction, also what an observer throws that refuses it.
     public func notifyChanges(in region: some DatabaseRegionConvertible) throws {
         guard !isReadOnly else { return }
         countCommit()
         guard broker.isActive else { return }
         let kinds = try eventKinds(in: region.databaseRegion(self))
-        broker.deliverUnspecifiedChange(ofKinds: kinds)
+        // A statement that writes is a transaction of its own, and another one can't be committed meanwhile.
+        if isInsideTransaction || !isClosed && SQLiteHandle.isWriting(handle) {
+            return broker.deliverUnspecifiedChange(ofKinds: kinds)
+        }
+        // Without a transaction nobody would be told of its end.
+        try inTransaction(.deferred) {
+            broker.deliverUnspecifiedChange(ofKinds: kinds)
+            return .commit
+        }
     }
 
     /// All changes that there can be in a region.
