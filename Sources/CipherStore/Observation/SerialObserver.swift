@@ -131,8 +131,8 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
         let observer = RegionObserver(region) { [weak self] db in self?.regionDidChange(db) }
         guard finishFetching(Watch(region: region, observer: observer)) else { return }
         if !region.isEmpty { db.add(transactionObserver: observer) }
-        // A transaction that was left open is not known from its beginning.
-        if db.isInsideTransaction {
+        // A transaction that was left open is not known from its beginning. A read changes nothing.
+        if db.isInsideTransaction && !db.isInsideRead {
             let refetch: (Database) -> Void = { [weak self] db in self?.regionDidChange(db) }
             db.afterNextTransaction(onCommit: refetch, onRollback: refetch)
         }

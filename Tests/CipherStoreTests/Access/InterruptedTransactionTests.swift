@@ -64,6 +64,39 @@ import Testing
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 4)
     }
 
+    // MARK: Reads
+
+    @Test func aReadLeavesFunctionsForTheNextWrite() throws {
+        let queue = try makeQueue()
+        let log = LockedBox<[String]>([])
+        queue.writeWithoutTransaction { db in
+            db.afterNextTransaction { db in
+                let isWritten = (try? db.execute(sql: "INSERT INTO t VALUES (5)")) != nil
+                log.change { $0.append("write \(isWritten)") }
+            }
+        }
+        try queue.read { db in
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM t")
+            db.afterNextTransaction { _ in log.change { $0.append("read") } }
+        }
+        #expect(log.value == ["read"])
+        try queue.write { try $0.execute(sql: "INSERT INTO t VALUES (4)") }
+        #expect(log.value == ["read", "write true"])
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 5)
+    }
+
+    @Test func aTransactionThatEndsInAReadOnlyBlockCallsItsFunctions() throws {
+        let queue = try makeQueue()
+        let log = LockedBox<[String]>([])
+        try queue.writeWithoutTransaction { db in
+            try db.beginTransaction()
+            try db.execute(sql: "INSERT INTO t VALUES (4)")
+            db.afterNextTransaction { _ in log.change { $0.append("commit") } }
+            try db.readOnly { try db.commit() }
+        }
+        #expect(log.value == ["commit"])
+    }
+
     // MARK: Cancellations
 
     @Test func anEraseThatIsCancelledLeavesForeignKeysOn() throws {

@@ -6,6 +6,8 @@ struct TransactionEnd {
     struct Handler {
         let onCommit: (Database) -> Void
         let onRollback: (Database) -> Void
+        /// Whether it was given where writing is not allowed.
+        let isOfRead: Bool
     }
 
     /// What a hook of SQLite has noted since the last statement.
@@ -16,6 +18,9 @@ struct TransactionEnd {
 
     /// Whether a transaction was open after the last statement.
     var wasInsideTransaction = false
+
+    /// Whether the transaction began where writing is not allowed, and that block has not ended since.
+    var isRead = false
 
     /// What the statement has left that was the last transaction, if somebody was told of that.
     var counts: ChangeCounts?
@@ -65,7 +70,8 @@ extension Database {
     ///
     /// The functions run in the access that ended the transaction, outside of
     /// any transaction. Both are released then. The end of a savepoint that is
-    /// inside of a transaction calls nothing.
+    /// inside of a transaction calls nothing, nor does the end of a read, unless
+    /// they were given in a read.
     ///
     /// - parameters:
     ///     - onCommit: Called after a commit.
@@ -73,7 +79,8 @@ extension Database {
     public func afterNextTransaction(
         onCommit: @escaping (Database) -> Void, onRollback: @escaping (Database) -> Void = { _ in }
     ) {
-        transactionEnd.handlers.append(.init(onCommit: onCommit, onRollback: onRollback))
+        transactionEnd.handlers.append(
+            .init(onCommit: onCommit, onRollback: onRollback, isOfRead: isReadOnly))
     }
 
     /// Notices that a statement began or ended a transaction. This is called
@@ -98,6 +105,7 @@ extension Database {
         transactionEnd.seen = nil
         transactionEnd.refusal = nil
         if isInsideTransaction {
+            if !wasInsideTransaction { transactionEnd.isRead = isReadOnly }
             if !wasInsideTransaction && transactionEnd.hasDates { noteTransactionDate() }
             return refusal
         }
@@ -120,8 +128,21 @@ extension Database {
         return refusal
     }
 
+    /// Whether the open transaction has written nothing.
+    var isInsideRead: Bool { isInsideTransaction && isReadOnly && transactionEnd.isRead }
+
     /// Counts a commit, after it was made and before anybody is told.
     func countCommit() { commits.value.add(1, ordering: .releasing) }
+
+    /// Takes the functions to call for the transaction that has ended: of a read, those that were given in one.
+    /// The others could not write in its access.
+    private func takeHandlers() -> [TransactionEnd.Handler] {
+        let handlers = transactionEnd.handlers
+        guard !handlers.isEmpty else { return [] }
+        let isRead = isReadOnly && transactionEnd.isRead
+        transactionEnd.handlers = isRead ? handlers.filter { !$0.isOfRead } : []
+        return isRead ? handlers.filter(\.isOfRead) : handlers
+    }
 
     /// Tells everybody how the transaction ended. They may begin another one.
     ///
@@ -131,10 +152,9 @@ extension Database {
     private func endTransaction(
         _ completion: TransactionCompletion, isObserved: Bool, isOneStatement: Bool
     ) {
-        let handlers = transactionEnd.handlers
+        let handlers = takeHandlers()
         let isTold = isObserved || !handlers.isEmpty
         let counts = isOneStatement && isTold ? ChangeCounts(self) : nil
-        transactionEnd.handlers = []
         // They are no part of the block that ended the transaction.
         let wasProtected = isProtected
         let neededTransaction = needsTransaction

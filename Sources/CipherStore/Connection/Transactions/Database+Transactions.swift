@@ -122,6 +122,8 @@ extension Database {
     private func endReadOnly() {
         readOnlyDepth -= 1
         guard !isReadOnly && !isClosed else { return }
+        // A transaction that goes on may write from here on.
+        transactionEnd.isRead = false
         do {
             try bookkeeping("PRAGMA query_only = 0")
         } catch {
