@@ -77,7 +77,8 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
         }
         let commitCount = pool.writer.commitCount
         do {
-            let (fetched, region) = try db.fetch(delivery.observation, needsRegion: needsRegion)
+            let (fetched, region) = try db.fetchThroughInterruptions(
+                delivery.observation, needsRegion: needsRegion, while: { isRunning })
             let actions = running.withLock {
                 $0?.tracking.fetchFinds(region: region, commitCount: commitCount)
             }
@@ -91,6 +92,8 @@ final class ConcurrentObserver<Reducer: ValueReducer>: Sendable {
             return nil
         }
     }
+
+    private var isRunning: Bool { running.withLock { $0 != nil } }
 
     /// Goes on when the value is on its way, so that no other one overtakes it.
     private func finishFetch(_ actions: ConcurrentTracking.Actions?) {

@@ -20,6 +20,27 @@ extension Database {
         }
     }
 
+    /// Fetches what an observation is for, and once more when an interruption stops that: it was meant for an
+    /// access that the fetch is a part of, or for all that ran then, and the observation goes on.
+    ///
+    /// - parameters:
+    ///     - observation: The observation.
+    ///     - needsRegion: Whether to find out which region counts.
+    ///     - isRunning: Whether somebody still wants to know.
+    func fetchThroughInterruptions<Reducer: ValueReducer>(
+        _ observation: ValueObservation<Reducer>, needsRegion: Bool, while isRunning: () -> Bool
+    ) throws -> (fetched: Reducer.Fetched, region: DatabaseRegion?) {
+        for _ in 0..<3 {
+            do {
+                return try fetch(observation, needsRegion: needsRegion)
+            } catch let error as DatabaseError where error.isInterruptionError && isRunning() {
+                // It is in effect as long as a statement is active, one of the access included.
+                resetStatements()
+            }
+        }
+        return try fetch(observation, needsRegion: needsRegion)
+    }
+
     /// Runs a block that sees one state of the database.
     private func isolated<Value>(writes: Bool, _ body: () throws -> Value) throws -> Value {
         if writes {

@@ -87,7 +87,8 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
             return
         }
         do {
-            let (fetched, region) = try fetch(db, needsRegion: needsRegion(watch))
+            let (fetched, region) = try db.fetchThroughInterruptions(
+                delivery.observation, needsRegion: needsRegion(watch), while: { isRunning })
             track(region ?? watch?.region ?? DatabaseRegion(), since: watch, db)
             submit(.success(fetched), completion)
         } catch {
@@ -96,17 +97,8 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
         }
     }
 
-    private func fetch(
-        _ db: Database, needsRegion: Bool
-    ) throws -> (fetched: Reducer.Fetched, region: DatabaseRegion?) {
-        do {
-            return try db.fetch(delivery.observation, needsRegion: needsRegion)
-        } catch let error as DatabaseError where error.isInterruptionError {
-            // It was meant for the access that the fetch is a part of, and is in
-            // effect as long as a statement of that access is active.
-            db.resetStatements()
-            return try db.fetch(delivery.observation, needsRegion: needsRegion)
-        }
+    private var isRunning: Bool {
+        state.withLock { if case .ended = $0 { false } else { true } }
     }
 
     private func needsRegion(_ watch: Watch?) -> Bool {

@@ -96,6 +96,43 @@ import Testing
         }
     }
 
+    /// What stops the statements that are running.
+    enum Stop: CaseIterable { case interruption, suspension }
+
+    @Test(arguments: Stop.allCases, [0, 1])
+    func aFetchThatIsStoppedIsDoneAgain(stop: Stop, stoppedCount: Int) async throws {
+        let stops = LockedBox(0)
+        let observation = ValueObservation.tracking { db -> Int in
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM a") ?? 0
+            let rows = try Int.fetchCursor(db, sql: "SELECT 1 UNION SELECT 2")
+            _ = try rows.next()
+            if count == stoppedCount && stops.value < 2 {
+                stops.change { $0 += 1 }
+                switch stop {
+                case .interruption: db.interrupt()
+                case .suspension: db.suspend()
+                }
+            }
+            while try rows.next() != nil {}
+            return count
+        }
+        let recording = ObservationRecording(observation, in: pool)
+        try await recording.expect(0)
+        try insert(1)
+        try await recording.expect(finally: 1)
+        try insert(2)
+        try await recording.expect(finally: 2)
+        #expect(stops.value == 2)
+    }
+
+    @Test func aFetchThatIsStoppedEachTimeFailsInTheEnd() async throws {
+        let observation = ValueObservation.tracking { db -> Int in
+            throw DatabaseError(resultCode: .SQLITE_INTERRUPT)
+        }
+        let recording = ObservationRecording(observation, in: pool)
+        await #expect(throws: DatabaseError.self) { try await recording.next() }
+    }
+
     @Test func aCommitBetweenTheFirstFetchAndItsRegionIsNotMissed() async throws {
         let pool = pool
         let isFirst = LockedBox(true)
