@@ -22,8 +22,7 @@ final class CancellableAccess: Sendable {
             switch state {
             case .waiting: state = .cancelled
             case .running(let interruption):
-                interruption.insert(.cancelled)
-                interruption.interrupt()
+                interruption.cancel()
                 state = .cancelled
             case .finished, .cancelled: break
             }

@@ -10,6 +10,10 @@ final class SerializedDatabase: @unchecked Sendable {
     private var db: Database
     private let interruption: Lock<Interruption>
     private let commits: CommitCounter
+
+    /// What waits for the end of a suspension.
+    private let resumptions = Lock<[@Sendable (Database) -> Void]>([])
+
     private let queue: DispatchQueue
     private let actor: DispatchQueueActor
 
@@ -200,5 +204,23 @@ final class SerializedDatabase: @unchecked Sendable {
 
     func suspend() { interruption.withLock { $0.suspend() } }
 
-    func resume() { interruption.withLock { $0.resume() } }
+    func resume() {
+        interruption.withLock { $0.resume() }
+        let blocks = resumptions.withLock { blocks in
+            defer { blocks = [] }
+            return blocks
+        }
+        for block in blocks { async(block) }
+    }
+
+    /// Runs a block on the queue when the connection is not suspended any more, without waiting for it.
+    func afterResume(_ body: @escaping @Sendable (Database) -> Void) {
+        // A resumption comes before this, and is seen, or after, and finds the block.
+        let isSuspended = resumptions.withLock { blocks in
+            guard interruption.withLock({ $0.isSuspended }) else { return false }
+            blocks.append(body)
+            return true
+        }
+        if !isSuspended { async(body) }
+    }
 }

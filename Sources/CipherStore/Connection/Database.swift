@@ -120,8 +120,8 @@ public final class Database {
     /// The access of a task, which can be cancelled.
     var currentAccess: CancellableAccess?
 
-    /// Whether the library runs statements that must not be stopped.
-    var isProtected = false
+    /// What the statements that run are kept from.
+    var protection = Interruption.Protection.none
 
     /// What is to be run when SQLite lets it: ``settle()``.
     var owedStatements: [String] = []

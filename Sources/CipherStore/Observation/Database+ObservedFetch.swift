@@ -84,11 +84,15 @@ extension Database {
 
     /// Runs a block after a transaction that was part of somebody else's
     /// access: the cancellation of that access does not stop it, nor does it
-    /// end the access.
+    /// end the access. Interruptions and suspensions concern it as all others.
     func apartFromAccess(_ body: () -> Void) {
-        let access = currentAccess
+        let outer = (access: currentAccess, protection: protection)
         currentAccess = nil
-        defer { currentAccess = access }
-        protected { body() }
+        protection = .cancellation
+        defer {
+            currentAccess = outer.access
+            protection = outer.protection
+        }
+        interruption.withoutCancellation(body)
     }
 }

@@ -21,22 +21,27 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
     }
 
     private let delivery: ObservationDelivery<Reducer>
+
+    /// The connection of the writer.
+    private let connection: SerializedDatabase?
+
     private let state = Lock(State.starting)
 
     /// What tells of commits of others.
     private let others = Lock<OtherCommits.Registration?>(nil)
 
-    init(_ delivery: ObservationDelivery<Reducer>) { self.delivery = delivery }
+    init(_ delivery: ObservationDelivery<Reducer>, _ connection: SerializedDatabase?) {
+        self.delivery = delivery
+        self.connection = connection
+    }
 
     /// Starts the observation.
-    ///
-    /// - parameter connection: The connection of the writer.
-    func start(in writer: any DatabaseWriter, _ connection: SerializedDatabase?) {
+    func start(in writer: any DatabaseWriter) {
         delivery.observation.events.willStart.callAll()
         let registration = connection?.observeOtherCommits { [weak self] db in self?.othersCommitted(db) }
         others.withLock { $0 = registration }
         guard delivery.isImmediate else {
-            return writer.asyncWriteWithoutTransaction { [self, weak connection] db in
+            return writer.asyncWriteWithoutTransaction { [self] db in
                 connection?.noticeOtherCommits(db)
                 fetch(db)
             }
@@ -86,15 +91,32 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
             completion?()
             return
         }
+        let wasSuspended = db.interruption.isSuspended
         do {
             let (fetched, region) = try db.fetchThroughInterruptions(
                 delivery.observation, needsRegion: needsRegion(watch), while: { isRunning })
             track(region ?? watch?.region ?? DatabaseRegion(), since: watch, db)
             submit(.success(fetched), completion)
         } catch {
+            if let watch, wasSuspended || db.interruption.isSuspended, waitForResume(watch, error) {
+                completion?()
+                return
+            }
             end()
             submit(.failure(error), completion)
         }
+    }
+
+    /// Goes on tracking after a fetch that a suspension did not let take a lock, and fetches after its end.
+    ///
+    /// - returns: Whether the error came of that.
+    private func waitForResume(_ watch: Watch, _ error: any Error) -> Bool {
+        guard let connection, (error as? DatabaseError)?.isInterruptionError == true else { return false }
+        _ = finishFetching(watch)
+        connection.afterResume { [weak self] db in
+            if !db.isClosed { self?.regionDidChange(db) }
+        }
+        return true
     }
 
     private var isRunning: Bool {

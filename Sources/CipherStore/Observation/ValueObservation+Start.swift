@@ -96,8 +96,8 @@ extension ValueObservation {
                 return AnyDatabaseCancellable { observer.cancel() }
             }
             if let writer = database as? any DatabaseWriter {
-                let observer = SerialObserver(delivery)
-                observer.start(in: writer, database.writingConnection)
+                let observer = SerialObserver(delivery, database.writingConnection)
+                observer.start(in: writer)
                 return AnyDatabaseCancellable { withExtendedLifetime(writer) { observer.cancel() } }
             }
         }

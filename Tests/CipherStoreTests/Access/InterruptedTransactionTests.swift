@@ -64,6 +64,54 @@ import Testing
         #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 4)
     }
 
+    // MARK: Observations
+
+    @Test(.timeLimit(.minutes(20))) func aFetchThatASuspensionForbidsFollowsItsEnd() async throws {
+        let queue = try makeQueue()
+        let fetches = LockedBox(0)
+        let observation = ValueObservation.tracking { db -> Int in
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM t") ?? 0
+            fetches.change { $0 += 1 }
+            return count
+        }
+        let recording = ObservationRecording(observation, in: queue)
+        try await recording.expect(3)
+        try await queue.write { db in
+            try db.execute(sql: "INSERT INTO t VALUES (4)")
+            db.suspend()
+        }
+        // In this journal mode a read takes a lock.
+        #expect(fetches.value == 1)
+        queue.connection.resume()
+        try await recording.expect(4)
+        try await queue.write { try $0.execute(sql: "INSERT INTO t VALUES (5)") }
+        try await recording.expect(5)
+    }
+
+    @Test(.timeLimit(.minutes(20)))
+    func anInterruptionStopsTheFetchOfAQueueAndNotItsObservation() async throws {
+        let queue = try makeQueue()
+        let stops = LockedBox(0)
+        let observation = ValueObservation.tracking { db -> Int in
+            let count = try Int.fetchOne(db, sql: "SELECT count(*) FROM t") ?? 0
+            let rows = try Int.fetchCursor(db, sql: "SELECT 1 UNION SELECT 2")
+            _ = try rows.next()
+            if count == 4 && stops.value == 0 {
+                stops.change { $0 += 1 }
+                db.interrupt()
+                // This throws, and the fetch is done again.
+                while try rows.next() != nil {}
+                return -1
+            }
+            return count
+        }
+        let recording = ObservationRecording(observation, in: queue)
+        try await recording.expect(3)
+        try await queue.write { try $0.execute(sql: "INSERT INTO t VALUES (4)") }
+        try await recording.expect(4)
+        #expect(stops.value == 1)
+    }
+
     // MARK: Reads
 
     @Test func aReadLeavesFunctionsForTheNextWrite() throws {

@@ -33,7 +33,7 @@ extension Database {
                 guard let context else { return 0 }
                 let database = Unmanaged<Database>.fromOpaque(context)
                 return database._withUnsafeGuaranteedRef {
-                    $0.interruption.stopsStatement && !$0.isProtected ? 1 : 0
+                    $0.interruption.stopsStatement(under: $0.protection) ? 1 : 0
                 }
             }, Unmanaged.passUnretained(self).toOpaque())
     }

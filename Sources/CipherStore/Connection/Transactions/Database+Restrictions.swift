@@ -23,9 +23,11 @@ extension Database {
         if restrictions.contains(.closed) { throw Self.closedError(sql: sql) }
         if restrictions.contains(.replaced) { throw Self.replacedFileError(path: path) }
         if restrictions.contains(.unsettled) { settle() }
-        if isProtected { return }
+        if protection == .everything { return }
         let verb = TransactionVerb(sql: sql)
-        if restrictions.contains(.cancelled) && verb != .rollback { throw CancellationError() }
+        if restrictions.contains(.cancelled) && protection == .none && verb != .rollback {
+            throw CancellationError()
+        }
         if restrictions.contains(.suspended) { try checkSuspension(sql, verb) }
         if needsTransaction && !isInsideTransaction && !verb.startsAnew {
             throw DatabaseError(
@@ -38,9 +40,9 @@ extension Database {
     /// Runs statements that other threads can't stop: the end of a transaction,
     /// or of a read, which must not fail half-way.
     func protected<T>(_ body: () throws -> T) rethrows -> T {
-        let wasProtected = isProtected
-        isProtected = true
-        defer { isProtected = wasProtected }
+        let outer = protection
+        protection = .everything
+        defer { protection = outer }
         return try interruption.withoutInterruption(body)
     }
 

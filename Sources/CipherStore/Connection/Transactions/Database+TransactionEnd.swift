@@ -156,12 +156,12 @@ extension Database {
         let isTold = isObserved || !handlers.isEmpty
         let counts = isOneStatement && isTold ? ChangeCounts(self) : nil
         // They are no part of the block that ended the transaction.
-        let wasProtected = isProtected
+        let outerProtection = protection
         let neededTransaction = needsTransaction
-        isProtected = false
+        protection = .none
         needsTransaction = false
         defer {
-            isProtected = wasProtected
+            protection = outerProtection
             needsTransaction = neededTransaction
             transactionEnd.counts = counts
         }

@@ -24,10 +24,20 @@ final class Interruption: Sendable {
         static let stopping = Restrictions(rawValue: 32)
     }
 
+    /// What statements are kept from.
+    enum Protection {
+        case none
+        /// They are no part of the task's access, so its cancellation does not concern them.
+        case cancellation
+        /// They must not fail half-way: the end of a transaction, or of a read.
+        case everything
+    }
+
     private struct State {
         // An address instead of a pointer, because pointers are not Sendable.
         var handle: UInt
         var protectedSections = 0
+        var apartSections = 0
     }
 
     private let state: Lock<State>
@@ -54,15 +64,38 @@ final class Interruption: Sendable {
     ///
     /// SQLite forgets an interrupt that comes just before a statement starts, so
     /// a statement asks for itself every now and then.
-    var stopsStatement: Bool { !restrictions.isDisjoint(with: [.cancelled, .stopping]) }
+    func stopsStatement(under protection: Protection) -> Bool {
+        switch protection {
+        case .none: !restrictions.isDisjoint(with: [.cancelled, .stopping])
+        case .cancellation: restrictions.contains(.stopping)
+        case .everything: false
+        }
+    }
 
     /// Stops the statement that runs now, unless it must not be stopped.
-    func interrupt() {
+    func interrupt() { interrupt(isCancellation: false) }
+
+    /// Refuses the statements of a task that was cancelled, and stops the one that runs now, unless it is
+    /// none of the task's.
+    func cancel() {
+        insert(.cancelled)
+        interrupt(isCancellation: true)
+    }
+
+    private func interrupt(isCancellation: Bool) {
         state.withLock { state in
-            guard state.protectedSections == 0, let handle = SQLiteConnection(bitPattern: state.handle)
+            guard state.protectedSections == 0, !(isCancellation && state.apartSections > 0),
+                let handle = SQLiteConnection(bitPattern: state.handle)
             else { return }
             SQLiteHandle.interrupt(handle)
         }
+    }
+
+    /// Runs statements that are no part of the task's access.
+    func withoutCancellation<T>(_ body: () throws -> T) rethrows -> T {
+        state.withLock { $0.apartSections += 1 }
+        defer { state.withLock { $0.apartSections -= 1 } }
+        return try body()
     }
 
     /// Runs statements that no other thread may stop.
