@@ -109,7 +109,7 @@ extension ValueObservation {
 
 extension DatabaseReader {
     /// The queue, pool or snapshot whose type was erased, however often.
-    fileprivate var unwrapped: any DatabaseReader {
+    var unwrapped: any DatabaseReader {
         switch self {
         case let reader as AnyDatabaseReader: reader.base.unwrapped
         case let writer as AnyDatabaseWriter: writer.base.unwrapped

@@ -22,7 +22,7 @@
         ) -> DatabasePublishers.Read<Output> {
             DatabasePublishers.Read(
                 upstream: DatabasePublishers.once(receiveOn: scheduler) { [self] completion in
-                    asyncRead { result in completion(result.flatMap { db in Result { try value(db) } }) }
+                    asyncRead(value, completion: completion)
                 })
         }
     }
@@ -70,9 +70,7 @@
                         switch Result(catching: { try db.inWriteTransaction(updates) }) {
                         case .failure(let error): completion(.failure(error))
                         case .success(let updated):
-                            spawnConcurrentRead { result in
-                                completion(result.flatMap { db in Result { try value(db, updated) } })
-                            }
+                            concurrentRead({ db in try value(db, updated) }, completion: completion)
                         }
                     }
                 })

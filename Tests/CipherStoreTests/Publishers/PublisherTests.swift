@@ -111,6 +111,65 @@
             #expect(try await pool.read(Self.count) == 0)
         }
 
+        // MARK: Reads that can't be trusted
+
+        /// In the place of SQLite's function, by which the end of a read looks whether it can be trusted.
+        private struct FailingCount: DatabaseAggregate {
+            func step(_ dbValues: [DatabaseValue]) throws { throw Failure() }
+            func finalize() -> (any DatabaseValueConvertible)? { nil }
+        }
+
+        /// Reads, and lets the check at the end of the read fail.
+        private static let untrusted: @Sendable (Database) throws -> Int = { db in
+            let count = try Self.count(db)
+            db.add(function: DatabaseFunction("count", argumentCount: 0, aggregate: FailingCount.self))
+            return count
+        }
+
+        private func makePool() throws -> DatabasePool {
+            let pool = try DatabasePool(path: folder.file("b.db"), configuration: .keyed("secret"))
+            try pool.write { try $0.execute(sql: "CREATE TABLE IF NOT EXISTS t (a INTEGER)") }
+            return pool
+        }
+
+        @Test func whatCantBeTrustedIsNotTold() async throws {
+            let pool = try makePool()
+            let readers: [any DatabaseReader] = [
+                try pool.makeSnapshot(), try pool.makeSnapshotPool(), AnyDatabaseReader(pool),
+                try DatabaseQueue(path: pool.path, configuration: .keyed("secret")),
+            ]
+            for reader in readers {
+                let read = Recorder(reader.readPublisher(receiveOn: scheduler, value: Self.untrusted))
+                let error = await #expect(throws: DatabaseError.self) { try await read.next() }
+                #expect(error?.storeError?.code == .damaged)
+            }
+        }
+
+        @Test func whatIsReadAfterATransactionIsToldWhenItCanBeTrusted() async throws {
+            let pool = try makePool()
+            let queue = try DatabaseQueue(path: folder.file("c.db"), configuration: .keyed("secret"))
+            try await queue.write { try $0.execute(sql: "CREATE TABLE t (a INTEGER)") }
+            let writers: [any DatabaseWriter] = [pool, queue]
+            for writer in writers {
+                let write = Recorder(
+                    writer.writePublisher(receiveOn: scheduler, updates: { db in try Self.insert(db) }) {
+                        db, _ in try Self.untrusted(db)
+                    })
+                let error = await #expect(throws: DatabaseError.self) { try await write.next() }
+                #expect(error?.storeError?.code == .damaged)
+            }
+        }
+
+        @Test func aReadOfASnapshotThatMayBeReentrantIsChecked() throws {
+            let snapshot = try makePool().makeSnapshot()
+            let error = #expect(throws: DatabaseError.self) {
+                try snapshot.unsafeReentrantRead(Self.untrusted)
+            }
+            #expect(error?.storeError?.code == .damaged)
+        }
+
+        // MARK: Migrations and observations
+
         @Test func aMigrationTellsItsEnd() async throws {
             var migrator = DatabaseMigrator()
             migrator.registerMigration("a") { try $0.execute(sql: "CREATE TABLE u (a)") }

@@ -68,6 +68,18 @@ extension DatabasePool {
     ///
     /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncConcurrentRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
+        asyncConcurrentRead(value, whenEnded: { error in if let error { Database.log(error) } })
+    }
+
+    /// Schedules a read of the state that the database has now.
+    ///
+    /// - parameters:
+    ///     - value: Called with the connection, or with the reason why there is none.
+    ///     - whenEnded: Called at the end with the error by which what was read can't be trusted, if there is one.
+    func asyncConcurrentRead(
+        _ value: @escaping @Sendable (Result<Database, any Error>) -> Void,
+        whenEnded: @escaping @Sendable ((any Error)?) -> Void
+    ) {
         guard let db = writer.heldDatabase else {
             fatalError("asyncConcurrentRead must be called in a write")
         }
@@ -75,20 +87,22 @@ extension DatabasePool {
             fatalError("asyncConcurrentRead must not be called inside of a transaction")
         }
         guard !readerPool.isBarrierRunning else {
-            return value(
+            value(
                 .failure(
                     DatabaseError(
                         resultCode: .SQLITE_MISUSE,
                         message: "a concurrent read can't start inside of a barrier, which keeps readers away"
                     )))
+            return whenEnded(nil)
         }
         let isReady = DispatchSemaphore(value: 0)
         let fail: @Sendable (any Error) -> Void = { error in
             isReady.signal()
             value(.failure(error))
+            whenEnded(nil)
         }
         withReader(or: fail) { db in
-            db.readSnapshot(orFail: value, whenIsolated: { isReady.signal() })
+            db.readSnapshot(orFail: value, whenIsolated: { isReady.signal() }, whenEnded: whenEnded)
         }
         isReady.wait()
     }

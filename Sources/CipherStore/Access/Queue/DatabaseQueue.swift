@@ -222,33 +222,3 @@ public final class DatabaseQueue: DatabaseWriter {
         connection.reentrantSync { $0.readSnapshot(orFail: value) }
     }
 }
-
-extension Database {
-    /// Reads a snapshot, or reports why that failed.
-    ///
-    /// - parameters:
-    ///     - value: Called with the connection, or with the error.
-    ///     - whenIsolated: Called as soon as no write can change what is read,
-    ///       or the read has failed.
-    func readSnapshot(
-        orFail value: (Result<Database, any Error>) -> Void, whenIsolated: (() -> Void)? = nil
-    ) {
-        var isRunning = false
-        do {
-            try readSnapshot { db in
-                if let whenIsolated {
-                    try db.execute(sql: Self.probeSQL)
-                    whenIsolated()
-                }
-                isRunning = true
-                value(.success(db))
-            }
-        } catch  where !isRunning {
-            whenIsolated?()
-            value(.failure(error))
-        } catch {
-            // The values are with the caller already: all that is left is to say it.
-            Self.log(error)
-        }
-    }
-}

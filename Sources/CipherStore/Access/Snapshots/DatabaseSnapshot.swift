@@ -56,7 +56,9 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
         connection.async { db in
-            db.isClosed ? value(.failure(DatabasePool.closedError)) : value(.success(db))
+            guard !db.isClosed else { return value(.failure(DatabasePool.closedError)) }
+            value(.success(db))
+            db.verifyLate()
         }
     }
 
@@ -91,7 +93,8 @@ public final class DatabaseSnapshot: DatabaseSnapshotReader {
     ///
     /// - throws: What the closure throws; a ``DatabaseError``.
     public func unsafeReentrantRead<T>(_ value: (Database) throws -> T) throws -> T {
-        try connection.reentrantSync(value)
+        if connection.isHeld { return try connection.reentrantSync(value) }
+        return try read(value)
     }
 }
 

@@ -153,7 +153,12 @@ public final class DatabaseSnapshotPool: DatabaseSnapshotReader {
     ///
     /// - parameter value: Called with the connection, or with the reason why there is none.
     public func asyncRead(_ value: @escaping @Sendable (Result<Database, any Error>) -> Void) {
-        withReader(or: { value(.failure($0)) }, { value(.success($0)) })
+        withReader(
+            or: { value(.failure($0)) },
+            { db in
+                value(.success(db))
+                db.verifyLate()
+            })
     }
 
     // The snapshot isolates every read.
