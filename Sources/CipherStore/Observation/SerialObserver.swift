@@ -5,7 +5,7 @@ import Dispatch
 ///
 /// Its states are starting → fetching → tracking → fetching → …, and ended.
 /// Changes are noticed while it is tracking, so what a fetch writes itself does not make
-/// it fetch again.
+/// it fetch again. What others write when they are told of that does, once.
 final class SerialObserver<Reducer: ValueReducer>: Sendable {
     /// The region that counts, and who watches it.
     private struct Watch: Sendable {
@@ -13,9 +13,17 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
         let observer: RegionObserver
     }
 
+    private struct Fetching: Sendable {
+        let watch: Watch?
+        /// How many ends of transactions were being told when it began. That of the fetch itself is one more.
+        let toldCount: Int
+        /// Whether a later transaction has changed the region.
+        var isOutdated = false
+    }
+
     private enum State {
         case starting
-        case fetching(Watch?)
+        case fetching(Fetching)
         case tracking(Watch)
         case ended
     }
@@ -75,28 +83,36 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
 
     // MARK: Fetching
 
-    private func fetch(_ db: Database, completion: (@Sendable () -> Void)? = nil) {
-        let watch: Watch?? = state.withLock { state in
+    private func fetch(
+        _ db: Database, isRepeated: Bool = false, completion: (@Sendable () -> Void)? = nil
+    ) {
+        let toldCount = db.transactionEnd.toldCount
+        let fetching: Fetching? = state.withLock { state in
+            let fetching: Fetching
             switch state {
-            case .starting:
-                state = .fetching(nil)
-                return .some(nil)
-            case .tracking(let watch):
-                state = .fetching(watch)
-                return watch
+            case .starting: fetching = Fetching(watch: nil, toldCount: toldCount)
+            case .tracking(let watch): fetching = Fetching(watch: watch, toldCount: toldCount)
             case .fetching, .ended: return nil
             }
+            state = .fetching(fetching)
+            return fetching
         }
-        guard let watch else {
+        guard let fetching else {
             completion?()
             return
         }
+        let watch = fetching.watch
         let wasSuspended = db.interruption.isSuspended
         do {
             let (fetched, region) = try db.fetchThroughInterruptions(
                 delivery.observation, needsRegion: needsRegion(watch), while: { isRunning })
-            track(region ?? watch?.region ?? DatabaseRegion(), since: watch, db)
+            let isOutdated = track(region ?? watch?.region ?? DatabaseRegion(), since: watch, db)
             submit(.success(fetched), completion)
+            // Once, because somebody may react to the commit of each fetch.
+            if isOutdated && !isRepeated {
+                delivery.observation.events.databaseDidChange.callAll()
+                fetch(db, isRepeated: true)
+            }
         } catch {
             if let watch, wasSuspended || db.interruption.isSuspended, waitForResume(watch, error) {
                 completion?()
@@ -112,7 +128,7 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
     /// - returns: Whether the error came of that.
     private func waitForResume(_ watch: Watch, _ error: any Error) -> Bool {
         guard let connection, (error as? DatabaseError)?.isInterruptionError == true else { return false }
-        _ = finishFetching(watch)
+        finishFetching(watch)
         connection.afterResume { [weak self] db in
             if !db.isClosed { self?.regionDidChange(db) }
         }
@@ -136,28 +152,27 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
 
     // MARK: Tracking
 
-    private func track(_ region: DatabaseRegion, since watch: Watch?, _ db: Database) {
-        if let watch, watch.region == region {
-            _ = finishFetching(watch)
-            return
-        }
+    /// - returns: Whether the region has changed since the fetch.
+    private func track(_ region: DatabaseRegion, since watch: Watch?, _ db: Database) -> Bool {
+        if let watch, watch.region == region { return finishFetching(watch)?.isOutdated ?? false }
         delivery.observation.events.willTrackRegion.callAll(region)
         let observer = RegionObserver(region) { [weak self] db in self?.regionDidChange(db) }
-        guard finishFetching(Watch(region: region, observer: observer)) else { return }
+        guard let fetching = finishFetching(Watch(region: region, observer: observer)) else { return false }
         if !region.isEmpty { db.add(transactionObserver: observer) }
         // A transaction that was left open is not known from its beginning. A read changes nothing.
         if db.isInsideTransaction && !db.isInsideRead {
             let refetch: (Database) -> Void = { [weak self] db in self?.regionDidChange(db) }
             db.afterNextTransaction(onCommit: refetch, onRollback: refetch)
         }
+        return fetching.isOutdated
     }
 
-    /// - returns: Whether the observation goes on.
-    private func finishFetching(_ watch: Watch) -> Bool {
+    /// - returns: The fetch that has ended, if the observation goes on.
+    @discardableResult private func finishFetching(_ watch: Watch) -> Fetching? {
         state.withLock { state in
-            guard case .fetching = state else { return false }
+            guard case .fetching(let fetching) = state else { return nil }
             state = .tracking(watch)
-            return true
+            return fetching
         }
     }
 
@@ -170,7 +185,18 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
     }
 
     private func regionDidChange(_ db: Database) {
-        let isTracking = state.withLock { if case .tracking = $0 { true } else { false } }
+        let toldCount = db.transactionEnd.toldCount
+        let isTracking = state.withLock { state in
+            switch state {
+            case .tracking: return true
+            case .starting, .ended: return false
+            case .fetching(var fetching):
+                // The transaction is the fetch's own, or of somebody who was told of that one.
+                if toldCount > fetching.toldCount + 1 { fetching.isOutdated = true }
+                state = .fetching(fetching)
+                return false
+            }
+        }
         guard isTracking else { return }
         delivery.observation.events.databaseDidChange.callAll()
         db.apartFromAccess { fetch(db) }

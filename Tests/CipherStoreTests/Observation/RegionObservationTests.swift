@@ -78,6 +78,47 @@ import Testing
         withExtendedLifetime(follower) {}
     }
 
+    /// Writes to the observed table after the first change of the log, once it is asked to.
+    private final class Reaction: TransactionObserver {
+        let isAwaited = LockedBox(false)
+        private var isChanged = false
+
+        func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { eventKind.tableName == "log" }
+        func databaseDidChange(with event: DatabaseEvent) { isChanged = true }
+
+        func databaseDidCommit(_ db: Database) {
+            let reacts = isChanged && isAwaited.value
+            isChanged = false
+            guard reacts else { return }
+            isAwaited.value = false
+            try? db.execute(sql: "INSERT INTO t VALUES (10)")
+        }
+
+        func databaseDidRollback(_ db: Database) { isChanged = false }
+    }
+
+    /// The observer comes before those of the observation, or after them.
+    @Test(arguments: [true, false])
+    func whatAnObserverWritesAfterTheCommitOfAFetchIsFetched(isFirst: Bool) async throws {
+        let reaction = Reaction()
+        var observation = ValueObservation.tracking { db -> Int in
+            try db.execute(sql: "INSERT INTO log VALUES (1)")
+            return try Int.fetchOne(db, sql: "SELECT total(a) FROM t") ?? 0
+        }
+        observation.requiresWriteAccess = true
+        if isFirst { queue.add(transactionObserver: reaction) }
+        let recording = ObservationRecording(observation, in: queue)
+        try await recording.expect(0)
+        if !isFirst { queue.add(transactionObserver: reaction) }
+        reaction.isAwaited.value = true
+        try await queue.write { try $0.execute(sql: "INSERT INTO t VALUES (1)") }
+        #expect(try await recording.next(2) == [1, 11])
+        try await queue.write { try $0.execute(sql: "INSERT INTO t VALUES (100)") }
+        try await recording.expect(111)
+        await recording.expectNothingMore()
+        withExtendedLifetime(reaction) {}
+    }
+
     // MARK: Changes without events
 
     @Test func changesThatAreToldOutsideOfATransactionAreToldAtOnce() throws {

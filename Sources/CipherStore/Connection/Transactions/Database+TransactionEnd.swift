@@ -25,6 +25,9 @@ struct TransactionEnd {
     /// What the statement has left that was the last transaction, if somebody was told of that.
     var counts: ChangeCounts?
 
+    /// How many ends of transactions are being told now, one inside of the other.
+    var toldCount = 0
+
     /// What is to be called.
     var handlers: [Handler] = []
 
@@ -160,7 +163,9 @@ extension Database {
         let neededTransaction = needsTransaction
         protection = .none
         needsTransaction = false
+        transactionEnd.toldCount += 1
         defer {
+            transactionEnd.toldCount -= 1
             protection = outerProtection
             needsTransaction = neededTransaction
             transactionEnd.counts = counts
