@@ -91,10 +91,20 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Runs statements that are no part of the task's access.
+    /// Runs statements that are no part of the task's access, nor of the commit that may be going on: whoever
+    /// is told of a commit is told in the middle of its protected section.
     func withoutCancellation<T>(_ body: () throws -> T) rethrows -> T {
-        state.withLock { $0.apartSections += 1 }
-        defer { state.withLock { $0.apartSections -= 1 } }
+        let outerSections = state.withLock { state in
+            defer { state.protectedSections = 0 }
+            state.apartSections += 1
+            return state.protectedSections
+        }
+        defer {
+            state.withLock { state in
+                state.apartSections -= 1
+                state.protectedSections = outerSections
+            }
+        }
         return try body()
     }
 
