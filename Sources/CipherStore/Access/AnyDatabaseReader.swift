@@ -74,3 +74,14 @@ public final class AnyDatabaseReader: DatabaseReader {
         try base.unsafeReentrantRead(value)
     }
 }
+
+extension DatabaseReader {
+    /// The queue, pool or snapshot whose type was erased, however often.
+    var unwrapped: any DatabaseReader {
+        switch self {
+        case let reader as AnyDatabaseReader: reader.base.unwrapped
+        case let writer as AnyDatabaseWriter: writer.base.unwrapped
+        default: self
+        }
+    }
+}

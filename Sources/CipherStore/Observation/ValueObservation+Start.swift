@@ -108,17 +108,6 @@ extension ValueObservation {
 }
 
 extension DatabaseReader {
-    /// The queue, pool or snapshot whose type was erased, however often.
-    var unwrapped: any DatabaseReader {
-        switch self {
-        case let reader as AnyDatabaseReader: reader.base.unwrapped
-        case let writer as AnyDatabaseWriter: writer.base.unwrapped
-        default: self
-        }
-    }
-}
-
-extension DatabaseReader {
     /// The connection that writes, of a queue or a pool.
     fileprivate var writingConnection: SerializedDatabase? {
         switch self {

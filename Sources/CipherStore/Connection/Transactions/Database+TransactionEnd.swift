@@ -131,7 +131,7 @@ extension Database {
         return refusal
     }
 
-    /// Whether the open transaction has written nothing.
+    /// Whether the open transaction is a read, which has changed nothing.
     var isInsideRead: Bool { isInsideTransaction && isReadOnly && transactionEnd.isRead }
 
     /// Counts a commit, after it was made and before anybody is told.
