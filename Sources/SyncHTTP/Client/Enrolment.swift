@@ -80,10 +80,10 @@ struct Enrolment {
 
     /// Says which replica the device is, which uses the invitation up. If it fails, the first synchronization
     /// does that.
-    func confirm(_ synchronizer: Synchronizer) {
-        let folder = URL(fileURLWithPath: synchronizer.writer.path).deletingLastPathComponent().path
+    func confirm(_ greeting: Greeting, storeAt path: String) {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let peer = HTTPPeer(connection, folder: folder, options: connection.options)
-        _ = try? peer.meet(synchronizer.localPeer.greet())
+        _ = try? peer.meet(greeting)
     }
 
     /// How the tables are made that the device may exchange.

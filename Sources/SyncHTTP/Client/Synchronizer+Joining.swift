@@ -41,8 +41,8 @@ extension Synchronizer {
         progress: StoreProgressHandler?, onBytes: SyncProgressHandler?
     ) throws {
         let remote = try enrolment.run(name: RemoteBook.defaultName)
-        let isWhole = remote.terms.scope == nil
-        if isWhole {
+        let greeting: Greeting?
+        if remote.terms.scope == nil {
             let snapshot =
                 path + ".snapshot-" + ByteText.hex(withUnsafeBytes(of: environment.random()) { Array($0) })
             let identityPath = snapshot + ".key"
@@ -52,31 +52,59 @@ extension Synchronizer {
             try restore(
                 archive: snapshot, to: path, opening: ArchiveSecret(identity), passphrase: passphrase,
                 environment: environment, progress: progress)
-        }
-        do {
-            var configuration = Configuration()
-            configuration.encryption = .required
-            configuration.requiresExistingFile = isWhole
-            configuration.usePassphrase(passphrase)
-            let definitions = isWhole ? nil : try enrolment.definitions()
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            let synchronizer: Synchronizer
-            if let definitions {
-                synchronizer = try Synchronizer(
-                    newReplicaOf: enrolment.invite.store, queue, tables: definitions, environment: environment
-                )
-            } else {
-                synchronizer = try Synchronizer(existing: queue, environment: environment)
+            do {
+                greeting = try settle(
+                    enrolment, remote, key, at: path, passphrase: passphrase, environment: environment)
+            } catch {
+                // The restored store took its name where no file was.
+                for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
+                throw error
             }
-            let book = try RemoteBook(synchronizer)
-            try book.save(remote, key: key)
-            try enrolment.adopt(remote, in: book)
-            enrolment.confirm(synchronizer)
-            try queue.close()
-        } catch {
-            for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + suffix) }
-            throw error
+        } else {
+            let definitions = try enrolment.definitions()
+            // Somebody may have made a store at the path while the server was asked. That one stays.
+            let file = try FileReplacement(destination: path, purpose: "join")
+            do {
+                greeting = try settle(
+                    enrolment, remote, key, at: file.temporary, passphrase: passphrase,
+                    definitions: definitions, environment: environment)
+                try FileReplacement.requireFree(path)
+                try file.moveIntoPlace()
+            } catch {
+                file.discard()
+                throw error
+            }
         }
+        // It uses the invitation up, so the store has its name before.
+        if let greeting { enrolment.confirm(greeting, storeAt: path) }
+    }
+
+    /// Has a new store remember the server, and closes it.
+    ///
+    /// - parameter definitions: The tables to make in an empty file; nil for a store that was restored.
+    /// - returns: How the new replica greets.
+    private static func settle(
+        _ enrolment: Enrolment, _ remote: Remote, _ key: DeviceKey, at path: String,
+        passphrase: borrowing Passphrase, definitions: [SharedTable]? = nil, environment: SyncEnvironment
+    ) throws -> Greeting? {
+        var configuration = Configuration()
+        configuration.encryption = .required
+        configuration.requiresExistingFile = definitions == nil
+        configuration.usePassphrase(passphrase)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let synchronizer: Synchronizer
+        if let definitions {
+            synchronizer = try Synchronizer(
+                newReplicaOf: enrolment.invite.store, queue, tables: definitions, environment: environment)
+        } else {
+            synchronizer = try Synchronizer(existing: queue, environment: environment)
+        }
+        let book = try RemoteBook(synchronizer)
+        try book.save(remote, key: key)
+        try enrolment.adopt(remote, in: book)
+        let greeting = try? synchronizer.localPeer.greet()
+        try queue.close()
+        return greeting
     }
 
     /// Enrols this store, which is a replica already, with a server, and remembers that.
@@ -101,7 +129,7 @@ extension Synchronizer {
         defer { enrolment.connection.close() }
         let remote = try enrolment.run(name: name)
         try enrolment.adopt(remote, in: book)
-        enrolment.confirm(self)
+        if let greeting = try? localPeer.greet() { enrolment.confirm(greeting, storeAt: writer.path) }
         return remote
     }
 

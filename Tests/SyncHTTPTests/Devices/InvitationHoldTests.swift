@@ -1,3 +1,4 @@
+import CipherStore
 import Foundation
 import SyncEngine
 import Synchronization
@@ -72,6 +73,30 @@ import Testing
             let phone = try await stores.join(link, "phone.db")
             #expect(try phone.rows() == hub.rows())
         }
+    }
+
+    @Test(arguments: [nil, ["note"]] as [[String]?])
+    func aFileThatSomebodyMakesMeanwhileStays(tables: [String]?) async throws {
+        let stores = try ServedStores()
+        let hub = try stores.create("hub.db", rows: 3)
+        try await RunningServer.serving(hub, tls: .plaintextOnLoopback) { server in
+            let link = try server.invite(tables: tables)
+            let (path, content) = (stores.path("phone.db"), Data("somebody's".utf8))
+            var options = HTTPTransport.Options.hasty
+            options.onRequest = { try content.write(to: URL(fileURLWithPath: path)) }
+            let hasty = options
+            let error = await #expect(throws: StoreError.self) {
+                _ = try await stores.join(link, "phone.db", options: hasty)
+            }
+            #expect(error?.code == .exists)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
+            #expect(try server.register.devices().isEmpty)
+            try FileManager.default.removeItem(atPath: path)
+            _ = try await stores.join(link, "phone.db")
+            let names = try FileManager.default.contentsOfDirectory(atPath: stores.folder)
+            #expect(names.filter { $0.hasPrefix("phone.db.") }.isEmpty)
+        }
+        #expect(try stores.leftovers().isEmpty)
     }
 
     @Test func aThiefIsRefusedUntilTheTimeIsOver() async throws {
