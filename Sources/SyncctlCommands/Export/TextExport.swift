@@ -74,7 +74,7 @@ struct TextExport {
             let definition = try String.fetchOne(
                 db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table]
             )
-            try file.write(shown(definition ?? "", file) + ";\n")
+            try file.write(statement(definition ?? "", file))
             guard !virtual.isContentless(table) else { continue }
             try writeInsertions(into: table, virtual, to: file, &count)
         }
@@ -90,7 +90,7 @@ struct TextExport {
         for row in others {
             let owner: String = try row.decode(atIndex: 1)
             if includesOthers || tables.contains(where: { $0.isSameIdentifier(as: owner) }) {
-                try file.write(shown(try row.decode(String.self, atIndex: 0), file) + ";\n")
+                try file.write(statement(try row.decode(String.self, atIndex: 0), file))
             }
         }
         try file.write("COMMIT;\n")
@@ -129,6 +129,13 @@ struct TextExport {
         }
         let count = try db.makeStatement(sql: "SELECT * FROM \(name)").columnNames.count
         return (names, names.count != count)
+    }
+
+    /// A definition as a statement of the script. It may end in a comment, which would take the semicolon in.
+    private func statement(_ definition: String, _ file: OutputFile) -> String {
+        let sql = shown(definition, file)
+        let ending = [";", "\n;", "*/;"].first { SQLTokens(sql + $0).tokens.last?.isSymbol(";") == true }
+        return sql + (ending ?? ";") + "\n"
     }
 
     /// Names and definitions, in which a terminal would obey controls.

@@ -208,6 +208,34 @@ import Testing
         }
     }
 
+    @Test func sqlOfDefinitionsThatEndInCommentsCanBeRun() throws {
+        let queue = try place.open("a.db", "a")
+        try queue.write { db in
+            for definition in [
+                "CREATE INDEX pet_name ON pet (name) -- by name",
+                "CREATE VIEW names AS SELECT name FROM pet -- all",
+                "CREATE VIEW dashes AS SELECT '--' AS a /* open", "CREATE VIEW closed AS SELECT 1 AS a /* ; */",
+                "CREATE TABLE plain (id INTEGER PRIMARY KEY, a) -- no key",
+            ] {
+                try db.execute(sql: definition)
+            }
+        }
+        let names = """
+            SELECT name FROM sqlite_master
+            WHERE substr(name, 1, 6) <> '_sync_' AND substr(name, 1, 7) <> 'sqlite_' ORDER BY name
+            """
+        let expected = try queue.read { try String.fetchAll($0, sql: names) }
+        try queue.close()
+        let script = try export(["--format", "sql"]).output
+        let database = try DatabaseQueue()
+        try database.writeWithoutTransaction { try $0.execute(sql: script) }
+        try database.read { db in
+            #expect(try String.fetchAll(db, sql: names) == expected)
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM names") == 1)
+            #expect(try String.fetchOne(db, sql: "SELECT a FROM dashes") == "--")
+        }
+    }
+
     @Test func exportedFilesAreReadableByTheirOwnerOnly() throws {
         _ = try export(["--to", place.path("plain.sqlite"), "--plaintext"])
         _ = try export(["--format", "csv", "--table", "pet", "--to", place.path("pet.txt")])
