@@ -151,8 +151,8 @@ struct SessionDriver {
             { (completed: Int64, total: Int64) in
                 try progress(
                     SyncProgress(
-                        direction: direction, completedRowCount: rowCount + completed,
-                        totalRowCount: rowCount + total))
+                        direction: direction, completedRowCount: rowCount.addingSaturated(completed),
+                        totalRowCount: rowCount.addingSaturated(total)))
             }
         }
         var sent = TransferSummary(rowCount: 0, byteCount: 0)
@@ -231,7 +231,8 @@ struct Passage {
     mutating func add(_ other: Passage) {
         assert(direction == other.direction)
         sent = TransferSummary(
-            rowCount: sent.rowCount + other.sent.rowCount, byteCount: sent.byteCount + other.sent.byteCount)
+            rowCount: sent.rowCount.addingSaturated(other.sent.rowCount),
+            byteCount: sent.byteCount.addingSaturated(other.sent.byteCount))
         applied.add(other.applied)
     }
 

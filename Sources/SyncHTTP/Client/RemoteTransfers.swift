@@ -31,7 +31,8 @@ struct RemoteDownload {
 
     /// Throws when nothing like that can be fetched. How large one is that is still being made shows when it comes.
     static func check(_ download: Message.Download, _ options: HTTPTransport.Options) throws {
-        guard download.byteCount >= 0, download.rowCount >= 0, ByteText.bytes(hex: download.download) != nil
+        try download.checkCounts()
+        guard ByteText.bytes(hex: download.download) != nil
         else { throw RemoteError(.malformed, "the server's offer makes no sense") }
         guard download.isOpen == true || download.byteCount <= options.transferByteCountMax else {
             throw RemoteError(.tooLarge, "the server offers \(download.byteCount) bytes")
@@ -121,13 +122,13 @@ struct RemoteUpload {
                     }
                     state = try add(to: state)
                 }
-                if let application = state.application { return application.summary }
+                if let application = state.application { return try application.summary() }
                 if state.isKnown { return ApplySummary() }
                 let answer = try connection.send(
                     .init(
                         method: "POST", path: "\(path)/\(state.bundle)/application",
                         query: isLong ? "long=true" : "", seconds: options.patienceSeconds))
-                return try JSONDocument.decode(Message.Application.self, from: answer).summary
+                return try JSONDocument.decode(Message.Application.self, from: answer).summary()
             } catch let error as RemoteError where error.code == .notFound && attempts < 2 {
                 // It was applied and the answer got lost, or it had to make room: the beginning shows which.
                 attempts += 1

@@ -91,6 +91,7 @@ final class PipePeer: CarriedPeer {
     func begin(_ request: BundleRequest) throws -> any BundleFetch {
         let answer = try ask(request.address.kind, request.encode())
         let download = try JSONDocument.decode(Message.Download.self, from: answer)
+        try download.checkCounts()
         return try PipeFetch(
             download, ByteSpool(folder: folder, byteCountMax: Self.transferByteCountMax)
         ) { [unowned self] in
@@ -122,7 +123,7 @@ final class PipePeer: CarriedPeer {
             close()
             throw error
         }
-        return try JSONDocument.decode(Message.Application.self, from: answer()).summary
+        return try JSONDocument.decode(Message.Application.self, from: answer()).summary()
     }
 }
 

@@ -150,6 +150,11 @@ enum Message {
         var content: String?
         /// Whether it is still being made: then it ends with the first answer that has no bytes.
         var isOpen: Bool?
+
+        /// - throws: ``RemoteError`` of code `malformed` for numbers that count nothing.
+        func checkCounts() throws {
+            for count in [byteCount, rowCount] { try Message.check(count: count) }
+        }
     }
 
     struct Upload: Codable {
@@ -180,7 +185,10 @@ enum Message {
             skewMilliseconds = summary.skewMilliseconds
         }
 
-        var summary: ApplySummary {
+        /// - throws: ``RemoteError`` of code `malformed` for numbers that count nothing.
+        func summary() throws -> ApplySummary {
+            let counts = [rowCount, conflictCount, sharedConflictCount ?? 0, parkedCount, unparkedCount]
+            for count in counts + [skewMilliseconds] { try Message.check(count: count) }
             var summary = ApplySummary()
             summary.rowCount = rowCount
             summary.conflictCount = conflictCount
@@ -200,6 +208,16 @@ enum Message {
         let detail: String
         /// The rows that are not taken from a device, as in a request for repairs, in Base64.
         var rows: String?
+    }
+
+    /// The most that anything is counted to: a `Double` holds it, and sums of such numbers have room.
+    static let countMax: Int64 = 1 << 53
+
+    /// Throws for a number of the other side's that counts nothing: it would end this process when it is reckoned with.
+    static func check(count: Int64) throws {
+        guard (0...countMax).contains(count) else {
+            throw RemoteError(.malformed, "\(count) is no number of anything")
+        }
     }
 
     static func identifier(_ text: String) throws -> Identifier128 {

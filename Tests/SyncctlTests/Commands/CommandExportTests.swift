@@ -214,7 +214,8 @@ import Testing
             for definition in [
                 "CREATE INDEX pet_name ON pet (name) -- by name",
                 "CREATE VIEW names AS SELECT name FROM pet -- all",
-                "CREATE VIEW dashes AS SELECT '--' AS a /* open", "CREATE VIEW closed AS SELECT 1 AS a /* ; */",
+                "CREATE VIEW dashes AS SELECT '--' AS a /* open",
+                "CREATE VIEW closed AS SELECT 1 AS a /* ; */",
                 "CREATE TABLE plain (id INTEGER PRIMARY KEY, a) -- no key",
             ] {
                 try db.execute(sql: definition)

@@ -26,14 +26,15 @@ public struct ApplySummary: Equatable, Sendable {
 
     /// Adds what another application did.
     mutating func add(_ other: ApplySummary) {
-        rowCount += other.rowCount
-        conflictCount += other.conflictCount
-        sharedConflictCount += other.sharedConflictCount
-        changedRowCount += other.changedRowCount
+        // The numbers of a remote are its own.
+        rowCount = rowCount.addingSaturated(other.rowCount)
+        conflictCount = conflictCount.addingSaturated(other.conflictCount)
+        sharedConflictCount = sharedConflictCount.addingSaturated(other.sharedConflictCount)
+        changedRowCount = changedRowCount.addingSaturated(other.changedRowCount)
         // What waited after one of them can have found its place in another.
         let foundCount = min(parkedCount, other.unparkedCount)
-        parkedCount += other.parkedCount - foundCount
-        unparkedCount += other.unparkedCount - foundCount
+        parkedCount = parkedCount.addingSaturated(other.parkedCount - foundCount)
+        unparkedCount = unparkedCount.addingSaturated(other.unparkedCount - foundCount)
         renewedReplica = renewedReplica ?? other.renewedReplica
         if other.skewMilliseconds > skewMilliseconds {
             (skewMilliseconds, skewedReplica) = (other.skewMilliseconds, other.skewedReplica)

@@ -71,12 +71,14 @@ public struct SyncReport: Equatable, Sendable {
     /// The conflicts of two transfers of one synchronization.
     package static func conflictCount(pulled: Transfer?, pushed: Transfer?) -> Int64 {
         let (here, there) = (pulled?.conflictCount ?? 0, pushed?.conflictCount ?? 0)
-        return here + there - min(here, pushed?.sharedConflictCount ?? 0)
+        return here.addingSaturated(there) - min(here, pushed?.sharedConflictCount ?? 0)
     }
 
     /// How far the times of received changes were ahead of the local clock, if that is more than the clock
     /// accepts; else zero.
     public var skewMilliseconds: Int64 { pulled?.skewMilliseconds ?? 0 }
     /// The parked rows of both directions.
-    public var parkedCount: Int64 { (pulled?.parkedCount ?? 0) + (pushed?.parkedCount ?? 0) }
+    public var parkedCount: Int64 {
+        (pulled?.parkedCount ?? 0).addingSaturated(pushed?.parkedCount ?? 0)
+    }
 }
