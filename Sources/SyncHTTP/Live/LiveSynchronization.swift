@@ -38,6 +38,8 @@ public final class LiveSynchronization: Sendable {
         public var pauseSecondsMax = 60.0
         /// How patient single requests are. Their repetitions are few, because the whole is repeated.
         public var transport: HTTPTransport.Options
+        /// After what time without a sign of life the server is taken for gone, in seconds.
+        var silenceSeconds = PositionStream.silenceSeconds
 
         /// Makes the default options.
         public init() {
@@ -52,6 +54,8 @@ public final class LiveSynchronization: Sendable {
     private let options: Options
     private let book: RemoteBook
     private let stopping = Flag()
+    /// Ends what the present connection waits for.
+    private let running = Mutex<SyncCancellation?>(nil)
     private let wake = DispatchSemaphore(value: 0)
 
     /// Prepares a live synchronization.
@@ -86,6 +90,7 @@ public final class LiveSynchronization: Sendable {
     /// Ends it, from any thread: what is being applied is finished or rolled back.
     public func stop() {
         stopping.value.store(true, ordering: .relaxed)
+        running.withLock { $0 }?.cancel()
         wake.signal()
     }
 
@@ -151,8 +156,15 @@ public final class LiveSynchronization: Sendable {
 
     private func connect(_ onEvent: (Event) throws -> Void, onSuccess: () -> Void) throws {
         let transport = try book.transport(remote, options: options.transport)
-        let environment = synchronizer.surroundings
-        let stream = try PositionStream(transport, environment) { [wake] in wake.signal() }
+        let cancellation = SyncCancellation()
+        running.withLock { $0 = cancellation }
+        // It may have been stopped when there was nothing to cancel.
+        if isStopped { cancellation.cancel() }
+        let environment = synchronizer.surroundings.with(cancellation: cancellation)
+        // A network that has changed tells nobody: the stream notices first, long before a request gives up.
+        let stream = try PositionStream(
+            transport, environment, silenceSeconds: options.silenceSeconds,
+            onSilence: { cancellation.cancel() }, onSignal: { [wake] in wake.signal() })
         defer { stream.close() }
         let kept = KeptTransport(try transport.connection(environment), transport)
         defer { kept.connection.close() }
@@ -169,7 +181,7 @@ public final class LiveSynchronization: Sendable {
                 // What was seen and did not come is not for this device.
                 let isNew = position.sequences.contains { $0.value > max(here.known[$0.key], seen[$0.key]) }
                 if isFirst || !isSent || isNew {
-                    let report = try synchronizer.run(direction, kept)
+                    let report = try synchronize(direction, kept, stream)
                     seen.join(position)
                     if direction == .both { sent = here.lastEntry }
                     onSuccess()
@@ -183,6 +195,18 @@ public final class LiveSynchronization: Sendable {
                 }
             }
             _ = wake.wait(timeout: .now() + 60)
+        }
+    }
+
+    private func synchronize(
+        _ direction: SyncDirection, _ kept: KeptTransport, _ stream: PositionStream
+    ) throws -> SyncReport {
+        do {
+            return try synchronizer.run(direction, kept)
+        } catch let error as CancellationError {
+            // What cancelled it is why the stream ended.
+            _ = try stream.position()
+            throw error
         }
     }
 

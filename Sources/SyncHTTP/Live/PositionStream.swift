@@ -10,10 +10,12 @@ final class PositionStream: Sendable {
         var position: VersionVector?
         var failure: (any Error)?
         var isEnded = false
+        /// When the server said something last.
+        var heard = ContinuousClock.now
     }
 
     /// A server says that it is alive every 15 seconds; after this it is taken for gone.
-    private static let silenceSeconds: Int64 = 40
+    static let silenceSeconds: Int64 = 40
 
     private let state = Mutex(State())
     private let ended = DispatchSemaphore(value: 0)
@@ -22,19 +24,30 @@ final class PositionStream: Sendable {
 
     /// Opens a stream.
     ///
-    /// - parameter onSignal: Called when there is something new, and at the end.
+    /// - parameters:
+    ///     - silenceSeconds: After what time without a sign of life the stream ends.
+    ///     - onSilence: Called when it has ended for that reason. One that somebody ended says nothing about other requests
+    ///       to the server.
+    ///     - onSignal: Called when there is something new, and at the end.
     init(
-        _ transport: HTTPTransport, _ environment: SyncEnvironment, onSignal: @escaping @Sendable () -> Void
+        _ transport: HTTPTransport, _ environment: SyncEnvironment,
+        silenceSeconds: Int64 = PositionStream.silenceSeconds, onSilence: @escaping @Sendable () -> Void,
+        onSignal: @escaping @Sendable () -> Void
     ) throws {
         var transport = transport
-        transport.options.patienceSeconds = Self.silenceSeconds
+        transport.options.patienceSeconds = silenceSeconds
         transport.options.onRequest = nil
         connection = try transport.connection(environment)
         Thread.detachNewThread { [self] in
             do {
                 try follow(onSignal)
             } catch {
-                state.withLock { $0.failure = error }
+                let silence = state.withLock { state -> Duration in
+                    state.failure = error
+                    return ContinuousClock.now - state.heard
+                }
+                // Signs of life come more than twice as often.
+                if silence >= Duration.seconds(silenceSeconds) / 2 { onSilence() }
             }
             state.withLock { $0.isEnded = true }
             ended.signal()
@@ -44,8 +57,10 @@ final class PositionStream: Sendable {
 
     private func follow(_ onSignal: () -> Void) throws {
         try connection.open()
+        state.withLock { $0.heard = .now }
         var reader = PositionReader()
         try connection.exchange(.init(method: "GET", path: connection.base + "/live", seconds: 30)) {
+            state.withLock { $0.heard = .now }
             try reader.read($0) { frame in
                 if let problem = frame.problem { throw ProblemCoding.error(problem) }
                 guard let positions = frame.positions else { return }

@@ -13,11 +13,12 @@ final class Watching: Sendable {
     let events: AsyncStream<LiveSynchronization.Event>
     private let ended: AsyncThrowingStream<Void, any Error>
 
-    init(_ replica: Synchronizer) throws {
+    init(_ replica: Synchronizer, silenceSeconds: Int64 = PositionStream.silenceSeconds) throws {
         var options = LiveSynchronization.Options()
         options.pauseSeconds = 0.02
         options.pauseSecondsMax = 0.05
         options.transport.pauseSeconds = 0.01
+        options.silenceSeconds = silenceSeconds
         let live = try LiveSynchronization(replica, options: options)
         let (events, continuation) = AsyncStream.makeStream(of: LiveSynchronization.Event.self)
         let (ended, end) = AsyncThrowingStream.makeStream(of: Void.self)

@@ -60,7 +60,7 @@ public struct SyncEnvironment: Sendable {
     }
 
     /// The same, for a synchronization that can be cancelled.
-    func with(cancellation: SyncCancellation) -> SyncEnvironment {
+    package func with(cancellation: SyncCancellation) -> SyncEnvironment {
         var environment = self
         environment.cancellation = cancellation
         return environment
