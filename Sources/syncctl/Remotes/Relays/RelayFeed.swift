@@ -14,26 +14,60 @@ final class RelayFeed: Sendable {
         var isBack = false
         /// Whether a failure was reported, and no connection since.
         var isBroken = false
-        /// What no repetition helps against.
+        /// What the watch itself does not try again after.
         var end: (any Error)?
+        /// When it ended so, and how often since a connection came about.
+        var ended = ContinuousClock.now
+        var endCount = 0
         var task: Task<Void, Never>?
     }
 
-    private let mailbox: RelayMailbox
+    /// Tells each moment until it is cancelled or fails.
+    typealias Listening =
+        @Sendable (
+            _ options: RelayWatch.Options, _ tell: @Sendable (RelayMoment) -> Void
+        ) async throws -> Void
+
+    private let known: @Sendable () -> RelayMoment?
+    private let listening: Listening
     private let wake: @Sendable () -> Void
     private let state = Mutex(State())
 
     /// Prepares it; nil for what is no relay.
     ///
     /// - parameter wake: Called when there is something to look at.
-    init?(_ relay: OpenedRelay?, wake: @escaping @Sendable () -> Void) {
+    convenience init?(_ relay: OpenedRelay?, wake: @escaping @Sendable () -> Void) {
         guard let mailbox = relay?.transport.mailbox as? RelayMailbox else { return nil }
-        (self.mailbox, self.wake) = (mailbox, wake)
+        self.init(
+            known: { mailbox.known }, wake: wake,
+            listening: { options, tell in
+                for try await moment in mailbox.watch(options) { tell(moment) }
+            })
     }
 
-    /// Begins to listen, once. What is known then need not be told.
+    /// Prepares it for any channel.
+    ///
+    /// - parameters:
+    ///   - known: The moment up to which all is known.
+    ///   - wake: Called when there is something to look at.
+    ///   - listening: What tells the moments.
+    init(
+        known: @escaping @Sendable () -> RelayMoment?, wake: @escaping @Sendable () -> Void,
+        listening: @escaping Listening
+    ) {
+        (self.known, self.wake, self.listening) = (known, wake, listening)
+    }
+
+    /// How long a relay is left alone that refused twice in a row.
+    private static let refusalPause = Duration.seconds(60)
+
+    /// Begins to listen, unless it does already. What is known then need not be told.
     func start() {
-        guard state.withLock({ $0.task == nil }) else { return }
+        let isDue = state.withLock { state -> Bool in
+            guard state.task == nil else { return false }
+            return state.endCount < 2 || ContinuousClock.now - state.ended >= Self.refusalPause
+        }
+        guard isDue else { return }
         let task = Task.detached { [self] in await listen() }
         state.withLock { $0.task = task }
     }
@@ -44,7 +78,10 @@ final class RelayFeed: Sendable {
     private func listen() async {
         var options = RelayWatch.Options()
         options.onConnection = { [self] in
-            state.withLock { if $0.isBroken { $0.isBack = true } }
+            state.withLock { state in
+                state.endCount = 0
+                if state.isBroken { state.isBack = true }
+            }
             wake()
         }
         options.onFailure = { [self] error, seconds in
@@ -52,19 +89,23 @@ final class RelayFeed: Sendable {
             wake()
         }
         do {
-            for try await moment in mailbox.watch(options) {
+            try await listening(options) { [self] moment in
                 state.withLock { $0.told = moment }
                 wake()
             }
         } catch {
-            state.withLock { $0.end = error }
+            state.withLock { state in
+                state.end = error
+                state.ended = .now
+                state.endCount += 1
+            }
             wake()
         }
     }
 
     /// Whether a moment was told that is not known yet, and that no exchange was made for.
     func hasNews() -> Bool {
-        let known = mailbox.known
+        let known = known()
         return state.withLock { state in
             guard let told = state.told, told != known, told != state.used else { return false }
             state.used = told
@@ -91,7 +132,7 @@ final class RelayFeed: Sendable {
 
     /// Reports what became of the connection. Of several failures in a row, the first one is.
     ///
-    /// - throws: What ended it.
+    /// - throws: What ended it. The next ``start()`` listens again.
     func report(onConnection: () throws -> Void, onFailure: (Failure, Double) throws -> Void) throws {
         let (isBack, failure, end) = state.withLock { state in
             let failure = state.isBroken ? nil : state.failure
@@ -99,6 +140,7 @@ final class RelayFeed: Sendable {
                 if failure != nil { state.isBroken = true }
                 if state.isBack { state.isBroken = false }
                 (state.isBack, state.failure) = (false, nil)
+                if state.end != nil { (state.end, state.task) = (nil, nil) }
             }
             return (state.isBack, failure, state.end)
         }
