@@ -9,7 +9,8 @@ extension DeviceRegister {
     /// Makes an invitation for one device.
     ///
     /// - parameters:
-    ///     - label: What people call the device; no other device that is not revoked may have it.
+    ///     - label: What people call the device; no other device that is not revoked may have it. Of two open invitations
+    ///       with one label, the first that is used enrols a device.
     ///     - milliseconds: After how long it expires; up to a year.
     ///     - isReadOnly: Whether the device's changes are refused.
     ///     - scope: What the device may exchange: all tables or some, and of some of them some rows. It hears nothing
@@ -37,10 +38,7 @@ extension DeviceRegister {
         let bounds = try synchronizer.bounds(of: scope).map { try DeviceScope($0).text }
         let now = now
         try synchronizer.writer.write { db in
-            let isTaken = try Bool.fetchOne(
-                db, sql: "SELECT EXISTS(SELECT 1 FROM _sync_device WHERE label = ? AND revoked IS NULL)",
-                arguments: [label])
-            guard isTaken != true else {
+            guard try !Self.isTaken(db, label) else {
                 throw RemoteError(.malformed, "there is a device with the label \(label.debugDescription)")
             }
             // Those that were used stay for a day: a device may repeat its request.
@@ -76,6 +74,18 @@ extension DeviceRegister {
         }
     }
 
+    /// Whether a device that is not revoked has a label.
+    ///
+    /// - parameter key: The device whose label it is to be; nil for one that is not known yet.
+    private static func isTaken(_ db: Database, _ label: String, besides key: [UInt8] = []) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS(SELECT 1 FROM _sync_device WHERE label = ? AND revoked IS NULL AND key <> ?)
+                """,
+            arguments: [label, Data(key)]) == true
+    }
+
     static func hash(_ secret: [UInt8]) -> [UInt8] {
         Array(SHA256.hash(data: Array("cipherstore invite secret 1\0".utf8) + secret))
     }
@@ -106,16 +116,27 @@ extension DeviceRegister {
                 return device
             }
             let invite: Int64 = try row.decode(atIndex: 0)
+            let label: String = try row.decode(atIndex: 1)
+            // Two open invitations may have one label, as after a link was lost. People name devices by their labels.
+            guard try !Self.isTaken(db, label, besides: key) else {
+                throw RemoteError(
+                    .invalidInvite,
+                    """
+                    there is a device with the label \(label.debugDescription) already; revoke it at the server, or make an \
+                    invitation with another label
+                    """)
+            }
             // A key that comes again by another invitation has used up those before.
             try db.execute(
                 sql: "DELETE FROM _sync_invite WHERE device = ? AND id <> ?", arguments: [Data(key), invite])
             try db.execute(
                 sql: """
-                    INSERT OR REPLACE INTO _sync_device (id, key, label, readonly, scope, at)
-                    VALUES ((SELECT id FROM _sync_device WHERE key = ?1), ?1, ?2, ?3, ?4, ?5)
+                    INSERT OR REPLACE INTO _sync_device (id, key, label, readonly, scope, at, revision)
+                    VALUES ((SELECT id FROM _sync_device WHERE key = ?1), ?1, ?2, ?3, ?4, ?5,
+                        coalesce((SELECT revision + 1 FROM _sync_device WHERE key = ?1), 0))
                     """,
                 arguments: [
-                    Data(key), try row.decode(String.self, atIndex: 1), try row.decode(Bool.self, atIndex: 2),
+                    Data(key), label, try row.decode(Bool.self, atIndex: 2),
                     try row.decodeIfPresent(String.self, atIndex: 5), now,
                 ])
             try db.execute(

@@ -193,7 +193,8 @@ public struct DeviceRegister: Sendable {
     ///
     /// - parameter name: Its label, or its number.
     /// - returns: The device.
-    /// - throws: ``RemoteError`` of code `unknownDevice` when there is none that is not revoked.
+    /// - throws: ``RemoteError``: `unknownDevice` when there is none that is not revoked, `malformed` for a label that
+    ///   several have.
     @discardableResult
     public func revoke(_ name: String) throws -> Device {
         let now = now
@@ -213,8 +214,8 @@ public struct DeviceRegister: Sendable {
     ///     - scope: What it may exchange from now on; nil to leave that as it is.
     ///     - isReadOnly: Whether its changes are refused from now on; nil to leave that as it is.
     /// - returns: The device as it is now.
-    /// - throws: ``RemoteError`` of code `unknownDevice` when there is none that is not revoked; `SyncError`:
-    ///   `noSuchTable`, `unsuitableScope`. Nothing changes then.
+    /// - throws: ``RemoteError``: `unknownDevice` when there is none that is not revoked, `malformed` for a label that
+    ///   several have; `SyncError`: `noSuchTable`, `unsuitableScope`. Nothing changes then.
     @discardableResult
     public func change(_ name: String, scope: SyncScope? = nil, isReadOnly: Bool? = nil) throws -> Device {
         let bounds = try scope.map { try synchronizer.bounds(of: $0) }
@@ -226,19 +227,24 @@ public struct DeviceRegister: Sendable {
                 arguments: [
                     try kept.map { try DeviceScope($0).text }, isReadOnly ?? device.isReadOnly, device.id,
                 ])
-            return try Self.device(db, named: String(device.id))
+            return try Self.device(db, id: device.id) ?? device
         }
     }
 
     /// A device that is not revoked, by its label or its number.
     private static func device(_ db: Database, named name: String) throws -> Device {
-        let row = try Row.fetchOne(
-            db,
-            sql: """
-                SELECT \(columns) FROM _sync_device WHERE revoked IS NULL AND (label = ?1 OR id = ?2)
-                ORDER BY label <> ?1 LIMIT 1
-                """, arguments: [name, Int64(name)])
-        guard let row else {
+        let sql = "SELECT \(columns) FROM _sync_device WHERE revoked IS NULL"
+        let labelled = try Row.fetchAll(db, sql: "\(sql) AND label = ? ORDER BY id", arguments: [name])
+            .map { try device(db, $0) }
+        // Older programs let two devices have one label.
+        guard labelled.count < 2 else {
+            let numbers = labelled.map { String($0.id) }.joined(separator: ", ")
+            throw RemoteError(
+                .malformed,
+                "several devices have the label \(name.debugDescription): say a number, of \(numbers)")
+        }
+        if let device = labelled.first { return device }
+        guard let row = try Row.fetchOne(db, sql: "\(sql) AND id = ?", arguments: [Int64(name)]) else {
             throw RemoteError(.unknownDevice, "there is no device \(name.debugDescription)")
         }
         return try device(db, row)

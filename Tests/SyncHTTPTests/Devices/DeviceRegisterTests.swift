@@ -199,6 +199,33 @@ import Testing
         #expect(code { try register.bind(devices[1], to: ReplicaID(high: 1, low: 3)) } == .otherReplica)
     }
 
+    @Test func twoOpenInvitationsOfOneLabelEnrolOneDevice() throws {
+        let links = try (0..<2).map { _ in try register.invite(label: "phone", address: address) }
+        let (key, late) = (DeviceKey().publicKey, DeviceKey().publicKey)
+        let device = try register.enrol(key: key, secret: links[0].secret)
+        let comeLate = { _ = try register.enrol(key: late, secret: links[1].secret) }
+        #expect(code(comeLate) == .invalidInvite)
+        #expect(try register.devices() == [device])
+        // The device itself may use the other one. What was made for it before is of no use any more.
+        let again = try register.enrol(key: key, secret: links[1].secret)
+        #expect(again.id == device.id && again.revision == device.revision + 1)
+        #expect(try register.revoke("phone").id == device.id)
+    }
+
+    @Test func aLabelThatSeveralDevicesHaveNamesNone() throws {
+        var devices: [Device] = []
+        for label in ["a", "b"] {
+            let link = try register.invite(label: label, address: address)
+            devices.append(try register.enrol(key: DeviceKey().publicKey, secret: link.secret))
+        }
+        // As older programs let it come about.
+        try register.synchronizer.writer.write { try $0.execute(sql: "UPDATE _sync_device SET label = 'a'") }
+        #expect(code { _ = try register.revoke("a") } == .malformed)
+        #expect(try register.change("\(devices[0].id)", isReadOnly: true).isReadOnly)
+        #expect(try register.revoke("\(devices[1].id)").id == devices[1].id)
+        #expect(try register.revoke("a").id == devices[0].id)
+    }
+
     @Test func aDeviceTakesNoIdentityThatIsKnown() throws {
         let link = try register.invite(label: "phone", address: address)
         let device = try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
