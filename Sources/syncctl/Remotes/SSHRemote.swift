@@ -55,12 +55,16 @@ struct SSHRemote {
         self.command = command ?? "syncctl serve --stdio"
     }
 
+    /// Has ssh end after a minute without a sign of life: a network that is gone would be waited for for hours.
+    private static let signsOfLife = ["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4"]
+
     /// The words after `ssh`.
     var arguments: [String] {
         // Always quoted, because the shell there is not known, and what is plain to one is not to another.
         let quoted = CommandWords.inSingleQuotes(CommandWords.unmistakable(path))
-        return (port.map { ["-p", String($0)] } ?? []) + (user.map { ["-l", $0] } ?? [])
-            + [host, command + " " + quoted]
+        let portWords = port.map { ["-p", String($0)] } ?? []
+        let userWords = user.map { ["-l", $0] } ?? []
+        return Self.signsOfLife + portWords + userWords + [host, command + " " + quoted]
     }
 
     /// The transport, which runs ssh when it connects.

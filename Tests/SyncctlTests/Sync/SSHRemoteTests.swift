@@ -9,6 +9,12 @@ import Testing
         try SSHRemote(remote, command: "serve").arguments.last.map { Array($0.utf8) }
     }
 
+    @Test func aConnectionThatIsGoneIsNotWaitedForLong() throws {
+        let words = try SSHRemote("ssh://me@host:22/a.db", command: "serve").arguments
+        #expect(words.starts(with: ["-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=4"]))
+        #expect(words.dropFirst(4) == ["-p", "22", "-l", "me", "host", "serve '/a.db'"])
+    }
+
     /// The shell there looks at bytes. A quote that one of these marks follows is no `Character` of its own.
     @Test func thePathIsOneWordThere() throws {
         for mark in ["", "\u{301}", "\u{200D}", "\u{FE0F}"] {
