@@ -61,6 +61,29 @@ import Testing
         #expect(try problem(text)?.code == .invalidJSON)
     }
 
+    @Test func trueAndFalseAreNumbersOfAnyTypeThatHasThem() {
+        func shown(_ field: JSONField, as type: ColumnType) -> String? {
+            field.withValue(as: type, isRequired: true, readsUUIDs: false) { value -> String in
+                switch value {
+                case .integer(let number): "\(number)"
+                case .real(let number): "\(number)"
+                case .text(let bytes): "'\(String(decoding: bytes, as: UTF8.self))'"
+                case .null, .blob: "other"
+                }
+            }
+        }
+        for (word, number) in [("true", 1), ("false", 0)] as [(String, Int64)] {
+            let field = JSONField.integer(number, written: word)
+            for type in [ColumnType.integer, .numeric, .any] {
+                #expect(shown(field, as: type) == "\(number)")
+            }
+            #expect(shown(field, as: .real) == "\(number).0")
+            #expect(shown(field, as: .text) == "'\(word)'")
+            #expect(shown(field, as: .blob) == nil)
+        }
+        #expect(shown(.integer(7, written: "7"), as: .real) == "7.0")
+    }
+
     @Test func anExportComesBackIdentical() throws {
         let place = try Workplace()
         let own = ["--passphrase-file", place.secret("a")]

@@ -57,6 +57,9 @@ enum JSONField {
             return isRequired && ![.blob, .any].contains(type) ? nil : try body(.blob(data))
         case .integer(let number, let written):
             guard isRequired else { return try body(.integer(number)) }
+            if Self.isWord(written), let value = Self.value(ofWord: number, as: type) {
+                return try body(value)
+            }
             return try Self.withValue(of: written, as: type == .any ? .numeric : type, body)
         case .real(let number, let written):
             guard isRequired else { return try body(.real(number)) }
@@ -69,6 +72,20 @@ enum JSONField {
         case .other(let text):
             guard !isRequired || type == .text || type == .any else { return nil }
             return try Self.withValue(of: text, as: .text, body)
+        }
+    }
+
+    /// Whether it is `true` or `false`, not digits.
+    private static func isWord(_ written: String) -> Bool {
+        written.utf8.first.map { $0 > UInt8(ascii: "9") } ?? false
+    }
+
+    /// The number that `true` or `false` stands for; nil where numbers are not kept as such.
+    private static func value(ofWord number: Int64, as type: ColumnType) -> FieldValue? {
+        switch type {
+        case .integer, .numeric, .any: .integer(number)
+        case .real: .real(Double(number))
+        case .text, .blob: nil
         }
     }
 
