@@ -74,6 +74,19 @@ import Testing
         }
     }
 
+    /// A proxy may say for whom it asks in any of these ways. nginx, as it comes, says so in none but the last.
+    @Test(arguments: [
+        "Via: 1.1 x", "X-Real-IP: 127.0.0.1", "CF-Connecting-IP: 192.0.2.1", "Connection: close",
+    ])
+    func metricsAreNotForProxies(header: String) async throws {
+        try await serving { server, _ in
+            let answer = try await blocking {
+                try send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\(header)\r\n\r\n", to: server.port)
+            }
+            #expect(answer.hasPrefix("HTTP/1.1 404"), "\(answer.prefix(20))")
+        }
+    }
+
     @Test func metricsAreNotForAPageWithANameOfItsOwn() async throws {
         try await serving { server, _ in
             for (host, status) in [

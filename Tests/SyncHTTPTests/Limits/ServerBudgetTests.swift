@@ -105,7 +105,7 @@ import Testing
         ("127.0.0.1.evil.example", false),
     ])
     func metricsAreForTheNamesOfThisMachine(host: String, isOwn: Bool) {
-        #expect(HubResponder.isLoopbackAuthority(host) == isOwn)
+        #expect(LocalRequest.isLoopbackAuthority(host) == isOwn)
     }
 
     @Test func storesAreLookedAtOnceASecondHoweverManyAsk() async throws {

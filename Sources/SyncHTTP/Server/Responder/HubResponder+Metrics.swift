@@ -4,29 +4,6 @@ import NIOCore
 
 /// The metrics of the server, for programs on this machine.
 extension HubResponder {
-    /// Whether a request comes from a program on this machine, and not through a proxy on it.
-    static func isFromHere(_ request: Request, _ context: HubContext) -> Bool {
-        let isForwarded = request.headers.contains { field in
-            let name = field.name.canonicalName
-            return name == "forwarded" || name == "via" || name.hasPrefix("x-forwarded")
-        }
-        guard !isForwarded, let host = context.channel.remoteAddress?.ipAddress else { return false }
-        guard host == "::1" || host.hasPrefix("127.") || host.hasPrefix("::ffff:127.") else { return false }
-        // A page in a browser on this machine can have a name of its own lead here (DNS rebinding).
-        return request.head.authority.map { isLoopbackAuthority($0) } ?? false
-    }
-
-    /// Whether a `Host` names this machine itself.
-    static func isLoopbackAuthority(_ authority: String) -> Bool {
-        var host = Substring(authority)
-        if host.hasPrefix("[") {
-            host = host.dropFirst().prefix { $0 != "]" }
-        } else {
-            host = host.prefix { $0 != ":" }
-        }
-        return host.lowercased() == "localhost" || ServerAddress.isLoopback(String(host))
-    }
-
     func metricsAnswer() -> Response {
         let text = metrics.text([
             .streams: Double(stores.values.reduce(0) { $0 + $1.feed.streamCount }),

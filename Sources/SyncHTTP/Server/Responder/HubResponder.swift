@@ -129,7 +129,8 @@ struct HubResponder: HTTPResponder {
             return Response(
                 status: .ok, headers: [.contentType: "application/yaml"],
                 body: ResponseBody(byteBuffer: ByteBuffer(string: OpenAPIDocument.text)))
-        case (.get, ["metrics"]) where Self.isFromHere(request, context): return metricsAnswer()
+        case (.get, ["metrics"]) where LocalRequest.isFromHere(request, context.channel):
+            return metricsAnswer()
         case (.get, ["v1", "hello"]):
             return try document(Message.Hello(versions: [Message.version], software: "CipherStore"))
         case (.post, ["v1", "challenges"]):

@@ -1,10 +1,9 @@
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
-import SyncHTTP
 
-/// Who gets what a relay tells of itself: programs and people on its machine.
-enum LocalRequest {
+/// Who gets what a server or a relay tells of itself: programs and people on its machine.
+package enum LocalRequest {
     /// Headers of proxies that say for whom they ask.
     private static let forwardingNames: Set<String> = [
         "cf-connecting-ip", "client-ip", "fastly-client-ip", "forwarded", "true-client-ip", "via",
@@ -12,14 +11,19 @@ enum LocalRequest {
         "x-cluster-client-ip", "x-original-forwarded-for", "x-real-ip",
     ]
 
-    /// Whether a request comes from this machine and for it, and not through a proxy beside the relay, which passes on what
+    /// Whether a request comes from this machine and for it, and not through a proxy beside the server, which passes on what
     /// comes from elsewhere.
-    static func isFromHere(_ request: Request, _ channel: any Channel) -> Bool {
+    package static func isFromHere(_ request: Request, _ channel: any Channel) -> Bool {
         guard !isForwarded(request), let address = channel.remoteAddress?.ipAddress,
             ServerAddress.isLoopback(address) || address.hasPrefix("::ffff:127."),
             let authority = request.head.authority
         else { return false }
         // A page in a browser on this machine can have a name of its own lead here (DNS rebinding).
+        return isLoopbackAuthority(authority)
+    }
+
+    /// Whether a `Host` names this machine itself.
+    static func isLoopbackAuthority(_ authority: String) -> Bool {
         let host =
             authority.hasPrefix("[")
             ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
