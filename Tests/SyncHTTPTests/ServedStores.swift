@@ -204,6 +204,14 @@ struct RunningServer: Sendable {
     }
 }
 
+extension HubStore {
+    /// Puts what a device does not know where it waits to be fetched.
+    func prepareChanges(_ request: TransferRequest, for device: Device) throws -> Message.Download {
+        let making = try beginChanges(request, for: device)
+        return try offer(making, try making.spool.reach(beyond: Self.wholeByteCountMax), to: device)
+    }
+}
+
 /// Runs what blocks on a thread of its own.
 func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in

@@ -30,6 +30,14 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     private var isFinished = false
     private var failure: (any Error)?
     private var count: Int64 = 0
+    private var waiters: [UInt64: Waiter] = [:]
+    private var waiterCount: UInt64 = 0
+
+    /// Who waits without a thread for bytes beyond an offset.
+    private struct Waiter {
+        let offset: Int64
+        let continuation: CheckedContinuation<Void, Never>
+    }
 
     /// Makes an empty spool.
     ///
@@ -61,6 +69,9 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     /// How many bytes it has.
     var byteCount: Int64 { condition.withLock { count } }
 
+    /// How many bytes of it can be read now. It is never less later.
+    var presentByteCount: Int64 { condition.withLock { readableByteCount } }
+
     /// Adds bytes.
     ///
     /// - throws: ``RemoteError``: `tooLarge`, `full`, `failed`; what ``fail(_:)`` was told.
@@ -87,7 +98,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
         defer { condition.unlock() }
         if !pending.isEmpty { try writePiece() }
         isFinished = true
-        condition.broadcast()
+        wake()
     }
 
     /// Ends it because nobody can write it any more, or nobody wants it: everybody gets the error from now on.
@@ -95,7 +106,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
         condition.withLock {
             guard failure == nil, !isFinished else { return }
             failure = error
-            condition.broadcast()
+            wake()
         }
     }
 
@@ -104,7 +115,20 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
         try write(Array(box.ciphertext + box.tag), at: off_t(pieceCount) * off_t(Self.sealedByteCount))
         pieceCount += 1
         pending.removeAll(keepingCapacity: true)
+        wake()
+    }
+
+    /// Wakes all who have waited for what is there. The caller holds the lock.
+    private func wake() {
         condition.broadcast()
+        for (number, waiter) in waiters where isReached(waiter.offset) {
+            waiters[number] = nil
+            waiter.continuation.resume()
+        }
+    }
+
+    private func isReached(_ offset: Int64) -> Bool {
+        isFinished || failure != nil || readableByteCount > offset
     }
 
     /// How much of it can be read without a wait, and whether that is all of it.
@@ -120,13 +144,53 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     func reach(beyond offset: Int64, until deadline: Date? = nil) throws -> Reach {
         condition.lock()
         defer { condition.unlock() }
-        while !isFinished, failure == nil, readableByteCount <= offset {
+        while !isReached(offset) {
             guard let deadline else {
                 condition.wait()
                 continue
             }
             guard condition.wait(until: deadline) else { break }
         }
+        return try presentReach()
+    }
+
+    /// The same without a thread that waits.
+    ///
+    /// - parameter seconds: After what time it gives up waiting; nil for never.
+    /// - throws: What ``fail(_:)`` was told.
+    func reached(beyond offset: Int64, seconds: Double? = nil) async throws -> Reach {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            guard let number = register(continuation, beyond: offset) else { return continuation.resume() }
+            guard let seconds else { return }
+            DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
+                self?.giveUp(number)
+            }
+        }
+        return try lockedReach()
+    }
+
+    /// Has somebody woken when there are bytes beyond an offset.
+    ///
+    /// - returns: By what number waiting is given up; nil when there is nothing to wait for.
+    private func register(
+        _ continuation: CheckedContinuation<Void, Never>, beyond offset: Int64
+    ) -> UInt64? {
+        condition.withLock {
+            guard !isReached(offset) else { return nil }
+            waiterCount += 1
+            waiters[waiterCount] = Waiter(offset: offset, continuation: continuation)
+            return waiterCount
+        }
+    }
+
+    private func giveUp(_ number: UInt64) {
+        condition.withLock { waiters.removeValue(forKey: number) }?.continuation.resume()
+    }
+
+    private func lockedReach() throws -> Reach { try condition.withLock { try presentReach() } }
+
+    /// What is there. The caller holds the lock.
+    private func presentReach() throws -> Reach {
         if let failure { throw failure }
         return Reach(byteCount: readableByteCount, isWhole: isFinished)
     }

@@ -203,7 +203,7 @@ paths:
     parameters: [{ $ref: "#/components/parameters/store" }, { name: download, in: path, required: true, schema: { type: string } }]
     get:
       security: [{ device: [] }]
-      summary: The bytes from an offset, up to 8 MiB of them. Of a bundle that is still being made, those that are there; it waits for the first one.
+      summary: The bytes from an offset, up to 8 MiB of them. Of a bundle that is still being made, those that are there; it waits for the first one. An offset beyond these is refused with 400.
       parameters: [{ name: offset, in: query, required: true, schema: { type: integer, minimum: 0 } }]
       responses: { "200": { description: Bytes., content: { application/octet-stream: {} } }, default: { $ref: "#/components/responses/Problem" } }
     delete:

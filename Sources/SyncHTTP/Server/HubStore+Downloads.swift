@@ -12,25 +12,22 @@ extension HubStore {
     private static let downloadMilliseconds: Int64 = 10 * 60_000
 
     /// What is larger is fetched while it is made.
-    private static let wholeByteCountMax: Int64 = 1 << 20
+    static let wholeByteCountMax: Int64 = 1 << 20
 
-    /// Makes what a device asks for.
-    func prepare(
-        _ request: BundleRequest, codec: String?, for device: Device
-    ) throws -> Message.Download {
-        switch request {
-        case .changes(let request): try prepareChanges(request, codec: codec, for: device)
-        case .rows(let rows): try prepareRows(rows, codec: codec, for: device)
-        }
+    /// A bundle that is being made for a device.
+    struct Making: Sendable {
+        let spool: ByteSpool
+        fileprivate let rows: RowCounts
     }
 
-    /// Puts what a device does not know where it waits to be fetched.
+    /// Begins to make what a device does not know. How long that takes depends on who else writes, so that nobody waits
+    /// for it here.
     ///
     /// - parameter codec: The codec of chunks that the device reads besides plain ones. One that is not known here
     ///   need not be used.
-    func prepareChanges(
+    func beginChanges(
         _ request: TransferRequest, codec: String? = nil, for device: Device
-    ) throws -> Message.Download {
+    ) throws -> Making {
         try access(device)?.check(request)
         try noteOffer(request, to: device)
         let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
@@ -48,7 +45,15 @@ extension HubStore {
                 spool.fail(error)
             }
         }
-        guard try spool.reach(beyond: Self.wholeByteCountMax).isWhole else {
+        return Making(spool: spool, rows: rows)
+    }
+
+    /// Puts what is being made where it waits to be fetched.
+    ///
+    /// - parameter reach: How far it has come: beyond ``wholeByteCountMax``, unless it is whole.
+    func offer(_ making: Making, _ reach: ByteSpool.Reach, to device: Device) throws -> Message.Download {
+        let (spool, rows) = (making.spool, making.rows)
+        guard reach.isWhole else {
             let byteCount = rows.estimate(byteCount: spool.byteCount)
             return keep(
                 spool,
@@ -59,7 +64,7 @@ extension HubStore {
     }
 
     /// How far an export has come.
-    private final class RowCounts: Sendable {
+    fileprivate final class RowCounts: Sendable {
         private let counts = Mutex<(done: Int64, total: Int64)>((0, 0))
 
         func note(_ done: Int64, _ total: Int64) throws { counts.withLock { $0 = (done, total) } }
@@ -76,7 +81,7 @@ extension HubStore {
     }
 
     /// Puts all of some rows, which repair a divergence, where they wait to be fetched.
-    private func prepareRows(
+    func prepareRows(
         _ rows: [StateRows], codec: String?, for device: Device
     ) throws -> Message.Download {
         if let access = try access(device) { for table in rows { try access.requireAllRows(table.table) } }

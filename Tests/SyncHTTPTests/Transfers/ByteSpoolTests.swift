@@ -56,6 +56,32 @@ import Testing
         #expect(try spool.reach(beyond: 400_000).isWhole)
     }
 
+    @Test func whoWaitsWithoutAThreadIsWokenByWhatTheyWaitFor() async throws {
+        let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1 << 30)
+        let first = Task { try await spool.reached(beyond: 0) }
+        let second = Task { try await spool.reached(beyond: 262_144, seconds: 3600) }
+        let whole = Task { try await spool.reached(beyond: 1 << 40) }
+        try Self.add(300_000, to: spool)
+        #expect(try await first.value.byteCount >= 262_144)
+        #expect(spool.presentByteCount == 262_144)
+        try Self.add(300_000, to: spool)
+        #expect(try await second.value.byteCount >= 524_288)
+        try spool.finish()
+        let reach = try await whole.value
+        #expect(reach.byteCount == 600_000 && reach.isWhole)
+        #expect(try await spool.reached(beyond: 1 << 40).isWhole)
+    }
+
+    @Test func waitingEndsWithItsTimeAndWithAFailure() async throws {
+        let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1 << 30)
+        let late = try await spool.reached(beyond: 0, seconds: 0)
+        #expect(late.byteCount == 0 && !late.isWhole)
+        let waiting = Task { try await spool.reached(beyond: 0) }
+        spool.fail(RemoteError(.busy, "told"))
+        let error = await #expect(throws: RemoteError.self) { _ = try await waiting.value }
+        #expect(error?.code == .busy)
+    }
+
     @Test func aFailureReachesReadersAndTheWriter() throws {
         let spool = try ByteSpool(folder: NSTemporaryDirectory(), byteCountMax: 1 << 30)
         try Self.add(1, to: spool)

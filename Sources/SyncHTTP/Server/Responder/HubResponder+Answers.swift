@@ -28,13 +28,12 @@ extension HubResponder {
     func stream(
         _ spool: ByteSpool, from offset: Int64, _ channel: any Channel
     ) async throws -> Response {
-        let silence = limits.silenceSeconds
-        let reach = try await onThread {
-            try spool.reach(beyond: offset, until: Date(timeIntervalSinceNow: silence / 2))
+        // A device asks for what follows the bytes that it got: nothing that is further off is waited for.
+        let present = spool.presentByteCount
+        guard offset <= present else {
+            throw RemoteError(.malformed, "the download has \(present) bytes, and none at \(offset)")
         }
-        guard offset <= reach.byteCount || !reach.isWhole else {
-            throw RemoteError(.malformed, "the download has \(reach.byteCount) bytes, and none at \(offset)")
-        }
+        let reach = try await spool.reached(beyond: offset, seconds: limits.silenceSeconds / 2)
         guard reach.isWhole || reach.byteCount > offset else {
             throw RemoteError(.busy, "the store is busy, and the bundle is not made yet")
         }

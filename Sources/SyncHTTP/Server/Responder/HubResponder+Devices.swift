@@ -92,10 +92,24 @@ extension HubResponder {
             let recipient = try decode(Message.SnapshotRequest.self, from: signed.body).recipient
             return try await onThread { try signed.store.prepareSnapshot(for: recipient, signed.device) }
         default:
-            let wanted = try BundleRequest(signed.body, at: what)
+            return try await prepare(try BundleRequest(signed.body, at: what), codec: codec, signed)
+        }
+    }
+
+    private func prepare(
+        _ request: BundleRequest, codec: String?, _ signed: Signed
+    ) async throws -> Message.Download {
+        switch request {
+        case .rows(let rows):
             return try await onThread {
-                try signed.store.prepare(wanted, codec: codec, for: signed.device)
+                try signed.store.prepareRows(rows, codec: codec, for: signed.device)
             }
+        case .changes(let request):
+            let making = try await onThread {
+                try signed.store.beginChanges(request, codec: codec, for: signed.device)
+            }
+            let reach = try await making.spool.reached(beyond: HubStore.wholeByteCountMax)
+            return try await onThread { try signed.store.offer(making, reach, to: signed.device) }
         }
     }
 
