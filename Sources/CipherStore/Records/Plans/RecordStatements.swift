@@ -198,6 +198,12 @@ extension Database.ConflictResolution {
 extension [String] {
     /// Returns whether names have the same bytes, one by one: Swift's `==` takes some for the same that SQLite does not.
     fileprivate func areSameNames(as other: [String]) -> Bool {
-        count == other.count && zip(self, other).allSatisfy { $0.hasSameBytes(as: $1) }
+        guard count == other.count else { return false }
+        // A list and its copies are in one place.
+        let isCopy = withUnsafeBufferPointer { names in
+            other.withUnsafeBufferPointer { names.baseAddress == $0.baseAddress }
+        }
+        if isCopy { return true }
+        return zip(self, other).allSatisfy { $0.hasSameBytes(as: $1) }
     }
 }
