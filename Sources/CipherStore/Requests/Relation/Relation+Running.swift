@@ -68,6 +68,15 @@ extension Relation {
         var result: Result?
         try db.inSavepoint {
             switch change {
+            case .delete where limit != nil:
+                // Run twice, a limited query may give other rows the second time.
+                result = try withChangedKeys(db) { changed in
+                    var deleted = changed
+                    deleted.selection = selection
+                    let fetched = try fetch(deleted.selectStatement(db))
+                    _ = try changed.run(change, db)
+                    return fetched
+                }
             case .delete:
                 result = try fetch(changedRows(selecting: selection).selectStatement(db))
                 _ = try run(change, db)
