@@ -36,14 +36,18 @@ extension MutablePersistableRecord {
     /// Upserts the record.
     ///
     /// - parameter returning: What is read of the row. Its function gets the
-    ///   row, followed by the rowid if the table has one.
+    ///   row, followed by the key if the library made one, and the rowid if the table has one.
     func upsertWithoutCallbacks<Value>(
         _ db: Database, _ upsert: Upsert, selection: [any SQLSelectable], _ decode: (Row) throws -> Value
     ) throws -> (InsertionSuccess, Value) {
         let plan = try db.recordPlans.plan(db, for: type(of: self))
         var container = try plan.encode(self)
+        let hadKey = plan.hasKey(container)
         let insertion = try plan.insertion(db, of: &container, .abort)
+        // A row that was in the way keeps its key, and the new one is that of no row.
+        let newKeyColumn = !hadKey && plan.hasKey(container) ? plan.primaryKey.columns.first : nil
         var all = selection
+        if let newKeyColumn { all.append(Column(newKeyColumn).forKey("grdb_key")) }
         if plan.primaryKey.tableHasRowID {
             all.append(Column.rowID)
         } else if all.isEmpty {
@@ -59,6 +63,10 @@ extension MutablePersistableRecord {
             row = try plan.run(db, upsert, container, insertion.writtenColumns, all)
         }
         guard let row else { throw plan.recordNotFound(container) }
+        if let newKeyColumn {
+            let index = row.count - (plan.primaryKey.tableHasRowID ? 2 : 1)
+            container.set(row.databaseValue(atIndex: index), for: newKeyColumn)
+        }
         let rowID =
             plan.primaryKey.tableHasRowID
             ? try row.decode(Int64.self, atIndex: row.count - 1) : db.writtenRowID
@@ -69,6 +77,11 @@ extension MutablePersistableRecord {
 }
 
 extension RecordPlan {
+    /// Whether a record has a whole primary key.
+    fileprivate func hasKey(_ container: PersistenceContainer) -> Bool {
+        !key(of: container).contains(where: \.isNull)
+    }
+
     /// Upserts with the engine's `ON CONFLICT` and `RETURNING`.
     fileprivate func run(
         _ db: Database, _ upsert: Upsert, _ container: PersistenceContainer, _ written: [String],
