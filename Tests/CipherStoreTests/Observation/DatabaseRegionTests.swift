@@ -46,6 +46,26 @@ import Testing
         #expect(region.isModified(byEventsOfKind: .insert(tableName: "Note")))
     }
 
+    @Test(.enabled(if: EngineFeatures.current.supportsGeneratedColumns))
+    func aGeneratedColumnIsReadWithTheColumnsThatItIsComputedFrom() throws {
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE item (
+                        score INTEGER, bonus INTEGER, total INTEGER AS (score + bonus),
+                        kept INTEGER AS (score * 2) STORED)
+                    """)
+            let update = DatabaseEventKind.update(tableName: "item", columnNames: ["score"])
+            for column in ["total", "KEPT"] {
+                let region = try db.makeStatement(sql: "SELECT \(column) FROM item").databaseRegion
+                #expect(region.description == "item(*)")
+                #expect(region.isModified(byEventsOfKind: update))
+            }
+            let bonus = try db.makeStatement(sql: "SELECT bonus FROM item").databaseRegion
+            #expect(bonus.description == "item(bonus)")
+        }
+    }
+
     @Test func countingATemporaryOrAttachedTableReadsIt() throws {
         let folder = try TemporaryFolder()
         try queue.inDatabase { db in

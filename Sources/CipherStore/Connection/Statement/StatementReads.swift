@@ -29,10 +29,54 @@ struct StatementReads {
         selectCount = recorded.selectCount
         // What can't be prepared any longer may read everything.
         region = code == SQLITE_OK ? recorded.region : .fullDatabase
+        if EngineFeatures.current.supportsGeneratedColumns {
+            database.authorizer.trusting {
+                database.withoutTracing { widenToGeneratedColumns(database.handle) }
+            }
+        }
         guard let statement, !EngineFeatures.current.authorizesTablesWithoutColumns,
             sqlite3_stmt_readonly(statement) != 0, sqlite3_column_count(statement) > 0
         else { return }
         database.withoutTracing { addOpenedTables(database.handle, sql) }
+    }
+
+    /// Adds all columns of the tables of which a generated column is read.
+    ///
+    /// SQLite does not ask about those that it is computed from, and names only those as updated.
+    private mutating func widenToGeneratedColumns(_ handle: SQLiteConnection) {
+        let tables = (region.tables ?? [:]).values.filter { $0.columns != nil }
+        guard !tables.isEmpty else { return }
+        let schemas = Self.texts(handle, "PRAGMA database_list", column: 1)
+        for table in tables {
+            let name = table.name.quotedDatabaseIdentifier
+            // The region does not tell in which schema a table is.
+            let generated = schemas.flatMap { schema in
+                Self.texts(
+                    handle, "PRAGMA \(schema.quotedDatabaseIdentifier).table_xinfo(\(name))", column: 1,
+                    where: { [2, 3].contains(sqlite3_column_int($0, 6)) })
+            }
+            if generated.contains(where: { table.columns?[$0.foldedIdentifier] != nil }) {
+                region.insert(column: "", of: table.name)
+            }
+        }
+    }
+
+    /// The texts in a column of the rows that a condition takes, as far as they can be read.
+    private static func texts(
+        _ handle: SQLiteConnection, _ sql: String, column: CInt,
+        where isIncluded: (SQLiteStatement) -> Bool = { _ in true }
+    ) -> [String] {
+        var statement: SQLiteStatement?
+        defer { sqlite3_finalize(statement) }
+        var texts: [String] = []
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let statement else {
+            return texts
+        }
+        while sqlite3_step(statement) == SQLITE_ROW {
+            guard isIncluded(statement), let text = sqlite3_column_text(statement, column) else { continue }
+            texts.append(String(cString: text))
+        }
+        return texts
     }
 
     /// Adds the tables of which no column is read, as in `SELECT count(*)`.
