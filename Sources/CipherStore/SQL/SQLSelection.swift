@@ -102,7 +102,7 @@ extension SQLSelection {
             let columns = try writer.database.columnNames(of: writer.requireTable())
             let selected = columns.filter { !excluded.contains($0.foldedIdentifier) }
             if selected.count == columns.count { return Self.writeAllColumns(to: writer) }
-            writer.appendJoined(selected) { writer.appendColumn($0) }
+            try writer.appendJoined(selected) { try writer.appendColumn($0) }
         case .expression(let expression):
             try expression.write(to: writer)
         case .named(let expression, let name):

@@ -25,6 +25,10 @@ final class SQLWriter {
         /// subqueries of the statement they always are.
         var isQualified: Bool
 
+        /// Whether a bare name can only be that of its column. An unknown one is
+        /// qualified where the engine would take it for a text, so that it is an error.
+        var hasOnlyColumns = false
+
         /// Whether an alias stands for it, by which subqueries can refer to it.
         var hasAlias = false
 
@@ -172,13 +176,24 @@ final class SQLWriter {
         return scope.qualifier
     }
 
-    func appendColumn(_ name: String) {
-        if let qualifier {
+    func appendColumn(_ name: String) throws {
+        if let qualifier = try qualifier ?? qualifierOfUnknown(name) {
             appendQuoted(qualifier)
             sql += "."
         }
         appendQuoted(name)
     }
+
+    /// What qualifies a name that would be a text otherwise, or nil.
+    private func qualifierOfUnknown(_ name: String) throws -> String? {
+        guard !features.refusesTextInDoubleQuotes, let scope, scope.hasOnlyColumns,
+            let table = scope.tableName, try database.isUnknownColumn(name, of: table)
+        else { return nil }
+        return scope.qualifier
+    }
+
+    /// Whether no statement is around what is written next.
+    var isOutermost: Bool { frames.isEmpty && sql.isEmpty }
 
     /// The table of the scope.
     ///

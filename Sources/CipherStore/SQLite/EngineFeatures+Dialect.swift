@@ -15,6 +15,9 @@ extension EngineFeatures {
     /// Whether the operators `->` and `->>` are available.
     package var supportsJSONOperators: Bool { supportsJSON && sqliteVersionNumber >= 3_038_000 }
 
+    /// Whether a name in double quotes that nothing has can be refused. Older engines take it for a text.
+    var refusesTextInDoubleQuotes: Bool { sqliteVersionNumber >= 3_029_000 }
+
     /// Whether the authorizer is asked about an update of the table of the schema when a virtual table is declared.
     /// 3.15 to 3.40 ask, and 3.46 does not.
     var authorizesDeclaredTables: Bool { sqliteVersionNumber < 3_046_000 }

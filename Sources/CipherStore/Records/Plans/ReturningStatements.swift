@@ -28,7 +28,8 @@ extension RecordPlan {
     func withTable(
         _ writer: SQLWriter, isQualified: Bool = false, _ body: () throws -> Void
     ) rethrows {
-        let source = SQLWriter.Source(qualifier: tableName, tableName: tableName, isQualified: isQualified)
+        let source = SQLWriter.Source(
+            qualifier: tableName, tableName: tableName, isQualified: isQualified, hasOnlyColumns: true)
         try writer.withFrame([], scope: source, body)
     }
 

@@ -15,7 +15,8 @@ extension Relation {
     ) throws {
         let table = try requireTable()
         let source = SQLWriter.Source(
-            qualifier: table, tableName: table, isQualified: false, hasAlias: !aliases.isEmpty)
+            qualifier: table, tableName: table, isQualified: false, hasOnlyColumns: true,
+            hasAlias: !aliases.isEmpty)
         let isDirect = !needsSubqueryForChanges
         try writer.withFrame(isDirect ? aliases.map { ($0, source) } : [], scope: source) {
             try Self.writeCommonTables(commonTables, to: writer)
@@ -45,6 +46,7 @@ extension Relation {
         }
         relation.selection = selection
         relation.isDistinct = false
+        relation.isChanged = true
         return relation
     }
 
@@ -55,6 +57,7 @@ extension Relation {
         // A limit is one of different rows, unless these differ by what is joined to them.
         rows.isDistinct = isDistinct && limit != nil && !children.contains(where: \.selectsColumns)
         rows.commonTables = []
+        rows.isChanged = true
         for index in rows.children.indices { rows.children[index].removeSelection() }
         if limit == nil { rows.removeOrdering() }
         return SQLExpression(

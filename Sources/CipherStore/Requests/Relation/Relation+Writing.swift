@@ -17,9 +17,10 @@ struct JoinedSource {
     var qualifier: String
     var isQualified = true
 
-    var writerSource: SQLWriter.Source {
+    func writerSource(hasOnlyColumns: Bool) -> SQLWriter.Source {
         SQLWriter.Source(
             qualifier: qualifier, tableName: relation.source.tableName, isQualified: isQualified,
+            hasOnlyColumns: hasOnlyColumns,
             hasAlias: !relation.aliases.isEmpty || !requirements.isEmpty)
     }
 
@@ -109,16 +110,26 @@ extension Relation {
     /// - parameter head: Writes everything before `FROM`.
     func writeQuery(to writer: SQLWriter, head: (JoinedSources) throws -> Void) throws {
         let joined = try JoinedSources(self, avoiding: writer.outerAliasedQualifiers)
+        let hasOnlyColumns = try hasOnlyColumns(in: writer)
         let names = joined.sources.flatMap { source in
-            ([source.identity] + source.relation.aliases).map { ($0, source.writerSource) }
+            ([source.identity] + source.relation.aliases).map {
+                ($0, source.writerSource(hasOnlyColumns: hasOnlyColumns))
+            }
         }
-        try writer.withFrame(names, scope: joined.sources[0].writerSource) {
+        let scope = joined.sources[0].writerSource(hasOnlyColumns: hasOnlyColumns)
+        try writer.withFrame(names, scope: scope) {
             try Self.writeCommonTables(joined.sources.flatMap(\.relation.commonTables), to: writer)
             try head(joined)
             writer.append(" FROM ")
             for source in joined.sources { try Self.writeFrom(source, joined, to: writer) }
             try writeConditions(joined, to: writer)
         }
+    }
+
+    /// Whether a bare name can't be that of something selected, or of a statement around this one.
+    private func hasOnlyColumns(in writer: SQLWriter) throws -> Bool {
+        if isChanged || writer.features.refusesTextInDoubleQuotes { return isChanged }
+        return try writer.isOutermost && !resolvedSelection(writer.database).contains(where: \.hasName)
     }
 
     private func writeSelection(_ joined: JoinedSources, to writer: SQLWriter) throws {

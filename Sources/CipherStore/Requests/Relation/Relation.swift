@@ -48,6 +48,9 @@ struct Relation: Sendable {
     var limit: Limit?
     var commonTables: [CommonTable] = []
 
+    /// Whether it finds the rows of a change, which knows no selected names.
+    var isChanged = false
+
     /// The relations that are reached through associations.
     var children: [RelationChild] = []
 

@@ -19,6 +19,17 @@ extension Database {
         }
     }
 
+    /// Whether a table or view is known, and has no column of a name.
+    func isUnknownColumn(_ name: String, of table: String) throws -> Bool {
+        for schemaID in try schemaIDs() {
+            guard let columns = try columns(in: table, schemaID) else { continue }
+            if columns.contains(where: { $0.name.isSameIdentifier(as: name) }) { return false }
+            guard ["rowid", "oid", "_rowid_"].contains(name.foldedIdentifier) else { return true }
+            return try primaryKey(table, schemaID)?.tableHasRowID != true
+        }
+        return false
+    }
+
     /// The names of the columns of a table or view, in order.
     func columnNames(of table: String) throws -> [String] {
         try columns(in: table).map(\.name)

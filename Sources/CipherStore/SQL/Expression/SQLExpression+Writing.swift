@@ -36,7 +36,7 @@ extension SQLExpression {
         case .value(let value):
             try writer.append(value)
         case .column(let name):
-            writer.appendColumn(name)
+            try writer.appendColumn(name)
         case .aliased(let alias, let expression):
             try writer.withScope(alias) { try expression.write(to: writer) }
         case .detached(let expression):

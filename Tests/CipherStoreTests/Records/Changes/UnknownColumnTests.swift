@@ -1,0 +1,80 @@
+import CipherStore
+import Testing
+
+private struct Player: Codable, FetchableRecord, PersistableRecord, Equatable {
+    var id: Int64
+    var score: Int
+    var bonus: Int
+}
+
+/// Names that no column has, which old engines take for texts.
+@Suite struct UnknownColumnTests {
+    private func makeQueue() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue()
+        try queue.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE player (id INTEGER PRIMARY KEY, score INTEGER, bonus INTEGER);
+                    INSERT INTO player VALUES (1, 10, 1), (2, 20, 2), (3, 30, 3);
+                    CREATE TABLE pair (a TEXT PRIMARY KEY, n INTEGER) WITHOUT ROWID;
+                    INSERT INTO pair VALUES ('x', 1);
+                    CREATE VIRTUAL TABLE page USING fts4(body);
+                    INSERT INTO page VALUES ('one'), ('two'), ('three');
+                    """)
+        }
+        return queue
+    }
+
+    private let unknown = Column("bonsu")
+
+    @Test func aChangeByAnUnknownNameChangesNothing() throws {
+        let total = (Column("score") + Column("bonus")).forKey("total")
+        let high = Player.annotated(with: total).filter(Column("total") > 100)
+        let misspelled = Player.filter(unknown > 1)
+        let raised = Column("score").set(to: unknown + 1)
+        try makeQueue().write { db in
+            let before = try Player.orderByPrimaryKey().fetchAll(db)
+            #expect(throws: DatabaseError.self) { try high.deleteAll(db) }
+            #expect(throws: DatabaseError.self) { try high.limit(2).deleteAll(db) }
+            #expect(throws: DatabaseError.self) { try high.deleteAndFetchAll(db) }
+            #expect(throws: DatabaseError.self) { try misspelled.deleteAll(db) }
+            #expect(throws: DatabaseError.self) {
+                try misspelled.updateAndFetchAll(db, [Column("score").set(to: 0)])
+            }
+            #expect(throws: DatabaseError.self) { try Player.all().updateAll(db, [raised]) }
+            #expect(throws: DatabaseError.self) { try Player.all().updateAndFetchAll(db, [raised]) }
+            #expect(throws: DatabaseError.self) {
+                try Player(id: 1, score: 0, bonus: 0).upsertAndFetch(db, doUpdate: { _ in [raised] })
+            }
+            #expect(throws: DatabaseError.self) { try Table("pair").filter(Column.rowID > 0).deleteAll(db) }
+            let after = try Player.orderByPrimaryKey().fetchAll(db)
+            #expect(after == before)
+            let pairs = try Table("pair").fetchCount(db)
+            #expect(pairs == 1)
+        }
+    }
+
+    @Test func aRequestByAnUnknownNameIsAnError() throws {
+        try makeQueue().read { db in
+            #expect(throws: DatabaseError.self) { try Player.filter(unknown > 1).fetchAll(db) }
+            #expect(throws: DatabaseError.self) { try Player.filter(unknown > 1).fetchCount(db) }
+            #expect(throws: DatabaseError.self) { try Player.order(unknown).fetchAll(db) }
+        }
+    }
+
+    @Test func columnsThatAreNotDeclaredAreKnown() throws {
+        try makeQueue().write { db in
+            for (name, id) in [("ROWID", 1), ("oid", 2), ("_rowid_", 3)] {
+                let count = try Player.filter(Column(name) == id).deleteAll(db)
+                #expect(count == 1)
+            }
+            let byDocument = try Table("page").filter(Column("docid") == 1).deleteAll(db)
+            #expect(byDocument == 1)
+            let byRow = try Table("page").filter(Column.rowID == 2).deleteAll(db)
+            #expect(byRow == 1)
+            let byText = try Table("page").filter(Column("page").match(FTS3Pattern(rawPattern: "three")))
+                .deleteAll(db)
+            #expect(byText == 1)
+        }
+    }
+}
