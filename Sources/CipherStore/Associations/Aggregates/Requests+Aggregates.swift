@@ -44,7 +44,12 @@ extension Relation {
     /// Makes one group of each row, unless there are groups.
     fileprivate mutating func groupByPrimaryKey() {
         guard grouping.isEmpty else { return }
-        grouping = [.expression(.fastPrimaryKey)]
+        guard let table = source.tableName else {
+            grouping = [.expression(.fastPrimaryKey)]
+            return
+        }
+        // Each column by itself: SQLite groups by no row value.
+        grouping = [.deferred { db in try db.fastPrimaryKeyColumns(of: table).map(SQLExpression.column) }]
     }
 }
 
