@@ -75,6 +75,9 @@ final class SQLWriter {
 
     /// Writes a value.
     ///
+    /// The arguments that one statement can have may not be enough for a long list of keys. When half of them
+    /// are used, values become literals that mean exactly the same.
+    ///
     /// - throws: A ``DatabaseError`` for the literal of a value that SQLite can't store. An argument is
     ///   refused when it is bound.
     func append(_ value: DatabaseValue) throws {
@@ -82,10 +85,18 @@ final class SQLWriter {
             sql += "NULL"
         } else if style == .literals {
             sql += try value.sqlLiteral
+        } else if isShortOfArguments, let literal = value.exactLiteral {
+            sql += literal
         } else {
             sql += "?"
             arguments.values.append(value)
         }
+    }
+
+    private var isShortOfArguments: Bool {
+        // No engine accepts less than twice as many.
+        arguments.values.count >= 400
+            && arguments.values.count >= SQLiteHandle.maximumParameterCount(database.handle) / 2
     }
 
     /// Writes SQL of the user, whose arguments follow those that are there.
@@ -227,6 +238,20 @@ extension DatabaseValue {
             return storage.sqlLiteral
         }
     }
+
+    /// A literal that every engine reads as the value, wherever an argument can stand, or nil.
+    ///
+    /// An old engine may read a number with a point as its neighbour, and nothing after a NUL. Two signs in a
+    /// row begin a comment.
+    fileprivate var exactLiteral: String? {
+        guard encodingError == nil else { return nil }
+        return switch storage {
+        case .int64(let value) where value >= 0: value.description
+        case .string(let value) where !value.utf8.contains(0): value.quotedSQLText
+        case .blob: storage.sqlLiteral
+        default: nil
+        }
+    }
 }
 
 extension DatabaseValue.Storage {
@@ -244,6 +269,13 @@ extension DatabaseValue.Storage {
     }
 
     private static func literal(_ bytes: some Sequence<UInt8>) -> String {
-        "X'" + bytes.map { String(format: "%02X", $0) }.joined() + "'"
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text = Array("X'".utf8)
+        for byte in bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        text.append(UInt8(ascii: "'"))
+        return String(decoding: text, as: UTF8.self)
     }
 }

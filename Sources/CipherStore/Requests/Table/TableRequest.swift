@@ -72,7 +72,7 @@ extension TableRequest where Self: FilteredRequest {
         let keys = keys.map { $0.mapValues { $0?.databaseValue ?? .null } }
         let table = databaseTableName
         return filterWhenConnected { db in
-            try SQLExpression.joined(.or, keys.map { try db.condition(onKey: $0, in: table) })
+            try SQLExpression.anyOf(keys.map { try db.condition(onKey: $0, in: table) })
         }
     }
 }

@@ -95,6 +95,20 @@ extension SQLExpression {
         return SQLExpression(.joined(op, flat))
     }
 
+    /// Whether any of some conditions holds, however many there are.
+    ///
+    /// SQLite takes `a OR b OR c …` for a tree as deep as there are conditions, and limits its depth.
+    static func anyOf(_ conditions: [SQLExpression]) -> SQLExpression {
+        guard conditions.count > 100 else { return .joined(.or, conditions) }
+        var level = conditions
+        while level.count > 1 {
+            level = stride(from: 0, to: level.count, by: 50).map { start in
+                SQLExpression(.joined(.or, Array(level[start..<min(start + 50, level.count)])))
+            }
+        }
+        return level[0]
+    }
+
     /// The expression, negated by its own operator where it has a negative one.
     var negated: SQLExpression {
         switch node {

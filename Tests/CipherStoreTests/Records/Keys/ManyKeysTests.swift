@@ -1,0 +1,51 @@
+import CipherStore
+import Foundation
+import Testing
+
+private struct Label: Codable, FetchableRecord, PersistableRecord, Equatable {
+    var id: UUID
+    var name: String
+}
+
+/// Requests with more keys than a statement can have arguments.
+@Suite struct ManyKeysTests {
+    private func uuid(_ number: Int) -> UUID {
+        var uuid = UUID(uuid: (0, 1, 2, 3, 4, 5, 0x70, 7, 0x80, 9, 10, 11, 12, 0, 0, 0))
+        withUnsafeMutableBytes(of: &uuid) { bytes in
+            bytes[13] = UInt8(number >> 16 & 255)
+            bytes[14] = UInt8(number >> 8 & 255)
+            bytes[15] = UInt8(number & 255)
+        }
+        return uuid
+    }
+
+    @Test func rowsAreFoundByManyUUIDsAndTexts() throws {
+        try DatabaseQueue().write { db in
+            try db.execute(sql: "CREATE TABLE label (id BLOB PRIMARY KEY, name TEXT)")
+            let last = Label(id: uuid(39_999), name: "it's 39999")
+            try Label(id: uuid(0), name: "it's 0").insert(db)
+            try last.insert(db)
+            let ids = (1..<40_000).map(uuid)
+            let byID = try Label.filter(keys: ids).fetchAll(db)
+            #expect(byID == [last])
+            let names = (1..<40_000).map { "it's \($0)" } + ["a\0b"]
+            let byName = try Label.filter(names.contains(Column("name"))).fetchAll(db)
+            #expect(byName == [last])
+        }
+    }
+
+    @Test func rowsAreFoundByManyKeysOfTwoColumns() throws {
+        try DatabaseQueue().write { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE pair (a TEXT, b INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
+                    INSERT INTO pair VALUES ('x0', -1), ('x1', 0), ('x1199', 1198), ('y', 3)
+                    """)
+            let keys = (0..<1200).map {
+                ["a": "x\($0)", "b": $0 - 1] as [String: (any DatabaseValueConvertible)?]
+            }
+            let rows = try Table("pair").filter(keys: keys).order(Column("b")).fetchAll(db)
+            #expect(rows.map { $0["b"] as Int } == [-1, 0, 1198])
+        }
+    }
+}
