@@ -99,8 +99,8 @@ extension Relation {
         let distinct = keys.filter { !$0.contains(where: \.isNull) && known.insert($0).inserted }
         var groups: [[DatabaseValue]: [Row]] = [:]
         var all: [Row] = []
-        // With a limit, the query could give other rows when it is run again.
-        let origin = limit == nil ? { SQLSubquery(.relation(selectingOnly($0))) } : nil
+        let origin: (([String]) -> SQLSubquery)? =
+            try isSameWithOtherColumns(db) ? { SQLSubquery(.relation(selectingOnly($0))) } : nil
         for condition in plan.conditions(among: distinct, origin: origin) {
             let request = try plan.relation(for: condition).makePreparedRequest(db)
             let fetched =

@@ -32,6 +32,20 @@ extension Relation {
         return try RowIdentification(db, table: table, aliases: aliases).rowIDs(condition)
     }
 
+    /// Whether the query gives the same rows when it is run again and selects other columns.
+    ///
+    /// With a limit it could be others. What a group is shown by depends on what is selected, and a filter
+    /// may use a selected name.
+    func isSameWithOtherColumns(_ db: Database) throws -> Bool {
+        guard limit == nil, try !makesGroups(db) else { return false }
+        return try !selectsNames(db)
+    }
+
+    private func selectsNames(_ db: Database) throws -> Bool {
+        if try resolvedSelection(db).contains(where: \.hasName) { return true }
+        return try children.contains { try $0.isJoined && $0.relation.selectsNames(db) }
+    }
+
     // MARK: Counting
 
     func fetchCount(_ db: Database) throws -> Int {

@@ -33,4 +33,18 @@ private struct Pupil: TableRecord {}
             #expect(number == 2)
         }
     }
+
+    @Test func rowsOfAnnotatedAndGroupedRequestsGetTheirAssociatedRows() throws {
+        let weighed = Course.annotated(with: Column("b").forKey("weight")).filter(Column("weight") < 2)
+        let least = Course.select(Column("a"), Column("b"), min(Column("b"))).group(Column("a"))
+        try makeQueue().read { db in
+            for request in [weighed, least] {
+                let rows = try Row.fetchAll(db, request.order(Column("a")).including(all: Course.pupils))
+                let names = rows.map { $0["a"] as String }
+                #expect(names == ["x", "y"])
+                let counts = rows.map { $0.prefetchedRows["pupils"]?.count }
+                #expect(counts == [2, 1])
+            }
+        }
+    }
 }
