@@ -118,23 +118,35 @@ extension MutablePersistableRecord {
         let type = type(of: self)
         let plan = try db.recordPlans.plan(db, for: type)
         if db.recordPlans.emulatesReturning {
-            return try db.inSavepoint {
-                let total = db.beginCountingChanges()
-                let success = try insertWithoutCallbacks(db, onConflict: conflictResolution)
-                let isInserted = try db.hasChangedRows(of: plan.tableName, since: total)
-                let row = isInserted ? plan.rowKey(db, inserted: success.persistenceContainer) : nil
-                return (success, try plan.read(db, row, returning))
-            }
+            return try insertAndRead(db, plan, onConflict: conflictResolution, returning)
         }
         var container = try plan.encode(self)
         let conflict = conflictResolution ?? type.persistenceConflictPolicy.conflictResolutionForInsert
         let insertion = try plan.insertion(db, of: &container, conflict)
+        // Without its key, a row of a view can't be found.
+        if try plan.isView(db), plan.hasKey(container) {
+            return try insertAndRead(db, plan, onConflict: conflictResolution, returning)
+        }
         db.forgetChangeCounts()
         let value = try plan.run(db, insertion.statement.sql, container.values, returning)
         let success = InsertionSuccess(
             rowID: db.writtenRowID, rowIDColumn: plan.primaryKey.rowIDColumn,
             persistenceContainer: container)
         return (success, value)
+    }
+
+    /// Inserts the record, and reads its row by another statement.
+    private func insertAndRead<Value>(
+        _ db: Database, _ plan: RecordPlan, onConflict conflictResolution: Database.ConflictResolution?,
+        _ returning: Returning<Value>
+    ) throws -> (InsertionSuccess, Value) {
+        try db.inSavepoint {
+            let total = db.beginCountingChanges()
+            let success = try insertWithoutCallbacks(db, onConflict: conflictResolution)
+            let isInserted = try db.hasChangedRows(of: plan.tableName, since: total)
+            let row = isInserted ? plan.rowKey(db, inserted: success.persistenceContainer) : nil
+            return (success, try plan.read(db, row, returning))
+        }
     }
 
     /// Updates between the callbacks of updates, and reads what was updated.
@@ -188,6 +200,14 @@ extension MutablePersistableRecord {
 }
 
 extension RecordPlan {
+    /// Whether records are written to a view.
+    ///
+    /// RETURNING gives the new values that its triggers get, whatever these write, and NULL in place
+    /// of others.
+    fileprivate func isView(_ db: Database) throws -> Bool {
+        try !primaryKey.tableHasRowID && db.viewExists(tableName)
+    }
+
     /// Updates a row, and reads it.
     fileprivate func run<Value>(
         _ db: Database, _ container: PersistenceContainer, _ columns: Set<String>?,
@@ -196,9 +216,7 @@ extension RecordPlan {
         guard let update = try update(db, of: container, columns: columns, conflict) else {
             throw recordNotFound(container)
         }
-        // Of a view, RETURNING gives the new values that triggers use, and NULL in place of others.
-        let isView = try !primaryKey.tableHasRowID && db.viewExists(tableName)
-        if db.recordPlans.emulatesReturning || isView {
+        if try db.recordPlans.emulatesReturning || isView(db) {
             return try db.inSavepoint {
                 let total = db.beginCountingChanges()
                 try update.statement.execute(arguments: StatementArguments(update.arguments))

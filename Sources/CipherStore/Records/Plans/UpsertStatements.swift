@@ -78,7 +78,7 @@ extension MutablePersistableRecord {
 
 extension RecordPlan {
     /// Whether a record has a whole primary key.
-    fileprivate func hasKey(_ container: PersistenceContainer) -> Bool {
+    func hasKey(_ container: PersistenceContainer) -> Bool {
         !key(of: container).contains(where: \.isNull)
     }
 

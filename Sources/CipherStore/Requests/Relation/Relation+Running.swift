@@ -41,9 +41,7 @@ extension Relation {
     func cursorStatement(
         _ change: Change, _ db: Database, returning selection: [SQLSelection]
     ) throws -> Statement {
-        if EngineFeatures.current.supportsReturning {
-            return try statement(change, db, returning: selection)
-        }
+        if try returnsRows(change, db) { return try statement(change, db, returning: selection) }
         let table = db.changedRowsTables.newName()
         try run(change, db, returning: selection) { rows in
             try db.execute(sql: "CREATE TEMP TABLE \(table) AS \(rows.sql)", arguments: rows.arguments)
@@ -61,9 +59,7 @@ extension Relation {
         _ change: Change, _ db: Database, returning selection: [SQLSelection],
         _ fetch: (Statement) throws -> Result
     ) throws -> Result {
-        if EngineFeatures.current.supportsReturning {
-            return try fetch(statement(change, db, returning: selection))
-        }
+        if try returnsRows(change, db) { return try fetch(statement(change, db, returning: selection)) }
         try db.dropChangedRows()
         var result: Result?
         try db.inSavepoint {
@@ -93,6 +89,20 @@ extension Relation {
         }
         guard let result else { throw DatabaseError(resultCode: .SQLITE_ABORT) }
         return result
+    }
+
+    /// Whether a change can itself return the rows as they are afterwards.
+    ///
+    /// Of a view, RETURNING gives the new values that its triggers get, whatever these write.
+    private func returnsRows(_ change: Change, _ db: Database) throws -> Bool {
+        guard EngineFeatures.current.supportsReturning else { return false }
+        guard case .update(let assignments, _) = change, let view = source.tableName,
+            try db.viewExists(view), let key = try db.existingPrimaryKey(of: view)
+        else { return true }
+        // Rows whose key changes can't be found again.
+        return assignments.contains { assignment in
+            key.columns.contains { $0.isSameName(as: assignment.column) }
+        }
     }
 
     /// Runs a block with the rows of the relation as they are now, whatever the
