@@ -24,4 +24,7 @@ extension EngineFeatures {
 
     /// Whether `UPDATE` and `DELETE` can have `ORDER BY` and `LIMIT` clauses.
     static let supportsLimitedChanges = sqlite3_compileoption_used("ENABLE_UPDATE_DELETE_LIMIT") != 0
+
+    /// Whether these clauses are known to mean the rows of a view. 3.15 finds none, and 3.40 does.
+    var limitsChangesOfViews: Bool { sqliteVersionNumber >= 3_035_000 }
 }

@@ -17,7 +17,7 @@ extension Relation {
         let source = SQLWriter.Source(
             qualifier: table, tableName: table, isQualified: false, hasOnlyColumns: true,
             hasAlias: !aliases.isEmpty)
-        let isDirect = !needsSubqueryForChanges
+        let isDirect = try !needsSubqueryForChanges(writer.database)
         try writer.withFrame(isDirect ? aliases.map { ($0, source) } : [], scope: source) {
             try Self.writeCommonTables(commonTables, to: writer)
             try change.write(table, to: writer)
@@ -37,9 +37,9 @@ extension Relation {
 
     /// A request for the rows that a change is about, one by one, even when they
     /// are joined to others.
-    func changedRows(selecting selection: [SQLSelection]) throws -> Relation {
+    func changedRows(selecting selection: [SQLSelection], _ db: Database) throws -> Relation {
         var relation = self
-        if needsSubqueryForChanges {
+        if try needsSubqueryForChanges(db) {
             relation = Relation(source: source)
             relation.commonTables = commonTables
             relation.filters = [try identification(requireTable())]
@@ -65,9 +65,13 @@ extension Relation {
     }
 
     /// Whether the rows are not those of a plain WHERE clause.
-    private var needsSubqueryForChanges: Bool {
-        children.contains { $0.isJoined } || !grouping.isEmpty || !groupFilters.isEmpty
-            || limit != nil && !EngineFeatures.supportsLimitedChanges
+    private func needsSubqueryForChanges(_ db: Database) throws -> Bool {
+        if children.contains(where: \.isJoined) || !grouping.isEmpty || !groupFilters.isEmpty { return true }
+        guard limit != nil else { return false }
+        if !EngineFeatures.supportsLimitedChanges { return true }
+        // Without a subquery for the key, old engines look for rowids, which a view has none of.
+        guard !EngineFeatures.current.limitsChangesOfViews, let view = source.tableName else { return false }
+        return try db.viewExists(view)
     }
 
     private func writeDirectConditions(to writer: SQLWriter) throws {

@@ -74,7 +74,7 @@ extension Relation {
                     return fetched
                 }
             case .delete:
-                result = try fetch(changedRows(selecting: selection).selectStatement(db))
+                result = try fetch(changedRows(selecting: selection, db).selectStatement(db))
                 _ = try run(change, db)
             case .update(let assignments, _):
                 try requireUnchangedKey(assignments, db)
@@ -114,7 +114,7 @@ extension Relation {
         let keys = db.changedRowsTables.newName()
         let writer = SQLWriter(db)
         writer.append("CREATE TEMP TABLE \(keys) AS ")
-        try changedRows(selecting: [.fastPrimaryKey(of: table)]).writeSelect(to: writer)
+        try changedRows(selecting: [.fastPrimaryKey(of: table)], db).writeSelect(to: writer)
         try db.execute(sql: writer.sql, arguments: writer.arguments)
         var changed = Relation(source: source)
         changed.filters = [SQLExpression(.isIn(.fastPrimaryKey, .table(keys), isNegated: false))]

@@ -52,4 +52,25 @@ private struct ShownKey: DatabaseSchemaSource {
             #expect(same.map(\.name) == ["SAME", "SAME"])
         }
     }
+
+    @Test func someRowsOfAViewAreChanged() throws {
+        try makeQueue().write { db in
+            let last = Shown.order(Column("id").desc)
+            let updated = try last.limit(1).updateAll(db, [Column("name").set(to: "new")])
+            #expect(updated == 1)
+            let deleted = try last.limit(1, offset: 1).deleteAll(db)
+            #expect(deleted == 1)
+            let rest = try Shown.order(Column("id")).fetchAll(db)
+            #expect(rest == [Shown(id: 1, name: "ONE"), Shown(id: 3, name: "NEW")])
+        }
+    }
+
+    @Test func someRowsOfAViewWithoutAKeyAreDeletedOrItIsAnError() throws {
+        try makeQueue(nil).write { db in
+            let deleted = try? Table("shown").limit(2).deleteAll(db)
+            #expect(deleted != 0)
+            let rest = try Int.fetchOne(db, sql: "SELECT count(*) FROM thing")
+            #expect(rest == 3 - (deleted ?? 0))
+        }
+    }
 }
