@@ -32,6 +32,9 @@ final class RecordPlan {
     var updates: [UpdatePlan] = []
     var deletion: Statement?
 
+    /// What no two rows have in common, once an upsert has asked.
+    var knownUniqueKeys: [UniqueKey]?
+
     init<Record: EncodableRecord & TableRecord>(_ db: Database, _ type: Record.Type) throws {
         tableName = type.databaseTableName
         primaryKey = try db.primaryKey(tableName)

@@ -13,7 +13,7 @@ extension RecordPlan {
     ) throws -> Row? {
         try checkTarget(db, upsert.conflictTarget)
         let values = ExcludedValues(names: written, values: container.values, plan: self)
-        var row = upsert.conflictTarget.isEmpty ? nil : try find(db, upsert.conflictTarget, values)
+        var row = upsert.conflictTarget.isEmpty ? nil : try targetedRow(db, upsert.conflictTarget, values)
         if row == nil {
             do {
                 // The table's own conflict clauses don't count.
@@ -44,29 +44,55 @@ extension RecordPlan {
     private func conflictingRow(
         _ db: Database, _ error: DatabaseError, _ values: ExcludedValues
     ) throws -> RowKey? {
-        var keys = [primaryKey.columns]
-        keys += try db.indexes(on: tableName).filter(\.isUnique).map(\.columns)
-        if let named = error.columns(of: tableName) {
-            // The key that the error names comes first.
-            keys.sort { first, second in
-                Set(first.map { $0.foldedIdentifier }) == named
-                    && Set(second.map { $0.foldedIdentifier }) != named
-            }
+        let columns = error.columns(of: tableName)
+        let index = error.violatedIndex
+        let isNamed: (UniqueKey) -> Bool = { key in
+            if let index { return key.indexName.map { $0.isSameIdentifier(as: index) } ?? false }
+            return columns.map { key.hasColumns($0) } ?? false
         }
-        for key in keys {
+        let keys = try uniqueKeys(db)
+        // The key that the error names comes first.
+        for key in keys.filter(isNamed) + keys.filter({ !isNamed($0) }) {
             if let row = try find(db, key, values) { return row }
         }
         return nil
     }
 
-    /// Finds the row that has the inserted values in some columns.
-    private func find(_ db: Database, _ columns: [String], _ values: ExcludedValues) throws -> RowKey? {
+    private func uniqueKeys(_ db: Database) throws -> [UniqueKey] {
+        if let knownUniqueKeys { return knownUniqueKeys }
+        let keys = try db.uniqueKeys(of: tableName, primaryKey: primaryKey)
+        knownUniqueKeys = keys
+        return keys
+    }
+
+    /// Finds the row that has the inserted values in the columns of the conflict target.
+    private func targetedRow(
+        _ db: Database, _ target: [String], _ values: ExcludedValues
+    ) throws -> RowKey? {
+        let keys = try uniqueKeys(db)
+        return try find(db, keys.first { $0.isOfAllRows(on: target) } ?? UniqueKey(columns: target), values)
+    }
+
+    /// Finds the row that has the inserted values of a key.
+    private func find(_ db: Database, _ unique: UniqueKey, _ values: ExcludedValues) throws -> RowKey? {
         let key = primaryKey.tableHasRowID ? ["rowid"] : primaryKey.columns
         var arguments: [DatabaseValue] = []
         var conditions: [String] = []
-        for column in columns {
-            let value = try values.sql(db, of: column)
-            conditions.append("\(column.quotedDatabaseIdentifier) = \(value.sql)")
+        for term in unique.terms {
+            let value =
+                if let column = term.column {
+                    try values.sql(db, of: column)
+                } else {
+                    try values.sql(db, ofExpression: term.sql)
+                }
+            let collation = term.collation.map { " COLLATE \($0.quotedDatabaseIdentifier)" } ?? ""
+            conditions.append("\(term.sql) = \(value.sql)\(collation)")
+            arguments += value.arguments
+        }
+        if let condition = unique.condition {
+            // Only rows of the index are in each other's way.
+            let value = try values.sql(db, ofExpression: condition)
+            conditions += [condition, value.sql]
             arguments += value.arguments
         }
         let row = try Row.fetchOne(
@@ -125,6 +151,21 @@ private struct ExcludedValues {
         return (info?.defaultValueSQL.map { "(\($0))" } ?? "NULL", [])
     }
 
+    /// The value of an expression on the columns of the table.
+    func sql(
+        _ db: Database, ofExpression expression: String
+    ) throws -> (sql: String, arguments: [DatabaseValue]) {
+        var row: [String] = []
+        var arguments: [DatabaseValue] = []
+        for column in try db.columnNames(of: plan.tableName) {
+            let value = try sql(db, of: column)
+            row.append("\(value.sql) AS \(column.quotedDatabaseIdentifier)")
+            arguments += value.arguments
+        }
+        let table = plan.tableName.quotedDatabaseIdentifier
+        return ("(SELECT \(expression) FROM (SELECT \(row.joined(separator: ", "))) AS \(table))", arguments)
+    }
+
     /// The value of an assignment.
     ///
     /// A value that refers to the row that could not be inserted is computed in
@@ -173,6 +214,15 @@ extension DatabaseError {
     fileprivate var isUniquenessViolation: Bool {
         [.SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID]
             .contains(extendedResultCode)
+    }
+
+    /// The index that a violation of uniqueness names, or nil when it names none.
+    ///
+    /// SQLite's message is `UNIQUE constraint failed: index 'name'` where an expression is indexed.
+    fileprivate var violatedIndex: String? {
+        let prefix = "UNIQUE constraint failed: index '"
+        guard let message, message.hasPrefix(prefix), message.hasSuffix("'") else { return nil }
+        return message.dropFirst(prefix.count).dropLast().replacingOccurrences(of: "''", with: "'")
     }
 
     /// The columns that a violation of uniqueness names, in lower case, or nil
