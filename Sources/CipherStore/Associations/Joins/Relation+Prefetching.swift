@@ -101,17 +101,29 @@ extension Relation {
         var all: [Row] = []
         let origin: (([String]) -> SQLSubquery)? =
             try isSameWithOtherColumns(db) ? { SQLSubquery(.relation(selectingOnly($0))) } : nil
-        for condition in plan.conditions(among: distinct, origin: origin) {
+        let conditions = plan.conditions(among: distinct, origin: origin)
+        // A key that equals several can be found by several queries, each of which finds all its rows.
+        var earlier: Set<[DatabaseValue]> = []
+        for condition in conditions {
             let request = try plan.relation(for: condition).makePreparedRequest(db)
             let fetched =
                 try request.completedRows(db) ?? Row.fetchAll(request.statement, adapter: request.adapter)
             all += fetched
-            for row in fetched {
-                let key = try plan.columns.map { column -> DatabaseValue in
+            let foreignKeys = try fetched.map { row in
+                try plan.columns.map { column -> DatabaseValue in
                     try row.decode(forColumn: "grdb_\(column.right)")
                 }
-                groups[key, default: []].append(row)
             }
+            let parents =
+                try foreignKeys.allSatisfy { known.contains($0) } ? [:] : plan.parents(among: distinct, db)
+            for (row, key) in zip(fetched, foreignKeys) where !earlier.contains(key) {
+                if known.contains(key) {
+                    groups[key, default: []].append(row)
+                } else {
+                    for index in parents[key] ?? [] { groups[distinct[index], default: []].append(row) }
+                }
+            }
+            if conditions.count > 1 { earlier.formUnion(foreignKeys) }
         }
         let names = plan.path.map(\.key)
         for (row, key) in zip(rows, keys) {
@@ -213,7 +225,7 @@ struct Prefetch {
 
     /// Splits keys so that SQLite accepts them in one statement, which could have
     /// 999 arguments before version 3.32.
-    private static func batches<Key>(of keys: [Key], size: Int) -> [ArraySlice<Key>] {
+    static func batches<Key>(of keys: [Key], size: Int) -> [ArraySlice<Key>] {
         stride(from: 0, to: keys.count, by: size).map { start in
             keys[start..<min(start + size, keys.count)]
         }
