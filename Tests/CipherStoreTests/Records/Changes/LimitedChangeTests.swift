@@ -9,8 +9,8 @@ private struct Card: TableRecord, FetchableRecord, Codable, Hashable, Identifiab
 
 /// Changes of some of the rows that a request finds.
 @Suite struct LimitedChangeTests {
-    private func makeQueue(_ configuration: Configuration = Configuration()) throws -> DatabaseQueue {
-        let queue = try DatabaseQueue(configuration: configuration)
+    private func makeQueue() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue()
         try queue.write { db in
             try db.execute(
                 sql: """
