@@ -115,7 +115,8 @@ import Testing
         expectEnd {
             try pool.read { db in
                 pool.releaseMemory()
-                #expect(try Self.count(db) == 0)
+                let count = try Self.count(db)
+                #expect(count == 0)
                 #expect(pool.readerPool.readers.count == 1)
             }
         }

@@ -87,8 +87,8 @@ import Testing
     @Test func filesOfOtherDatabasesCostNoDerivation() throws {
         let ben = try club.join("ben")
         try club.settle(club.anna, ben)
-        let shared = SharedPassphrase(try Passphrase("folder"), cost: .minimum)
         try leave(9) { path, number in
+            let shared = SharedPassphrase(try Passphrase("folder"), cost: .minimum)
             let lock = ArchiveLock(shared, salt: SharedPassphrase.exactSalt(of: [UInt8(number)]))
             let file = try SealedFileWriter(path: path, kind: StatementFile.kind, lock: lock, now: Date())
             try [UInt8](repeating: 0, count: 4).withUnsafeBytes { try file.write($0) }
