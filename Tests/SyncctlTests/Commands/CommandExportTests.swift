@@ -230,7 +230,7 @@ import Testing
         let script = try export(["--format", "sql"]).output
         let database = try DatabaseQueue()
         try database.writeWithoutTransaction { try $0.execute(sql: script) }
-        try database.read { db in
+        try database.read { db throws in
             #expect(try String.fetchAll(db, sql: names) == expected)
             #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM names") == 1)
             #expect(try String.fetchOne(db, sql: "SELECT a FROM dashes") == "--")
