@@ -88,7 +88,7 @@ struct FolderContents {
                 continue
             } catch let head as FolderHead.Closed {
                 if let members, let store, !folder.isOwn(head.salt, store) {
-                    refused.append(members.refusal(replica, .keyMissing))
+                    refused.append(members.refusal(ofClosedHeadOf: replica))
                     closed[replica] = head.salt
                     continue
                 }

@@ -35,6 +35,12 @@ struct FolderMembers {
         return nil
     }
 
+    /// Why a head that no key here opens is not taken in.
+    func refusal(ofClosedHeadOf replica: ReplicaID) -> RefusedFiles {
+        let isRemoved = state.replicas[replica].map { state.role(of: $0.device) == nil } ?? false
+        return refusal(replica, isRemoved ? .removed : .keyMissing)
+    }
+
     /// Whether the device that a head names is of somebody who may write.
     func isWriters(_ head: FolderHead) -> Bool {
         guard let role = head.deviceID.flatMap({ state.role(of: $0) }) else { return false }
