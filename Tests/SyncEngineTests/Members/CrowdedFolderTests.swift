@@ -89,7 +89,7 @@ import Testing
         try club.settle(club.anna, ben)
         try leave(9) { path, number in
             let shared = SharedPassphrase(try Passphrase("folder"), cost: .minimum)
-            let lock = ArchiveLock(shared, salt: SharedPassphrase.exactSalt(of: [UInt8(number)]))
+            let lock = ArchiveLock(shared, salt: SharedPassphrase.exactSalt(of: [UInt8(number), 99]))
             let file = try SealedFileWriter(path: path, kind: StatementFile.kind, lock: lock, now: Date())
             try [UInt8](repeating: 0, count: 4).withUnsafeBytes { try file.write($0) }
             try file.finish()
