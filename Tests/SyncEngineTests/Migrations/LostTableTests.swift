@@ -60,6 +60,23 @@ import Testing
         #expect(try a.problems() == [])
     }
 
+    /// Nothing of the table is here but its name, which is what says that its rows are wanted.
+    @Test func aCompactionDoesNotForgetWhatIsWanted() throws {
+        let (a, b, p) = try replicas()
+        try a.changeUnobserved("DROP TABLE note")
+        _ = try a.peer.greet()
+        _ = try a.synchronizer.compact()
+        try a.sync(p)
+        #expect(try p.titles() == ["one"])
+        try a.sync(b)
+        try a.changeUnobserved(Self.anew)
+        try a.synchronizer.track(["note"])
+        #expect(try a.titles() == ["one", "two", "of b"])
+        try p.sync(a)
+        #expect(try p.titles() == ["one", "two", "of b"])
+        #expect(try a.problems() == [])
+    }
+
     @Test func theTableMayBeThereBeforeTheRows() throws {
         let (a, b, _) = try replicas()
         try a.changeUnobserved("DROP TABLE note; " + Self.anew)

@@ -21,17 +21,21 @@ extension Relation {
         try writer.withFrame(isDirect ? aliases.map { ($0, source) } : [], scope: source) {
             try Self.writeCommonTables(commonTables, to: writer)
             try change.write(table, to: writer)
-            if isDirect {
-                try writeDirectConditions(to: writer)
-            } else {
+            if let condition = try isDirect ? condition(writer.database) : identification(table) {
                 writer.append(" WHERE ")
-                try identification(table).write(to: writer)
+                try condition.write(to: writer)
             }
-            guard !selection.isEmpty else { return }
-            writer.append(" RETURNING ")
-            try writer.appendJoined(selection.flatMap { try $0.resolved(writer.database) }) {
-                try $0.write(to: writer)
-            }
+            // SQLite's grammar has it between the condition and the limit.
+            try writeReturning(selection, to: writer)
+            if isDirect { try writeDirectLimit(to: writer) }
+        }
+    }
+
+    private func writeReturning(_ selection: [SQLSelection], to writer: SQLWriter) throws {
+        guard !selection.isEmpty else { return }
+        writer.append(" RETURNING ")
+        try writer.appendJoined(selection.flatMap { try $0.resolved(writer.database) }) {
+            try $0.write(to: writer)
         }
     }
 
@@ -74,11 +78,7 @@ extension Relation {
         return try db.viewExists(view)
     }
 
-    private func writeDirectConditions(to writer: SQLWriter) throws {
-        if let condition = try condition(writer.database) {
-            writer.append(" WHERE ")
-            try condition.write(to: writer)
-        }
+    private func writeDirectLimit(to writer: SQLWriter) throws {
         guard limit != nil else { return }
         let orderings = try ordering.orderings(writer.database)
         if !orderings.isEmpty {

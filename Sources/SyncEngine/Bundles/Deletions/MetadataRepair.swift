@@ -78,7 +78,10 @@ struct MetadataRepair {
         let named = "SELECT c.tbl, c.col FROM _sync_column AS c WHERE \(ImplausibleMetadata.isNamedAsKey)"
         try VersionTable.forget(db, columnsIn: named)
         try Parking.forget(db, columnsIn: named)
-        let tables = "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere)"
+        // Of a table whose rows were lost nothing is here, and the rows are wanted.
+        let isWanted = "IN (SELECT p.tbl FROM main._sync_partial AS p)"
+        let tables =
+            "SELECT t.tbl FROM _sync_table AS t WHERE \(ImplausibleMetadata.isEmptyElsewhere) AND NOT t.tbl \(isWanted)"
         try SyncedTable.removeColumns(db, ofTables: tables)
         try NameAliases.removeAll(db, ofTables: tables)
         try PolicyStore.removeAll(db, ofTables: tables)
@@ -90,7 +93,8 @@ struct MetadataRepair {
                 CREATE TEMP TABLE _sync_unused (tbl INTEGER, col INTEGER, PRIMARY KEY (tbl, col)) WITHOUT ROWID;
                 INSERT INTO temp._sync_unused
                 SELECT c.tbl, c.col FROM _sync_column AS c
-                WHERE \(ImplausibleMetadata.isUnusedElsewhere) OR \(ImplausibleMetadata.isNamedAsKey);
+                WHERE (\(ImplausibleMetadata.isUnusedElsewhere)) AND NOT c.tbl \(isWanted)
+                OR \(ImplausibleMetadata.isNamedAsKey);
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_unused") }
         try NameAliases.removeAll(db, ofColumnsListed: "temp._sync_unused")

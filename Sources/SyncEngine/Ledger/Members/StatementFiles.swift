@@ -47,7 +47,8 @@ enum StatementFiles {
             }
             entries[path] = Entry(
                 path: path, byteCount: try row.decode(atIndex: 1),
-                triedMilliseconds: try row.decode(atIndex: 2), held: names)
+                // Other programs may write any number, and times are subtracted.
+                triedMilliseconds: max(0, try row.decode(atIndex: 2)), held: names)
         }
         return entries
     }

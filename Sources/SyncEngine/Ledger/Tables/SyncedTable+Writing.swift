@@ -178,7 +178,11 @@ extension SyncedTable {
     /// - parameter listed: A table that lists their numbers, as `tbl` and `col`.
     /// - returns: How many there were.
     static func removeColumns(_ db: Database, listed: String) throws -> Int64 {
-        for row in try Row.fetchAll(db, sql: "SELECT tbl, col FROM \(listed)") {
+        // Any program may write something else than a number, which is not given anyway.
+        let numbers = """
+            SELECT tbl, col FROM \(listed) WHERE typeof(tbl) = 'integer' AND typeof(col) = 'integer'
+            """
+        for row in try Row.fetchAll(db, sql: numbers) {
             try ColumnNumbers.keep(db, row.decode(atIndex: 1), of: row.decode(atIndex: 0))
         }
         try Self.write(
