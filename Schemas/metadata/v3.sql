@@ -401,7 +401,7 @@ CREATE TABLE _sync_last (
     size INTEGER NOT NULL,                 -- about how long the values are
     vals TEXT NOT NULL,                    -- see v3.md
     PRIMARY KEY (r, life, part)
-) WITHOUT ROWID;
+);
 
 -- Values as their authors wrote them, where a column of another type made others of them.
 CREATE TABLE _sync_original (

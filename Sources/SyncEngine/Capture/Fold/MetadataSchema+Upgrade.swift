@@ -10,7 +10,7 @@ extension MetadataSchema {
         guard let metadata = try StoreMetadata.load(db) else { return }
         guard metadata.format < version else {
             // Stores of this version from before it had these tables.
-            if try !db.tableExists("_sync_last") { try db.execute(sql: LastRows.schema) }
+            try LastRows.bringUpToDate(db)
             if try !db.tableExists("_sync_original") { try db.execute(sql: OriginalValues.schema) }
             if try !db.tableExists("_sync_statement") { try db.execute(sql: MembershipSchema.sql) }
             return

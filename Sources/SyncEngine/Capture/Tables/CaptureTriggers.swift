@@ -3,13 +3,17 @@ import CipherStore
 /// The SQL of the triggers that append to `_sync_log`.
 ///
 /// The programs are plain SQL without functions of ours, so that every program
-/// that writes to the file is tracked. They use no conflict clause, because the
-/// outer statement's would override it. Values are compared as bytes and by
+/// that writes to the file is tracked. Values are compared as bytes and by
 /// type: `IS NOT` misses 'a' → 'A' on a NOCASE column, and 1 → 1.0.
+///
+/// Those of insertions and updates use no conflict clause, because the outer statement's would override it. A deletion
+/// has none. `OR ROLLBACK` spares it the statement journal, which SQLCipher 3 encrypts anew for each deletion, and never
+/// comes to pass: no constraint of the log can fail there.
 struct CaptureTriggers {
     let table: SyncedTable
 
     private static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+    private static let orRollback = " OR ROLLBACK"
     private static let isLocal = "(SELECT applying FROM _sync_state) = 0"
 
     private var name: String { table.name.quotedDatabaseIdentifier }
@@ -27,11 +31,12 @@ struct CaptureTriggers {
         [insertTrigger, deleteTrigger, keyTrigger] + groups.map(updateTrigger)
     }
 
-    private func append(_ operation: Int, _ key: String, mask: String = "0", condition: String? = nil)
-        -> String
-    {
+    private func append(
+        _ operation: Int, _ key: String, mask: String = "0", condition: String? = nil,
+        or conflictClause: String = ""
+    ) -> String {
         ChangeLog.appendingStatement(
-            table.number, operation, key: key, mask: mask, at: Self.now, condition: condition)
+            conflictClause, table.number, operation, key: key, mask: mask, at: Self.now, condition: condition)
     }
 
     private var insertTrigger: String {
@@ -47,7 +52,7 @@ struct CaptureTriggers {
         """
         CREATE TRIGGER main._sync_d_\(table.number) AFTER DELETE ON \(name)
         WHEN \(Self.isLocal) AND OLD.\(key) IS NOT NULL BEGIN
-            \(append(ChangeLog.Operation.delete, "OLD.\(key)"))\(keepLastRow)
+            \(append(ChangeLog.Operation.delete, "OLD.\(key)", or: Self.orRollback))\(keepLastRow(or: Self.orRollback))
         END
         """
     }
@@ -57,7 +62,7 @@ struct CaptureTriggers {
         """
         CREATE TRIGGER main._sync_k_\(table.number) AFTER UPDATE OF \(key) ON \(name)
         WHEN \(Self.isLocal) AND \(Self.differs(key)) BEGIN
-            \(append(ChangeLog.Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))\(keepLastRow)
+            \(append(ChangeLog.Operation.delete, "OLD.\(key)", condition: "OLD.\(key) IS NOT NULL"))\(keepLastRow())
             \(append(ChangeLog.Operation.insert, "NEW.\(key)", condition: "NEW.\(key) IS NOT NULL"))
         END
         """
@@ -66,16 +71,16 @@ struct CaptureTriggers {
     /// Keeps the values of the row that goes, if others know it (see ``LastRows``). Of two deletions between two
     /// folds the first one counts: it ended what others know. A program that deletes very many rows does not pay for all
     /// of them: more than some are not kept anyway.
-    private var keepLastRow: String {
+    private func keepLastRow(or conflictClause: String = "") -> String {
         groups.map { group in
             let columns = group.columns.map { ($0.number, "OLD.\($0.name.quotedDatabaseIdentifier)") }
-            let size = columns.map { "ifnull(length(\($0.1)), 0)" }.joined(separator: " + ")
+            let size = columns.map { "ifnull(length(CAST(\($0.1) AS BLOB)), 0)" }.joined(separator: " + ")
             let values = columns.map { "'\($0.0)=' || \(LastRows.encoding($0.1))" }
                 .joined(separator: " || ',' || ")
             return "\n"
                 + LastRows.keepingStatement(
-                    table.number, key: "OLD.\(key)", part: group.number, at: Self.now, size: size,
-                    values: values)
+                    conflictClause, table.number, key: "OLD.\(key)", part: group.number, at: Self.now,
+                    size: size, values: values)
         }.joined()
     }
 

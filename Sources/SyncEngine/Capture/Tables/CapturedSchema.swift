@@ -11,8 +11,9 @@ struct CapturedSchema {
     let key: String
     /// The columns whose updates are logged, by number.
     let columns: [Int: String]
-    /// Whether the triggers keep what is deleted, which those of older programs don't.
-    let keepsLastRows: Bool
+    /// Whether the trigger of deletions is one of this program. Those of older ones keep nothing, or open a statement
+    /// journal for each deletion.
+    let hasPresentDeletion: Bool
 
     /// Whether the triggers and the table have the columns and the key that the metadata name, byte for byte.
     func isOf(_ table: SyncedTable, _ definition: TableDefinition) -> Bool {
@@ -81,6 +82,6 @@ struct CapturedSchema {
         table = programs.table
         self.key = key
         self.columns = columns
-        keepsLastRows = columns.isEmpty || deletion.contains("_sync_last")
+        hasPresentDeletion = deletion.contains("INSERT OR ROLLBACK INTO _sync_log")
     }
 }

@@ -98,7 +98,7 @@ extension TableTracking {
         of table: SyncedTable, _ definition: TableDefinition, _ captured: CapturedSchema
     ) throws -> Bool {
         guard !captured.isOf(table, definition) else {
-            if !captured.keepsLastRows { try createTriggers(table) }
+            if !captured.hasPresentDeletion { try createTriggers(table) }
             return false
         }
         // The entries so far are of the columns as they were.

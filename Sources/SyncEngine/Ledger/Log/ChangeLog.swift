@@ -36,19 +36,20 @@ struct ChangeLog {
     /// The statement by which a trigger appends an entry.
     ///
     /// - parameters:
+    ///     - conflictClause: What the insertion does when a constraint fails, as SQL; empty for what the outer statement says.
     ///     - operation: One of ``Operation``, with the group of the columns.
     ///     - key: The key of the row, as SQL.
     ///     - mask: The columns of the group, as SQL.
     ///     - milliseconds: The time, as SQL.
     ///     - condition: When there is something to append, as SQL; nil for always.
     static func appendingStatement(
-        _ table: Int64, _ operation: Int, key: String, mask: String, at milliseconds: String,
-        condition: String?
+        _ conflictClause: String, _ table: Int64, _ operation: Int, key: String, mask: String,
+        at milliseconds: String, condition: String?
     ) -> String {
         assert(Operation.isKnown(operation))
         assert(!key.isEmpty && !mask.isEmpty && !milliseconds.isEmpty)
         return """
-            INSERT INTO _sync_log (tbl, op, pk, mask, ms)
+            INSERT\(conflictClause) INTO _sync_log (tbl, op, pk, mask, ms)
             SELECT \(table), \(operation), \(key), \(mask), \(milliseconds)\(condition.map { " WHERE \($0)" } ?? "");
             """
     }

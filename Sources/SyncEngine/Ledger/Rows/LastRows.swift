@@ -8,7 +8,14 @@ import SyncWire
 /// bundles keeps what peers deleted.
 final class LastRows {
     /// Values are text, so that a trigger keeps a row by one insertion: see ``encoding(_:)``.
-    static let schema = """
+    ///
+    /// The table has rowids, although its key is another one: entries are long, and come in another order than that of
+    /// their keys. They are appended so, and only the short entries of the index go all over the file.
+    static let schema = "\(definition);\n\n"
+    /// The table as it was before 28 November 2026.
+    static let formerSchema = "\(definition) WITHOUT ROWID;\n\n"
+
+    private static let definition = """
         CREATE TABLE _sync_last (
             r INTEGER NOT NULL,
             life INTEGER NOT NULL,
@@ -17,8 +24,7 @@ final class LastRows {
             size INTEGER NOT NULL,
             vals TEXT NOT NULL,
             PRIMARY KEY (r, life, part)
-        ) WITHOUT ROWID;
-
+        )
         """
 
     /// How long a row is kept, how many parts of rows, and how much of them.
@@ -31,6 +37,25 @@ final class LastRows {
     static let partSizeMax: Int64 = 1 << 20
     /// The part with the bases and shares of counters, which stand in the place of what the counters show.
     static let separatePart = -1
+
+    /// Makes the table where a program of this version, but from before it, made the store, and makes it anew where it
+    /// has no rowids. The next refresh makes the triggers anew then, because the schema was changed.
+    static func bringUpToDate(_ db: Database) throws {
+        let isFormer = try Bool.fetchOne(
+            db, sql: "SELECT sql LIKE '% WITHOUT ROWID' FROM main.sqlite_master WHERE name = '_sync_last'")
+        guard let isFormer else { return try db.execute(sql: schema) }
+        guard isFormer else { return }
+        let columns = "r, life, part, at, size, vals"
+        // SQLite 3.26 and later would write another name into the triggers, were the table renamed.
+        try db.execute(
+            sql: """
+                CREATE TEMP TABLE _sync_last_moved AS SELECT \(columns) FROM main._sync_last ORDER BY at;
+                DROP TABLE main._sync_last;
+                \(schema)
+                INSERT INTO main._sync_last (\(columns)) SELECT \(columns) FROM temp._sync_last_moved;
+                DROP TABLE temp._sync_last_moved;
+                """)
+    }
 
     private let db: Database
     /// Whether rows were kept since this object was made, so that there may be too many.
@@ -48,22 +73,27 @@ final class LastRows {
     /// The statement by which a trigger keeps a row, if others know it. Of two deletions between two folds the first one
     /// counts.
     ///
+    /// `LIMIT` keeps SQLite from computing the size twice. The values are computed of rows only that are kept.
+    ///
     /// - parameters:
+    ///     - conflictClause: What the insertion does when a constraint fails, as SQL; empty for what the outer statement says.
     ///     - key: The key of the row, as SQL.
     ///     - part: The number of the part of the row.
     ///     - milliseconds: The time, as SQL.
-    ///     - size: How large the part is, as SQL.
+    ///     - size: How many bytes the part has, as SQL.
     ///     - values: The values of the part, each behind its number and in its ``encoding(_:)``, as SQL.
     static func keepingStatement(
-        _ table: Int64, key: String, part: Int, at milliseconds: String, size: String, values: String
+        _ conflictClause: String, _ table: Int64, key: String, part: Int, at milliseconds: String,
+        size: String, values: String
     ) -> String {
         """
-        INSERT INTO _sync_last (r, life, part, at, size, vals)
-        SELECT r.r, r.cl, \(part), \(milliseconds), \(size), \(values)
-        FROM _sync_row AS r WHERE last_insert_rowid() - (SELECT folded FROM _sync_state) <= \(logCountMax)
-        AND r.tbl = \(table) AND r.pk = +\(key) AND r.cl & 1
-        AND \(size) <= \(partSizeMax)
-        AND NOT EXISTS (SELECT 1 FROM _sync_last AS l WHERE l.r = r.r AND l.life = r.cl AND l.part = \(part));
+        INSERT\(conflictClause) INTO _sync_last (r, life, part, at, size, vals)
+        SELECT d.r, d.life, \(part), \(milliseconds), d.size, \(values)
+        FROM (SELECT r.r, r.cl AS life, \(size) AS size FROM _sync_row AS r
+            WHERE last_insert_rowid() - (SELECT folded FROM _sync_state) <= \(logCountMax)
+            AND r.tbl = \(table) AND r.pk = +\(key) AND r.cl & 1 LIMIT 1) AS d
+        WHERE d.size <= \(partSizeMax)
+        AND NOT EXISTS (SELECT 1 FROM _sync_last AS l WHERE l.r = d.r AND l.life = d.life AND l.part = \(part));
         """
     }
 

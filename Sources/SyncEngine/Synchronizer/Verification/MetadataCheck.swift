@@ -71,9 +71,18 @@ private struct MetadataCheckRun {
             guard let sql = found[name] else {
                 return StoreProblem(.metadata, "\(name) is missing in the sync metadata", table: name)
             }
-            guard sql != expected[name] else { return nil }
+            guard sql != expected[name], !(name == "_sync_last" && Self.isFormerLast(sql)) else { return nil }
             return StoreProblem(.metadata, "\(name) of the sync metadata was changed", table: name)
         }
+    }
+
+    private static func isFormerLast(_ definition: [StatementTokens.Token]) -> Bool {
+        definition + [.symbol(";")] == StatementTokens.tokens(of: LastRows.formerSchema)
+    }
+
+    /// Whether the triggers of deletions are those from before ``LastRows/formerSchema`` was given up.
+    private func hasFormerDeletions() throws -> Bool {
+        try Self.objects(db)["_sync_last"].map(Self.isFormerLast) == true
     }
 
     /// The types of the values in these tables.
@@ -224,6 +233,7 @@ private struct MetadataCheckRun {
             try rows.map { (try $0.decode(String.self, atIndex: 0), try $0.decode(String.self, atIndex: 1)) },
             uniquingKeysWith: { first, _ in first })
         var problems: [StoreProblem] = []
+        let isFormer = try hasFormerDeletions()
         for statement in CaptureTriggers(table: table).statements {
             // SQLite keeps the text without the name of the schema.
             let expected = statement.replacing(
@@ -235,6 +245,8 @@ private struct MetadataCheckRun {
                     StoreProblem(
                         .metadata, "trigger \(name) of table \(table.name) is missing", table: table.name))
             case expected: break
+            // The next synchronization makes them anew, together with their table.
+            case _? where isFormer && (name.hasPrefix("_sync_d_") || name.hasPrefix("_sync_k_")): break
             default:
                 problems.append(
                     StoreProblem(
