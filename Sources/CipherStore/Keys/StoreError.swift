@@ -18,6 +18,8 @@ public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
         case missing
         /// There is a file where a new one should be made.
         case exists
+        /// The path is that of a file that SQLite or a keyring keeps beside another file.
+        case reservedName
         /// The file has no bytes where a database is expected.
         case empty
         /// The file is an SQLite database that is not encrypted.

@@ -17,13 +17,19 @@ package struct FileReplacement {
     /// What SQLite puts beside a database file.
     static let sidecarSuffixes = ["-wal", "-shm", "-journal"]
 
+    /// What the names of a keyring and of its copy end with.
+    private static let keyringSuffixes = [
+        KeyringStorage.suffix, KeyringStorage.suffix + KeyringStorage.backupSuffix,
+    ]
+
     /// Throws unless a new database can be made at a path.
     ///
     /// SQLite takes a `-wal` or `-journal` for what a crash left of the file beside it, and would write
     /// the pages of a database that is gone into the new one.
     ///
-    /// - throws: A ``StoreError`` of code `exists`, which names the file that is in the way.
+    /// - throws: A ``StoreError`` of code `exists`, which names the file that is in the way, or of code `reservedName`.
     package static func requireFree(_ path: String) throws {
+        try requireNoOwner(of: path)
         guard FileIdentity(path: path) == nil else {
             throw StoreError(.exists, "there is a file already", path: path)
         }
@@ -37,6 +43,26 @@ package struct FileReplacement {
                 .exists,
                 "a database that was there left it, and it would change the new one; remove it or move it away",
                 path: path + suffix)
+        }
+    }
+
+    /// Throws when a path is that of a file which SQLite or a keyring keeps beside a file that is there.
+    ///
+    /// SQLite would take what is made there for the journal of that file, and remove it or write it into the file; a
+    /// keyring would be written over it.
+    ///
+    /// - throws: A ``StoreError`` of code `reservedName`, which names both files.
+    package static func requireNoOwner(of path: String) throws {
+        for suffix in sidecarSuffixes + keyringSuffixes where path.hasSuffix(suffix) {
+            let owner = String(path.dropLast(suffix.count))
+            var information = stat()
+            guard stat(owner, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { continue }
+            let use =
+                keyringSuffixes.contains(suffix)
+                ? "the keyring of \(owner) has this name" : "SQLite keeps a file of this name for \(owner)"
+            throw StoreError(
+                .reservedName, "\(use), and one of the two would destroy the other; choose another name",
+                path: path)
         }
     }
 

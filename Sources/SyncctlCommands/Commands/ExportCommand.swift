@@ -113,7 +113,7 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            if let to { try StoreFileCheck.requireFolder(of: to) }
+            if let to { try StoreFileCheck.requirePlace(of: to) }
             let queue = try context.openForReading(options, makesFiles: format == nil)
             if let format {
                 Interruption.listen()
@@ -203,10 +203,10 @@ struct ExportCommand: ParsableCommand {
         _ folder: String, _ tables: [String], _ format: TextExport.Format, _ export: TextExport
     ) throws -> Int64 {
         let files = FileManager.default
+        try StoreFileCheck.requirePlace(of: folder)
         guard !files.fileExists(atPath: folder) else {
             throw StoreError(.exists, "there is a file already", path: folder)
         }
-        try StoreFileCheck.requireFolder(of: folder)
         guard mkdir(folder, 0o700) == 0 else { throw Failure.system("cannot create \(folder)", code: errno) }
         do {
             var count: Int64 = 0

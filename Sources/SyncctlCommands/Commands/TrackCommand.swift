@@ -186,7 +186,7 @@ struct TrackCommand: ParsableCommand {
             return try convert(queue, migration, context)
         }
         try StoreFileCheck.requireStore(options.store)
-        try StoreFileCheck.requireFolder(of: path)
+        try StoreFileCheck.requirePlace(of: path)
         let passphrase = try context.storePassphrase(options, for: options.store)
         let queue = try context.open(options.store, Secret(passphrase))
         let progress = context.progress("copying", unit: .items("pages"))

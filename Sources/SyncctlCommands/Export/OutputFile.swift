@@ -23,7 +23,8 @@ final class OutputFile {
 
     /// Creates the file, or uses standard output when `path` is nil.
     ///
-    /// - throws: ``StoreError`` of code `exists` when there is a file already.
+    /// - throws: ``StoreError`` of code `exists` when there is a file already, and `reservedName` when the name is that
+    ///   of a file beside a store.
     init(_ path: String?, _ terminal: Terminal) throws {
         self.path = path
         self.terminal = terminal
@@ -32,6 +33,7 @@ final class OutputFile {
             temporary = ""
             return
         }
+        try FileReplacement.requireNoOwner(of: path)
         guard !FileManager.default.fileExists(atPath: path) else {
             throw StoreError(.exists, "there is a file already", path: path)
         }

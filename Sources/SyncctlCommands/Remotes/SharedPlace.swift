@@ -83,7 +83,7 @@ package struct SharedPlace {
             return
         }
         if creates != nil {
-            try StoreFileCheck.requireFolder(of: folder)
+            try StoreFileCheck.requirePlace(of: folder)
             try FolderRemote.refuseFile(folder)
         }
         if creates != true {

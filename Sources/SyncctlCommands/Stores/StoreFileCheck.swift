@@ -88,9 +88,11 @@ package enum StoreFileCheck {
         }
     }
 
-    /// Throws when the folder of a new file is not there.
-    static func requireFolder(of path: String) throws {
+    /// Throws when a new file or folder can't be made at a path: its own folder is not there, or the name is that of a
+    /// file that is kept beside a store.
+    static func requirePlace(of path: String) throws {
         if let obstacle = obstacle(toName: path) { throw Failure.usage(obstacle) }
+        try FileReplacement.requireNoOwner(of: path)
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue
@@ -134,11 +136,11 @@ package enum StoreFileCheck {
     }
 
     /// Throws when there is a file already where a store is to be made, or what SQLite kept beside one, or
-    /// no folder for it.
+    /// no folder for it, or when the name is that of a file beside another store.
     static func requireNew(_ path: String) throws {
+        try requirePlace(of: path)
         try requireFree(path)
         try FileReplacement.requireNoSidecars(of: path)
-        try requireFolder(of: path)
     }
 
     /// What a symbolic link names that leads nowhere; nil for anything else.

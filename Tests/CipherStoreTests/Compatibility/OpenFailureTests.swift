@@ -60,6 +60,28 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: victim))
     }
 
+    @Test func aDatabaseIsNotMadeWhereAnotherOneHasItsFiles() throws {
+        let owner = folder.file("a.db")
+        for suffix in ["-journal", "-wal", "-shm", ".keys", ".keys.bak"] {
+            let path = owner + suffix
+            try Data("a database".utf8).write(to: URL(fileURLWithPath: owner))
+            for error in try failures(path) {
+                #expect(error.resultCode == .SQLITE_CANTOPEN)
+                #expect(error.storeError?.code == .reservedName)
+                #expect(error.storeError?.path == path)
+                #expect(error.description.contains("choose another name"))
+            }
+            #expect(try folder.contents() == ["a.db"])
+            // Where there is no such file, the name is as good as any other.
+            try FileManager.default.removeItem(atPath: owner)
+            try DatabaseQueue(path: path, configuration: .keyed("secret")).close()
+            // What is there is opened, so that it can be saved.
+            try Data("a database".utf8).write(to: URL(fileURLWithPath: owner))
+            try DatabaseQueue(path: path, configuration: .keyed("secret")).close()
+            try FileManager.default.removeItem(atPath: path)
+        }
+    }
+
     @Test func aFolderIsNoDatabase() throws {
         for error in try failures(folder.path) {
             #expect(error.resultCode == .SQLITE_CANTOPEN)

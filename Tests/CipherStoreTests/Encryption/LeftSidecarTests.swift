@@ -61,6 +61,30 @@ import Testing
         return bytes
     }
 
+    @Test(arguments: Way.allCases) func aNewDatabaseIsNotMadeWhereAnotherOneHasItsFiles(way: Way) throws {
+        try prepare()
+        let before = try folder.contents()
+        let owner = folder.file("plain.db")
+        for suffix in ["-wal", "-journal", "-shm", ".keys", ".keys.bak"] {
+            let error = #expect(throws: StoreError.self) { try make(way, at: owner + suffix) }
+            #expect(error?.code == .reservedName && error?.path == owner + suffix)
+            #expect(error?.message.contains(owner + (suffix.hasPrefix(".") ? " has" : ",")) == true)
+            #expect(try folder.contents() == before)
+        }
+    }
+
+    @Test func anArchiveIsNotWrittenWhereADatabaseHasItsFiles() throws {
+        let lock = ArchiveLock(passphrase: try Passphrase("archive"), cost: .minimum)
+        let path = folder.file("a.db-wal")
+        try queue.writeWithoutTransaction { db throws in
+            let error = #expect(throws: StoreError.self) {
+                try StoreArchive.write(of: db, to: path, lock: lock)
+            }
+            #expect(error?.code == .reservedName && error?.path == path)
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test(arguments: Way.allCases, ["-wal", "-journal", "-shm"])
     func aNewDatabaseIsNotMadeBesideWhatAnotherOneLeft(way: Way, suffix: String) throws {
         try prepare()

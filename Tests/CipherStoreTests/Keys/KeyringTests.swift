@@ -232,6 +232,23 @@ struct KeyringStore {
         #expect(try store.title(.keyed("first")) == "kept")
     }
 
+    @Test func nothingOfAKeyringIsWrittenWhereAStoreHasItsFiles() throws {
+        let store = try KeyringStore()
+        let before = try store.folder.contents()
+        let path = store.path + "-journal"
+        let writes: [() throws -> Void] = [
+            { try store.keyring.backUp(to: path) },
+            { _ = try Secret.makeKeyFile(at: path) },
+            { _ = try ArchiveIdentity.make(file: path) },
+            { _ = try Keyring.make(forNewStore: path, secret: .text("first"), cost: .minimum) },
+        ]
+        for write in writes {
+            let error = #expect(throws: StoreError.self) { try write() }
+            #expect(error?.code == .reservedName && error?.path == path)
+            #expect(try store.folder.contents() == before)
+        }
+    }
+
     @Test func aNewKeyringRefusesAStoreThatIsThere() throws {
         let store = try KeyringStore()
         let error = #expect(throws: StoreError.self) {

@@ -15,8 +15,8 @@ extension Database {
     /// Makes the file that is to be opened, or checks that it is there.
     ///
     /// - throws: A ``StoreError`` when a file is required that has no content; a
-    ///   ``DatabaseError`` of code `SQLITE_CANTOPEN` when it can't be made, or when a file of SQLite's beside it is a
-    ///   symbolic link.
+    ///   ``DatabaseError`` of code `SQLITE_CANTOPEN` when it can't be made, when its name is that of a file beside
+    ///   another one, or when a file of SQLite's beside it is a symbolic link.
     static func prepareFile(_ path: String, _ configuration: Configuration) throws {
         do {
             try StoreFile.refuseLinkedCompanions(of: path)
@@ -27,6 +27,8 @@ extension Database {
         if configuration.requiresExistingFile { return try StoreFile.requireContent(path) }
         guard !configuration.readonly else { return }
         do {
+            // What has the name already is opened: it was made by somebody who knows better, or must be saved from there.
+            if FileIdentity(path: path) == nil { try FileReplacement.requireNoOwner(of: path) }
             try StoreFile.createPrivately(path)
         } catch let error as StoreError {
             throw DatabaseError(

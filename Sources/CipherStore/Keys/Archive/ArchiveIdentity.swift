@@ -70,7 +70,8 @@ public struct ArchiveIdentity: Sendable {
 
     /// Makes an identity, in a new file that its owner alone can read.
     ///
-    /// - throws: A ``StoreError``: `exists`, `full`, `cannotWrite`.
+    /// - throws: A ``StoreError``: `exists`, `reservedName` when the path is that of a file beside a database, `full`,
+    ///   `cannotWrite`.
     public static func make(file path: String) throws -> ArchiveIdentity {
         ArchiveIdentity(secret: try Secret.makeKeyFile(at: path).bytes)
     }

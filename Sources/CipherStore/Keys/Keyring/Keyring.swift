@@ -190,7 +190,8 @@ public struct Keyring: Sendable {
 
     /// Copies the keyring's file. Keep the copy away from the store.
     ///
-    /// - throws: A ``StoreError``: `exists`, `keyringMissing`, `keyringDamaged`, `full`, `cannotWrite`.
+    /// - throws: A ``StoreError``: `exists`, `reservedName` when the name is that of a file beside a database,
+    ///   `keyringMissing`, `keyringDamaged`, `full`, `cannotWrite`.
     public func backUp(to destination: String) throws {
         let bytes = try content()
         _ = try KeyringFile(parsing: bytes, path: path)
@@ -210,7 +211,7 @@ public struct Keyring: Sendable {
     ///     - secret: What opens the slot.
     ///     - label: What people call the slot; it is not encrypted.
     ///     - cost: What trying one passphrase costs.
-    /// - throws: A ``StoreError``: `exists` when there is a database file or a keyring; `full`,
+    /// - throws: A ``StoreError``: `exists` when there is a database file or a keyring; `reservedName`, `full`,
     ///   `cannotWrite`, …
     @discardableResult
     public static func make(
@@ -218,6 +219,7 @@ public struct Keyring: Sendable {
         label: String = "", cost: ScryptCost = .standard
     ) throws -> Keyring {
         let keyring = Keyring(store: path)
+        try FileReplacement.requireNoOwner(of: path)
         guard FileIdentity(path: keyring.storage.storePath) == nil else {
             throw StoreError(.exists, "there is a file already", path: path)
         }

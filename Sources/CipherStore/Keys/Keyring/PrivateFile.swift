@@ -51,8 +51,9 @@ enum PrivateFile {
 
     /// Makes a new file.
     ///
-    /// - throws: A ``StoreError`` of code `exists`, `full` or `cannotWrite`. No file is left then.
+    /// - throws: A ``StoreError`` of code `exists`, `reservedName`, `full` or `cannotWrite`. No file is left then.
     static func create(_ path: String, content: UnsafeRawBufferPointer) throws {
+        try FileReplacement.requireNoOwner(of: path)
         let file = try FileReplacement(destination: path, purpose: "new")
         defer { file.discard() }
         try write(content, to: file, for: path)

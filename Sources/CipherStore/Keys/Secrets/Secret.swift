@@ -75,7 +75,8 @@ public struct Secret: Sendable {
 
     /// Makes a new key file of random bytes, readable by its owner alone.
     ///
-    /// - throws: A ``StoreError`` of code `exists` or `cannotWrite`.
+    /// - throws: A ``StoreError`` of code `exists`, `cannotWrite`, or `reservedName` when the path is that of a file beside
+    ///   a database.
     public static func makeKeyFile(at path: String) throws -> Secret {
         var generator = SystemRandomNumberGenerator()
         let bytes = try SecretBytes(capacity: keyFileByteCount) { buffer in

@@ -40,10 +40,11 @@ public final class SealedFileWriter {
     ///     - lock: Who can open it; nil writes the bytes as they are, **not encrypted**.
     ///     - now: What the file says about when it was made.
     ///     - padding: What is added so that the size says less. A file that is not encrypted has none.
-    /// - throws: A ``StoreError``: `cannotWrite`, `full`.
+    /// - throws: A ``StoreError``: `cannotWrite`, `full`; `reservedName` when the path is that of a file beside a database.
     public init(
         path: String, kind: SealedFileKind, lock: ArchiveLock?, now: Date, padding: SealedFilePadding = .none
     ) throws {
+        try FileReplacement.requireNoOwner(of: path)
         let file = try FileReplacement(destination: path, purpose: "sealed")
         self.file = file
         self.padding = padding

@@ -17,13 +17,14 @@ public enum StoreArchive {
     ///     - isShared: Whether other users of the machine may read the file, as its mode says. What is in it
     ///       only they read who open it.
     ///     - progress: Called with how far it is; an error that it throws ends the whole.
-    /// - throws: A ``StoreError``: `exists`, `encryptionMismatch` when the source is not encrypted,
+    /// - throws: A ``StoreError``: `exists`, `reservedName`, `encryptionMismatch` when the source is not encrypted,
     ///   `damaged`, `full`, …; a ``DatabaseError``. No file is left at `path` then.
     public static func write(
         of source: Database, to path: String, lock: ArchiveLock,
         preparation: StorePreparation? = nil, now: Date = Date(), isShared: Bool = false,
         progress: StoreProgressHandler? = nil
     ) throws {
+        try FileReplacement.requireNoOwner(of: path)
         guard FileIdentity(path: path) == nil else {
             throw StoreError(.exists, "there is a file already", path: path)
         }
@@ -156,7 +157,7 @@ public enum StoreArchive {
     ///     - limit: The most that is paid for trying a passphrase.
     ///     - progress: Called with how far it is; an error that it throws ends the whole.
     ///     - finishing: Changes to the store before it gets its name.
-    /// - throws: A ``StoreError``: `exists`, `wrongPassphrase`, `archiveDamaged`, `damaged`,
+    /// - throws: A ``StoreError``: `exists`, `reservedName`, `wrongPassphrase`, `archiveDamaged`, `damaged`,
     ///   `formatTooNew`, `full`, …; a ``DatabaseError``. No file is left at `destination` then.
     public static func restore(
         _ path: String, to destination: String, opening secret: ArchiveSecret,

@@ -62,7 +62,7 @@ struct BundleCreateCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireStore(options.store)
-            try StoreFileCheck.requireFolder(of: lock.to)
+            try StoreFileCheck.requirePlace(of: lock.to)
             try StoreFileCheck.requireFree(lock.to)
             if let knownBy { try StoreFileCheck.requireBundle(knownBy) }
             let synchronizer = try Synchronizer(existing: context.openForReading(options, makesFiles: true))
@@ -162,7 +162,7 @@ struct BundleRequestCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             try StoreFileCheck.requireStore(options.store)
-            try StoreFileCheck.requireFolder(of: lock.to)
+            try StoreFileCheck.requirePlace(of: lock.to)
             try StoreFileCheck.requireFree(lock.to)
             let synchronizer = try Synchronizer(existing: context.openForReading(options, makesFiles: true))
             try synchronizer.writeRequest(to: lock.to, try context.protection(lock))

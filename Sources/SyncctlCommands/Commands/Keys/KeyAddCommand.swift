@@ -63,7 +63,7 @@ struct KeyAddCommand: ParsableCommand {
                 let slot = try add(Secret(key), keyring, known, context)
                 try print(slot, recoveryKey: key, context)
             } else if let newKeyFile {
-                try StoreFileCheck.requireFolder(of: newKeyFile)
+                try StoreFileCheck.requirePlace(of: newKeyFile)
                 let secret = try Secret.makeKeyFile(at: newKeyFile)
                 do {
                     try print(add(secret, keyring, known, context), recoveryKey: nil, context)

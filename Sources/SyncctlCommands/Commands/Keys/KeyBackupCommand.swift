@@ -32,7 +32,7 @@ struct KeyBackupCommand: ParsableCommand {
     func run() throws {
         try CommandContext.run(global) { context in
             let keyring = try context.keyring(of: store)
-            try StoreFileCheck.requireFolder(of: to)
+            try StoreFileCheck.requirePlace(of: to)
             try keyring.backUp(to: to)
             try context.print(
                 Document(store: store, to: to, generation: keyring.information().generation),

@@ -29,7 +29,7 @@ struct KeyIdentityCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            try StoreFileCheck.requireFolder(of: to)
+            try StoreFileCheck.requirePlace(of: to)
             let recipient = try ArchiveIdentity.make(file: to).recipient.description
             try context.print(Document(to: to, recipient: recipient), text: recipient)
             context.note("whoever reads \(to) opens the archives that are made for it")

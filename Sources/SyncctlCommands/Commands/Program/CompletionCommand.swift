@@ -1,4 +1,5 @@
 import ArgumentParser
+import CipherStore
 import Foundation
 
 #if canImport(Glibc)
@@ -105,6 +106,7 @@ struct CompletionInstallCommand: ParsableCommand {
             let shell = try CompletingShell.chosen(shell, context.environment)
             let path = try to ?? shell.path(of: RootCommand.name, context.environment)
             let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+            try FileReplacement.requireNoOwner(of: path)
             do {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 try Data(shell.script().utf8).write(to: URL(fileURLWithPath: path), options: .atomic)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CipherStore
 import Foundation
 
 /// Writes manual pages.
@@ -29,6 +30,7 @@ struct ManualCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
+            try FileReplacement.requireNoOwner(of: to)
             let root = try RootCommand.require()
             let tool = try JSONDecoder().decode(ToolDescription.self, from: Data(root._dumpHelp().utf8))
             let pages = ManualPage.pages(of: tool.command, version: CommandLineProgram.version)
