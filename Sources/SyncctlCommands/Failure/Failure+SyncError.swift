@@ -8,7 +8,20 @@ extension Failure {
         let isUndone = error.code == .unrestorable || error.code == .incompleteRow
         self.init(
             isUndone ? "\(error.message); nothing was changed" : error.message,
-            hints: Self.hints(error.code, store: name), status: Self.status(error.code))
+            hints: error.isOfSender || error.isOfRemote
+                ? [Self.renewalHint(store: nil)] : Self.hints(error.code, store: name),
+            status: Self.status(error.code))
+    }
+
+    /// What to do about a replica that was retired.
+    ///
+    /// - parameter name: Its store, as commands take it; nil for one of which only its own user knows where it is.
+    static func renewalHint(store name: String?) -> String {
+        guard let name else {
+            return
+                "where its store is, give it a new identity with: syncctl replica renew <its store>; nothing is lost"
+        }
+        return "give it a new identity with: syncctl replica renew \(name); nothing is lost"
     }
 
     private static func status(_ code: SyncError.Code) -> ExitStatus {
@@ -39,7 +52,7 @@ extension Failure {
         case .sameReplica:
             ["a copy that can be synchronized is made with: syncctl init <new> --clone \(name)"]
         case .retiredReplica:
-            ["give it a new identity with: syncctl replica renew \(name); nothing is lost"]
+            [renewalHint(store: name)]
         case .notMember:
             ["see who takes part: syncctl member list \(name)"]
         case .forkedReplica:

@@ -119,6 +119,18 @@ import Testing
         try execute("UPDATE person SET name = 'unsent' WHERE stars = 3", in: "b.db", "b")
         let refused = try sync("b.db", "b", with: "a.db", "a")
         #expect(refused.status != 0 && refused.errors.contains("replica renew"))
+        // It is the one that was retired that needs another identity, whoever was told to synchronize.
+        let words = "syncctl replica renew \(place.path("b.db"));"
+        #expect(refused.errors.contains(words), "\(refused.errors)")
+        let told = try sync("a.db", "a", with: "b.db", "b")
+        #expect(told.status == 14 && told.errors.contains(words), "\(told.errors)")
+        let bundle = place.path("late.bundle")
+        try place.succeed(
+            ["bundle", "create", place.path("b.db"), "--to", bundle, "--since-nothing", "--plaintext"]
+                + own("b"))
+        let late = try place.run(
+            ["bundle", "apply", place.path("a.db"), bundle, "--plaintext"] + own("a"))
+        #expect(late.status == 14 && late.errors.contains("renew <its store>"), "\(late.errors)")
         let renewed = try place.succeed(["replica", "renew", place.path("b.db"), "--json"] + own("b"))
         #expect(try renewed.document()["replica"] as? String != other)
         #expect(try sync("b.db", "b", with: "a.db", "a").status == 0)

@@ -179,7 +179,7 @@ struct SyncSession {
                 .retiredReplica,
                 side == .local
                     ? "this replica, \(name), was retired" : "the remote, replica \(name), was retired here")
-            if side == .local { error.forks = yielding.forks(of: side) }
+            if side == .local { error.forks = yielding.forks(of: side) } else { error.isOfRemote = true }
             return refuse(error)
         }
         return nil

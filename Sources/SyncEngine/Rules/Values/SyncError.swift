@@ -80,7 +80,9 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What a retired replica has to take along into its new identity (`retiredReplica`).
     var forks: [Fork] = []
     /// Whether it is the sender of a bundle that was retired (`retiredReplica`), and not the replica that would apply it.
-    var isOfSender = false
+    package var isOfSender = false
+    /// Whether it is the remote that was retired (`retiredReplica`), and not this store.
+    package var isOfRemote = false
 
     /// Makes an error.
     public init(_ code: Code, _ message: String) {

@@ -185,11 +185,11 @@ struct Exchange {
         return PreparedExchange(
             name: chosen.name, synchronizer: synchronizer, remembered: chosen.remembered
         ) { output in
-            try run(chosen, synchronizer, transport, output, context, way: way)
+            try chosen.namedIfRetired { try run(chosen, synchronizer, transport, output, context, way: way) }
         } preview: {
-            try synchronizer.preview(direction, with: transport)
+            try chosen.namedIfRetired { try synchronizer.preview(direction, with: transport) }
         } createTables: {
-            try synchronizer.makeTables(from: transport)
+            try chosen.namedIfRetired { try synchronizer.makeTables(from: transport) }
         }
     }
 

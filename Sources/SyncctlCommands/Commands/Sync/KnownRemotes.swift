@@ -52,6 +52,16 @@ struct ChosenRemote: Equatable {
         self.init(known)
     }
 
+    /// Does something with the remote. When it is the remote that was retired, and not the store here, the hint names it.
+    func namedIfRetired<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as SyncError where error.isOfRemote {
+            let store: String? = if case .file(let path) = argument { CommandWords.path(path) } else { nil }
+            throw Failure.refused(error.message, hints: [Failure.renewalHint(store: store)])
+        }
+    }
+
     /// What the store remembers of it; nil for servers and relays, of which it has keys.
     var remembered: RememberedRemote? {
         argument.location.map { RememberedRemote(name: name, location: $0) }
