@@ -76,9 +76,11 @@ import Testing
         let text = place.path("note.csv")
         let long = try place.folder.write(
             String(repeating: "words, and äöü; no pages. ", count: 400), to: "long.txt")
-        for file in [text, long] {
+        let short = try place.folder.write("x", to: "short.txt")
+        for file in [text, long, short] {
             for command in [
                 ["status", file], ["verify", file], ["export", file, "--to", place.path("x.db")],
+                ["sql", file, "SELECT 1"], ["sql", file, "DELETE FROM person", "--write"],
             ] {
                 try expect(
                     12, "\(file): it is a text, and no store", "syncctl import", running: command + own("a"))

@@ -84,7 +84,7 @@ struct SQLCommand: ParsableCommand {
     }
 
     private func open(_ context: CommandContext) throws -> DatabaseQueue {
-        try StoreFileCheck.requireExisting(options.store)
+        try StoreFileCheck.requireStore(options.store)
         var configuration = context.configuration(try context.storeSecret(options))
         if !write {
             configuration.readonly = true
