@@ -63,9 +63,38 @@ import Testing
 
     @Test func statementsAreAppliedAsAWholeOrNotAtAll() throws {
         let before = try place.rows("a.db", "a")
-        #expect(try sql("DELETE FROM person; SELECT missing FROM person", "--write").status == 1)
+        let failed = try sql("DELETE FROM person; SELECT missing FROM person", "--write")
+        #expect(failed.status == 1)
+        #expect(
+            failed.errors.contains("nothing was changed: what was done before that was undone"),
+            "\(failed.errors)")
         #expect(try place.rows("a.db", "a") == before)
+        // Where nothing was said to be changed, nothing has to be taken back.
+        let first = try sql("SELECT missing FROM person; DELETE FROM person", "--write")
+        #expect(first.status == 1 && !first.errors.contains("undone"), "\(first.errors)")
+        let read = try sql("SELECT 1; SELECT missing FROM person")
+        #expect(read.status == 1 && !read.errors.contains("undone"), "\(read.errors)")
     }
+
+    #if os(Linux)
+        @Test func changesWhoseResultCannotBePrintedAreSaidToStay() throws {
+            func delete(_ stars: Int, _ options: String...) throws -> CommandResult {
+                let statement = "DELETE FROM person WHERE stars = \(stars)"
+                return try CommandRunner.runHere(
+                    ["sql", place.path("a.db"), statement, "--write"] + own + options, output: "/dev/full")
+            }
+            // The document is printed after the commit, the other forms before it.
+            let document = try delete(1, "--json")
+            #expect(
+                document.status == 1 && document.errors.contains("what they changed stays"),
+                "\(document.errors)")
+            #expect(try place.rows("a.db", "a").count == 2)
+            let before = try place.rows("a.db", "a")
+            let table = try delete(2)
+            #expect(table.status == 1 && !table.errors.contains("stays"), "\(table.errors)")
+            #expect(try place.rows("a.db", "a") == before)
+        }
+    #endif
 
     @Test(arguments: [
         "CREATE TABLE x (a)", "DROP TABLE person", "DELETE FROM _sync_log", "ATTACH 'x.db' AS x",

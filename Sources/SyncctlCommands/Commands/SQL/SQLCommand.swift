@@ -78,8 +78,20 @@ struct SQLCommand: ParsableCommand {
             }
             let writer = makeWriter(context)
             try session.run(text, into: writer)
-            try writer.finish()
+            try finish(writer)
             return .success
+        }
+    }
+
+    /// Prints what is printed when all statements have run. Their changes are committed by then.
+    private func finish(_ writer: any ResultWriter) throws {
+        do {
+            try writer.finish()
+        } catch {
+            guard write else { throw error }
+            var failure = Failure(explaining: error, store: options.store)
+            failure.hints.append("the statements have run, and what they changed stays")
+            throw failure
         }
     }
 

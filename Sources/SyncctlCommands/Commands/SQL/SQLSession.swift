@@ -7,26 +7,37 @@ struct SQLSession: Sendable {
 
     /// Runs one or more statements. Those that write are applied as a whole or not at all.
     ///
-    /// - throws: ``Failure`` for SQL that is wrong or not allowed; other errors of the database as they are.
+    /// - throws: ``Failure`` for SQL that is wrong or not allowed, and for what fails when other statements could have
+    ///   written before; other errors of the database as they are.
     func run(_ sql: String, into writer: any ResultWriter) throws {
+        var doneCount = 0
         do {
             if allowsWriting {
-                try queue.write { try run(sql, $0, writer) }
+                try queue.write { try run(sql, $0, writer, &doneCount) }
             } else {
-                try queue.read { try run(sql, $0, writer) }
+                try queue.read { try run(sql, $0, writer, &doneCount) }
             }
-        } catch let error as DatabaseError {
-            throw explained(error)
+        } catch {
+            let reason: any Error = (error as? DatabaseError).map(explained) ?? error
+            guard allowsWriting, doneCount > 0 else { throw reason }
+            // What was printed of the statements before reads as if it had lasted.
+            var failure = Failure(explaining: reason, store: queue.path)
+            failure.hints.append("nothing was changed: what was done before that was undone")
+            throw failure
         }
     }
 
-    private func run(_ sql: String, _ db: Database, _ writer: any ResultWriter) throws {
+    /// - parameter doneCount: Grows with each statement that has run.
+    private func run(
+        _ sql: String, _ db: Database, _ writer: any ResultWriter, _ doneCount: inout Int
+    ) throws {
         try db.restrictedToUntrustedSQL(allowsWriting: allowsWriting) {
             let statements = try db.allStatements(sql: sql)
             while let statement = try statements.next() {
                 guard statement.columnCount > 0 else {
                     try statement.execute()
                     try writer.changed(db.changesCount)
+                    doneCount += 1
                     continue
                 }
                 try writer.begin(statement.columnNames)
@@ -36,6 +47,7 @@ struct SQLSession: Sendable {
                     try writer.row(row.databaseValues)
                 }
                 try writer.end()
+                doneCount += 1
             }
         }
     }
