@@ -91,10 +91,22 @@ public struct Keyring: Sendable {
         _ secret: Secret, label: String = "", cost: ScryptCost = .standard,
         unlockingWith known: Secret
     ) throws -> KeySlot {
+        try add(secret, label: label, cost: cost, unlockingWith: known) { _ in }
+    }
+
+    /// Adds a slot as the method without a closure does.
+    ///
+    /// - parameter showing: Called with the new slot, proven, before it counts. When it throws, there is no new slot.
+    package func add(
+        _ secret: Secret, label: String, cost: ScryptCost, unlockingWith known: Secret,
+        showing: (KeySlot) throws -> Void
+    ) throws -> KeySlot {
         try storage.withLock { access in
             var keyring = try unlock(access.bytes, known)
             let slot = try keyring.add(secret, label: label, cost: cost, now: Date())
-            try access.replace(with: keyring.encodedNext(path: path))
+            let content = try keyring.encodedNext(path: path)
+            try showing(slot)
+            try access.replace(with: content)
             return slot
         }
     }

@@ -59,19 +59,19 @@ struct KeyAddCommand: ParsableCommand {
             let keyring = Keyring(store: options.store)
             if keyring.exists { _ = try keyring.verify(known) }
             if recovery {
-                let key = try RecoveryKey.generate()
-                let slot = try add(Secret(key), keyring, known, context)
-                try print(slot, recoveryKey: key, context)
+                try addRecoveryKey(keyring, known, context)
             } else if let newKeyFile {
                 try StoreFileCheck.requirePlace(of: newKeyFile)
                 let secret = try Secret.makeKeyFile(at: newKeyFile)
+                let slot: KeySlot
                 do {
-                    try print(add(secret, keyring, known, context), recoveryKey: nil, context)
+                    slot = try add(secret, keyring, known, context)
                 } catch {
                     // It opens nothing.
                     unlink(newKeyFile)
                     throw error
                 }
+                try print(slot, context)
                 context.note("whoever reads \(newKeyFile) opens the store; keep it away from it")
             } else {
                 guard let passphrase = try context.passphrase(newPassphrase, for: options.store) else {
@@ -79,7 +79,7 @@ struct KeyAddCommand: ParsableCommand {
                 }
                 try requireUnused(passphrase, keyring, known)
                 let slot = try add(Secret(passphrase), keyring, known, context)
-                try print(slot, recoveryKey: nil, context)
+                try print(slot, context)
             }
             return .success
         }
@@ -98,38 +98,70 @@ struct KeyAddCommand: ParsableCommand {
     private func add(
         _ secret: Secret, _ keyring: Keyring, _ known: Secret, _ context: CommandContext
     ) throws -> KeySlot {
-        Interruption.listen()
-        if !keyring.exists {
-            guard known.kind == .passphrase else {
-                throw Failure.usage("\(options.store) has no key slots, so no key file opens it")
-            }
-            let progress = context.progress("copying", unit: .items("pages"))
-            try StoreRekey.makeKeyring(path: options.store, from: known, cost: cost.scrypt ?? .standard) {
-                try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
-            }
-            progress.finish()
-            context.note(
-                "made \(options.store)\(Keyring.suffix); without that file nothing opens the store: back it up with \"syncctl key backup\""
-            )
-        }
+        try makeKeyring(unless: keyring, known, context)
         return try keyring.add(secret, label: label, cost: cost.scrypt ?? .standard, unlockingWith: known)
     }
 
-    private func print(
-        _ slot: KeySlot, recoveryKey: consuming RecoveryKey?, _ context: CommandContext
-    ) throws {
-        guard let recoveryKey else {
-            try context.print(
-                Document(store: options.store, slot: SlotDocument(slot), recoveryKey: nil),
-                text: "added slot \(slot.id)  (\(slot.kind.name))")
-            return
+    /// Makes the keyring of a store that has none.
+    private func makeKeyring(unless keyring: Keyring, _ known: Secret, _ context: CommandContext) throws {
+        Interruption.listen()
+        guard !keyring.exists else { return }
+        guard known.kind == .passphrase else {
+            throw Failure.usage("\(options.store) has no key slots, so no key file opens it")
         }
-        // The one place where a secret is printed: it is what was asked for.
-        let text = try recoveryKey.withText { String(decoding: $0, as: UTF8.self) }
-        try context.print(
-            Document(store: options.store, slot: SlotDocument(slot), recoveryKey: text), text: text)
+        let progress = context.progress("copying", unit: .items("pages"))
+        try StoreRekey.makeKeyring(path: options.store, from: known, cost: cost.scrypt ?? .standard) {
+            try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
+        }
+        progress.finish()
         context.note(
-            "added slot \(slot.id); this is the only time that the recovery key is shown: print it, and keep it with the keyring's backup away from the store"
+            "made \(options.store)\(Keyring.suffix); without that file nothing opens the store: back it up with \"syncctl key backup\""
         )
+    }
+
+    /// Adds a recovery key, which is printed before its slot counts: one that nobody has seen would be of use to nobody.
+    private func addRecoveryKey(_ keyring: Keyring, _ known: Secret, _ context: CommandContext) throws {
+        let key = try RecoveryKey.generate()
+        // The one place where a secret is printed: it is what was asked for.
+        let text = try key.withText { String(decoding: $0, as: UTF8.self) }
+        let secret = Secret(key)
+        try makeKeyring(unless: keyring, known, context)
+        var shown: KeySlot?
+        do {
+            _ = try keyring.add(
+                secret, label: label, cost: cost.scrypt ?? .standard, unlockingWith: known
+            ) { slot in
+                let document = Document(
+                    store: options.store, slot: SlotDocument(slot), recoveryKey: text)
+                try context.print(document, text: text)
+                try context.terminal.flushOutput()
+                shown = slot
+            }
+        } catch {
+            var failure = Failure(explaining: error, store: options.store)
+            failure.hints.append(outcome(of: shown, keyring))
+            throw failure
+        }
+        let name = shown.map { " \($0.id)" } ?? ""
+        context.note(
+            "added slot\(name); this is the only time that the recovery key is shown: print it, and keep it with the keyring's backup away from the store"
+        )
+    }
+
+    /// What became of a slot that could not be added, or not as a whole.
+    private func outcome(of slot: KeySlot?, _ keyring: Keyring) -> String {
+        guard let slot else { return "no slot was added" }
+        let slots = try? keyring.information().slots
+        if let slots, !slots.contains(where: { $0.id == slot.id }) {
+            return "the recovery key that was shown does not count: no slot was added"
+        }
+        return
+            "see whether slot \(slot.id), of the recovery key that was shown, was added: syncctl key list \(CommandWords.path(options.store))"
+    }
+
+    private func print(_ slot: KeySlot, _ context: CommandContext) throws {
+        try context.print(
+            Document(store: options.store, slot: SlotDocument(slot), recoveryKey: nil),
+            text: "added slot \(slot.id)  (\(slot.kind.name))")
     }
 }

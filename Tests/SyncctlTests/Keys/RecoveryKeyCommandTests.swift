@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+/// A recovery key counts when somebody could see it, and not before.
+@Suite struct RecoveryKeyCommandTests {
+    let place: Workplace
+
+    init() throws {
+        place = try Workplace()
+        try place.makeStore("a.db", "a", rows: 0..<1)
+    }
+
+    private var keyring: Keyring { Keyring(store: place.path("a.db")) }
+
+    private func words(_ options: String...) -> [String] {
+        ["key", "add", place.path("a.db"), "--cost", "14", "--passphrase-file", place.secret("a")] + options
+    }
+
+    #if os(Linux)
+        @Test func aRecoveryKeyThatCouldNotBePrintedHasNoSlot() throws {
+            for options in [["--recovery"], ["--recovery", "--json"]] {
+                let full = try CommandRunner.runHere(words() + options, output: "/dev/full")
+                #expect(full.status == 1 && full.errors.contains("no slot was added"), "\(full.errors)")
+                // The passphrase has its slot, as the first one of a keyring.
+                #expect(try keyring.information().slots.map(\.kind) == [.passphrase])
+            }
+            let added = try place.succeed(words("--recovery", "--json")).document()
+            let text = try #require(added["recovery_key"] as? String)
+            let slot = try keyring.verify(Secret(RecoveryKey(text)))
+            #expect((added["slot"] as? [String: Any])?["id"] as? String == slot.id.description)
+        }
+
+        @Test func aKeyFileStaysWhoseSlotCounts() throws {
+            let file = place.path("key")
+            let full = try CommandRunner.runHere(words("--new-key-file", file), output: "/dev/full")
+            #expect(full.status == 1, "\(full.errors)")
+            #expect(try keyring.verify(Secret(keyFile: file)).kind == .keyFile)
+        }
+    #endif
+
+    @Test func aSlotThatIsShownAndThenRefusedDoesNotCount() throws {
+        struct Stop: Error {}
+        let keyring = try Keyring.make(
+            forNewStore: place.path("b.db"), secret: Secret(Passphrase("first")), cost: .minimum)
+        let key = try Secret(RecoveryKey.generate())
+        let known = Secret(try Passphrase("first"))
+        var shown: [KeySlot.ID] = []
+        #expect(throws: Stop.self) {
+            try keyring.add(key, label: "", cost: .minimum, unlockingWith: known) { slot in
+                shown.append(slot.id)
+                throw Stop()
+            }
+        }
+        let slots = try keyring.information().slots
+        #expect(shown.count == 1 && slots.count == 1 && slots.first?.id != shown.first)
+        let added = try keyring.add(key, label: "", cost: .minimum, unlockingWith: known) { _ in }
+        #expect(try keyring.verify(key).id == added.id)
+    }
+}
