@@ -103,7 +103,13 @@ extension Synchronizer {
                 problem = error
             }
         }
+        // What could not be read may have announced one.
+        let remarks = contents.remarks.prefix(remarkCountMax).map { "; " + $0 }.joined()
         throw problem
-            ?? SyncError(.snapshotMissing, "the folder holds no snapshot that a replica could begin with")
+            ?? SyncError(
+                .snapshotMissing, "the folder holds no snapshot that a replica could begin with" + remarks)
     }
+
+    /// So many files of a mailbox are named in one error.
+    private static let remarkCountMax = 3
 }

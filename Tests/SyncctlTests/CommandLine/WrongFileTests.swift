@@ -72,6 +72,21 @@ import Testing
         }
     }
 
+    @Test func theDamagedHeadOfAFolderIsNamed() throws {
+        let shared = place.path("shared")
+        let sync =
+            ["sync", place.path("a.db"), "--remote", "dir:" + shared, "--create", "--cost", "14"] + own("a")
+            + ["--remote-passphrase-file", place.secret("c")]
+        try place.succeed(sync)
+        let files = FileManager.default.enumerator(atPath: shared)?.allObjects as? [String] ?? []
+        let head = try shared + "/" + #require(files.first { $0.hasSuffix("/head") })
+        var data = try Data(contentsOf: URL(fileURLWithPath: head))
+        data[60] ^= 1
+        try data.write(to: URL(fileURLWithPath: head))
+        try expect(
+            12, "does not open the files of the folder", "this file is damaged: \(head);", running: sync)
+    }
+
     @Test func aTextIsNoStoreAndNoDamage() throws {
         let text = place.path("note.csv")
         let long = try place.folder.write(

@@ -35,7 +35,7 @@ struct FolderContents {
     ///     - store: The database; nil to take whichever there is.
     ///     - replicas: The folders, when they were listed already.
     ///     - members: The members of the database, whose files are the only ones to be taken in.
-    /// - throws: ``StoreError`` of code `wrongPassphrase` when no head can be opened; ``SyncError`` of code
+    /// - throws: ``StoreError`` of code `wrongPassphrase`, which names a head, when none can be opened; ``SyncError`` of code
     ///   `otherStore` when all heads are of another database, `notMember` when members have written them and this store
     ///   knows of none, `metadataTooNew`; ``MailboxError`` of code `unreachable`.
     init(
@@ -92,7 +92,7 @@ struct FolderContents {
                     closed[replica] = head.salt
                     continue
                 }
-                problem = head.error
+                problem = problem ?? head.error
                 remarks.append(head.error.description)
             } catch let newer as FolderHead.Newer {
                 try note(newer, replica)
@@ -110,7 +110,7 @@ struct FolderContents {
         if members == nil, try holdsStatements(replicas) {
             throw SyncError(.notMember, Self.strangerRemark(folder))
         }
-        throw StoreError(.wrongPassphrase, problem.message, path: location)
+        throw problem
     }
 
     /// Takes note of a head of a format that is not known here. In a database with members it keeps this store from the
