@@ -182,6 +182,7 @@ public final class Database {
             try mode ?? (isFile ? OpeningMode.choose(path, readonly: configuration.readonly) : .ordinary)
         self.mode = mode
         let isAsItIs = mode != .ordinary
+        let sideFiles = isFile && !isAsItIs ? MissingSideFiles(path) : nil
         // A database in memory is filled by its own connection, read-only or not.
         handle = try SQLiteHandle.open(
             path: mode.name(of: path), readonly: configuration.readonly && isFile || isAsItIs,
@@ -192,9 +193,7 @@ public final class Database {
             try setUp()
             if isFile { fileIdentity = try identityOfOpenFile(before: identityBefore) }
         } catch {
-            let failure = openFailure(error)
-            dispose()
-            throw failure
+            throw failedToOpen(error, sideFiles)
         }
         transactionEnd.hasDates = true
         observeTransactions()

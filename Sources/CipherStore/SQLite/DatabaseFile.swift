@@ -44,6 +44,26 @@ struct DatabaseFile {
         throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "the file can't be read")
     }
 
+    /// Runs a block while no connection, of any process, has a lock on the file. The connection of this one has none,
+    /// and no transaction.
+    ///
+    /// - throws: A ``DatabaseError`` of code `SQLITE_BUSY` when another one has a lock, or of what else kept it from being
+    ///   taken; the block has not run then.
+    func withExclusiveLock(_ body: () -> Void) throws {
+        guard let lock = methods.xLock, let unlock = methods.xUnlock else {
+            throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the file can't be locked")
+        }
+        defer { _ = unlock(file, SQLITE_LOCK_NONE) }
+        for level in [SQLITE_LOCK_SHARED, SQLITE_LOCK_EXCLUSIVE] {
+            let code = lock(file, level)
+            guard code == SQLITE_OK else {
+                throw DatabaseError(
+                    resultCode: ResultCode(rawValue: code), message: "the file can't be locked")
+            }
+        }
+        body()
+    }
+
     /// Writes over what is in the file.
     ///
     /// The caller has SQLite's exclusive lock, and no transaction.

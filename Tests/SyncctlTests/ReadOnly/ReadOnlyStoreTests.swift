@@ -190,8 +190,10 @@
 
         @Test(arguments: [["status"], ["log"], ["verify"], ["export", "--format", "sql"]])
         func aFullDiskKeepsNobodyFromReading(words: [String]) throws {
+            let before = try files()
             let result = try run([words[0], store] + words.dropFirst(), mode: .full)
             #expect(result.status == 0, "\(result.errors)")
+            #expect(try files() == before, "nothing is left beside it")
         }
     }
 #endif

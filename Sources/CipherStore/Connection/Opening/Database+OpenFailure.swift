@@ -62,8 +62,18 @@ extension Database {
         StoreError(.replaced, "the file was replaced while it was opened; open it again", path: path)
     }
 
+    /// Closes a connection whose set-up failed, and removes what it made beside the file in vain.
+    ///
+    /// - returns: What is to be thrown.
+    func failedToOpen(_ error: any Error, _ sideFiles: MissingSideFiles?) -> any Error {
+        let failure = openFailure(error)
+        dispose()
+        sideFiles?.removeUnused()
+        return failure
+    }
+
     /// What is thrown when the set-up of a connection failed.
-    func openFailure(_ error: any Error) -> any Error {
+    private func openFailure(_ error: any Error) -> any Error {
         // A file that was replaced has another key than its keyring says, or no first page any more.
         let isReplaced =
             DatabasePath(path).isFile && error.isAboutKey && SQLiteHandle.hasMoved(handle)
