@@ -132,7 +132,7 @@ paths:
     get:
       security: [{ device: [] }]
       summary: How the tables are made that the device may exchange, for a new replica that gets no snapshot.
-      responses: { "200": { description: Statements., content: { application/json: { schema: { type: object, required: [tables], properties: { tables: { type: array, items: { type: object, required: [name, statements], properties: { name: { type: string }, statements: { type: array, items: { type: string } } } } } } } } } }, default: { $ref: "#/components/responses/Problem" } }
+      responses: { "200": { description: Statements., content: { application/json: { schema: { type: object, required: [tables], properties: { tables: { type: array, items: { type: object, required: [name, statements], properties: { name: { type: string }, statements: { type: array, items: { type: string } }, otherNames: { description: "Names that the table had, or has at other replicas; absent for none. A replica that has a table of one of them does not make it.", type: array, items: { type: string } } } } } } } } } }, default: { $ref: "#/components/responses/Problem" } }
   /v1/stores/{store}/live:
     parameters: [{ $ref: "#/components/parameters/store" }]
     get:

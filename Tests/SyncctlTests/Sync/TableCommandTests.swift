@@ -56,6 +56,23 @@ import Testing
         #expect((after["tables"] as? [[String: Any]])?.first?["here"] as? String == "same")
     }
 
+    @Test func aRenamedTableIsShownByItsNameHereAndNotMadeAgain() throws {
+        try place.makeReplica("b.db", "b", of: "a.db", "a")
+        let queue = try place.open("a.db", "a")
+        try queue.write { try $0.execute(sql: "ALTER TABLE person RENAME TO human") }
+        try queue.close()
+        let words = [place.path("b.db")] + both
+        let shown = try place.succeed(["schema"] + words + ["--json"]).document()
+        let table = try #require((shown["tables"] as? [[String: Any]])?.first)
+        #expect(table["name"] as? String == "human" && table["name_here"] as? String == "person")
+        #expect(table["here"] as? String == "same")
+        let text = try place.succeed(["schema"] + words + ["person"])
+        #expect(text.output.contains("this store calls table human person"))
+        let sync = try place.succeed(["sync"] + words + ["--create-tables"])
+        #expect(!sync.errors.contains("made and tracked"))
+        #expect(try place.rows("b.db", "b").count == 3)
+    }
+
     private func csv() throws -> String {
         let path = place.path("city.csv")
         try "name,size\nOslo,7\nRoma,9\n".write(toFile: path, atomically: true, encoding: .utf8)

@@ -63,7 +63,7 @@ extension SyncedTable {
             arguments: [key, number])
     }
 
-    /// Notes that the user made a table of which only peers had rows so far.
+    /// Notes that the user made a table of which only peers had rows so far, and remembers the name that these use.
     ///
     /// - parameters:
     ///     - name: What it is called here.
@@ -73,6 +73,8 @@ extension SyncedTable {
             db, sql: "UPDATE _sync_table SET tracked = 1, name = ?, key = ? WHERE tbl = ?",
             arguments: [name, key, number])
         try NameAliases.release(db, table: name)
+        guard name.identifierKey != self.name.identifierKey else { return }
+        try NameAliases.add(db, self.name, ofTable: number)
     }
 
     /// Notes that neither the table nor its columns are here any more. Their names and numbers stay, for peers.

@@ -92,6 +92,15 @@ struct SyncedTable {
     /// The name of the table that holds the rows.
     var storageName: String { place == .dropped ? "_sync_dropped_\(number)" : name }
 
+    /// What a tracked table is called now.
+    ///
+    /// Another program may have renamed it, which the metadata follow later. The triggers go with their table.
+    func currentName(_ db: Database) throws -> String {
+        try String.fetchOne(
+            db, sql: "SELECT tbl_name FROM main.sqlite_master WHERE type = 'trigger' AND name = ?",
+            arguments: ["_sync_i_\(number)"]) ?? name
+    }
+
     /// The table in SQL. The schema is named, because a temporary table of the
     /// same name would stand before it.
     var qualifiedName: String { "main." + storageName.quotedDatabaseIdentifier }

@@ -31,9 +31,18 @@ extension Synchronizer {
         return try peer.definitions()
     }
 
+    /// Which tables of this store definitions of a remote mean, by all names that both know.
+    ///
+    /// - parameter definitions: How tables of the remote are made.
+    /// - returns: One for each definition, in their order.
+    /// - throws: ``SyncError``, ``DatabaseError``.
+    package func find(_ definitions: [SharedTable]) throws -> [FoundTable] {
+        try database.read { try OwnTables($0).find(definitions) }
+    }
+
     /// Makes the tables that a remote has and this store lacks, with the remote's definitions, and tracks
     /// them. Rows of these tables that waited here are written; the others come with the next
-    /// synchronization.
+    /// synchronization. A table that was renamed, here or there, is not missing.
     ///
     /// - returns: The names of the tables that were made.
     /// - throws: ``SyncError``: `notComparable` for a remote that does not tell how its tables are made; `invalidBundle` for

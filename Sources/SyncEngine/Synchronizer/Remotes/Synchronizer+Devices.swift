@@ -60,16 +60,30 @@ extension Synchronizer {
         }
     }
 
-    /// Makes tables that are not here, and tracks them.
+    /// Makes tables that are not here under any of their names, and tracks them.
     ///
     /// - returns: Their names.
+    /// - throws: ``SyncError``: `invalidBundle` for definitions that do anything else; `capacityExceeded` when there would
+    ///   be more names than a store keeps. ``DatabaseError``.
     @discardableResult
     package func make(_ tables: [SharedTable]) throws -> [String] {
         guard !tables.isEmpty else { return [] }
         return try database.write { db in
-            let missing = try tables.filter { try !db.tableExists($0.name) }
-            for table in missing { try table.create(db) }
-            try TableTracking(db: db, environment: environment).track(missing.map(\.name))
+            let tracking = TableTracking(db: db, environment: environment)
+            // Another program may have renamed a table here.
+            try tracking.refresh()
+            let own = try OwnTables(db)
+            let missing = try own.find(tables).filter { $0.name == nil }.map(\.definition)
+            guard !missing.isEmpty else { return [] }
+            for table in missing {
+                try table.create(db)
+                try own.noteNames(of: table)
+            }
+            try tracking.track(missing.map(\.name))
+            // Now something is known of all of them.
+            let made = try OwnTables(db)
+            for table in missing { try made.noteNames(of: table) }
+            try Capacity(db).requireRoomForNames(db)
             return missing.map(\.name)
         }
     }
