@@ -109,6 +109,8 @@ struct ExportCommand: ParsableCommand {
         let to: String?
         let format: String
         let rows: Int64?
+        /// Tables and others in whose definitions SQLite's shell changes line ends; absent without any.
+        var changedDefinitions: [String]?
     }
 
     func run() throws {
@@ -117,11 +119,16 @@ struct ExportCommand: ParsableCommand {
             let queue = try context.openForReading(options, makesFiles: format == nil)
             if let format {
                 Interruption.listen()
-                let rows = try exportText(queue, format, context)
+                let remarks = ExportRemarks()
+                let rows = try exportText(queue, format, remarks, context)
                 if let to {
-                    try report(
-                        Document(store: options.store, to: to, format: format.rawValue, rows: rows), context)
+                    var document = Document(
+                        store: options.store, to: to, format: format.rawValue, rows: rows)
+                    let changed = remarks.changedDefinitions
+                    if !changed.isEmpty { document.changedDefinitions = changed }
+                    try report(document, context)
                 }
+                for text in remarks.texts { context.noteAtEnd(text) }
             } else if let to {
                 let kind = plaintext ? "sqlite" : ArchiveName.isArchive(to) ? "archive" : "store"
                 try exportDatabase(queue, to, context)
@@ -179,13 +186,15 @@ struct ExportCommand: ParsableCommand {
     }
 
     private func exportText(
-        _ queue: DatabaseQueue, _ format: TextExport.Format, _ context: CommandContext
+        _ queue: DatabaseQueue, _ format: TextExport.Format, _ remarks: ExportRemarks,
+        _ context: CommandContext
     ) throws -> Int64 {
         let progress = context.progress("exporting")
         defer { progress.finish() }
         return try queue.read { db in
             let export = TextExport(
-                db: db, terminal: context.terminal, progress: progress, escapesFormulas: escapeFormulas)
+                db: db, terminal: context.terminal, progress: progress, escapesFormulas: escapeFormulas,
+                remarks: remarks)
             let tables = try TextExport.tables(db)
             if let table {
                 guard let name = tables.first(where: { $0.isSameIdentifier(as: table) }) else {

@@ -113,10 +113,9 @@ enum RowText {
         case .int64(let number): String(number)
         case .double(let number): realText(number)
         case .string(let text):
-            // A zero byte would end the statement's text.
-            text.utf8.contains(0) || (isForTerminal && PrintableText.escapedLines(text) != text)
-                ? "CAST(x'\(hexadecimal(Data(text.utf8)))' AS TEXT)"
-                : text.quotedSQLText
+            // What is on a terminal is for people: its bytes are UTF-8, and a database in UTF-16 would take them otherwise.
+            isForTerminal && PrintableText.escapedLines(text) != text
+                ? "CAST(x'\(hexadecimal(Data(text.utf8)))' AS TEXT)" : SQLText.literal(text)
         case .blob(let data): "x'\(hexadecimal(data))'"
         }
     }

@@ -13,6 +13,8 @@ struct TextExport {
     let progress: StepProgress
     /// Whether an apostrophe stands before what a spreadsheet would take for a formula, in CSV.
     var escapesFormulas = false
+    /// What is told of it afterwards.
+    var remarks = ExportRemarks()
 
     /// The user's tables.
     static func tables(_ db: Database) throws -> [String] {
@@ -74,7 +76,7 @@ struct TextExport {
             let definition = try String.fetchOne(
                 db, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", arguments: [table]
             )
-            try file.write(statement(definition ?? "", file))
+            try file.write(statement(definition ?? "", of: table, file))
             guard !virtual.isContentless(table) else { continue }
             try writeInsertions(into: table, virtual, to: file, &count)
         }
@@ -82,7 +84,7 @@ struct TextExport {
         let others = try Row.fetchAll(
             db,
             sql: """
-                SELECT sql, tbl_name FROM sqlite_master
+                SELECT sql, tbl_name, name FROM sqlite_master
                 WHERE type IN ('index', 'trigger', 'view') AND sql IS NOT NULL AND substr(name, 1, 6) <> '_sync_'
                   AND substr(tbl_name, 1, 6) <> '_sync_'
                 ORDER BY CASE type WHEN 'index' THEN 0 WHEN 'view' THEN 1 ELSE 2 END, rowid
@@ -90,7 +92,8 @@ struct TextExport {
         for row in others {
             let owner: String = try row.decode(atIndex: 1)
             if includesOthers || tables.contains(where: { $0.isSameIdentifier(as: owner) }) {
-                try file.write(statement(try row.decode(String.self, atIndex: 0), file))
+                let definition = try row.decode(String.self, atIndex: 0)
+                try file.write(statement(definition, of: row.decode(atIndex: 2), file))
             }
         }
         try file.write("COMMIT;\n")
@@ -132,8 +135,10 @@ struct TextExport {
     }
 
     /// A definition as a statement of the script. It may end in a comment, which would take the semicolon in.
-    private func statement(_ definition: String, _ file: OutputFile) -> String {
-        let sql = shown(definition, file)
+    private func statement(_ definition: String, of name: String, _ file: OutputFile) -> String {
+        let text = SQLText.definition(definition)
+        if !text.isKept { remarks.noteLineEnds(inDefinitionOf: name) }
+        let sql = shown(text.sql, file)
         let ending = [";", "\n;", "*/;"].first { SQLTokens(sql + $0).tokens.last?.isSymbol(";") == true }
         return sql + (ending ?? ";") + "\n"
     }
