@@ -111,6 +111,16 @@ struct ExportCommand: ParsableCommand {
         let rows: Int64?
         /// Tables and others in whose definitions SQLite's shell changes line ends; absent without any.
         var changedDefinitions: [String]?
+        /// What `import` refuses of the file, the first of it, and how much that is; absent without any.
+        var refused: [ImportRefusal]?
+        var refusedCount: Int?
+
+        mutating func add(_ remarks: ExportRemarks) {
+            if !remarks.changedDefinitions.isEmpty { changedDefinitions = remarks.changedDefinitions }
+            guard remarks.refusalCount > 0 else { return }
+            refused = remarks.refusals
+            refusedCount = remarks.refusalCount
+        }
     }
 
     func run() throws {
@@ -124,8 +134,7 @@ struct ExportCommand: ParsableCommand {
                 if let to {
                     var document = Document(
                         store: options.store, to: to, format: format.rawValue, rows: rows)
-                    let changed = remarks.changedDefinitions
-                    if !changed.isEmpty { document.changedDefinitions = changed }
+                    document.add(remarks)
                     try report(document, context)
                 }
                 for text in remarks.texts { context.noteAtEnd(text) }

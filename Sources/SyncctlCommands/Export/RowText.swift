@@ -36,6 +36,15 @@ enum RowText {
         names.map { quoteIfNeeded(care.applied(to: $0)) }.joined(separator: ",") + "\n"
     }
 
+    /// How many bytes a value has in CSV, without its quotes.
+    static func csvByteCount(_ value: DatabaseValue, _ care: CSVCare = CSVCare()) -> Int {
+        switch value.storage {
+        case .string(let text): care.applied(to: text).utf8.count
+        case .blob(let data): blobText(data).utf8.count
+        case .null, .int64, .double: csvField(value, care).utf8.count
+        }
+    }
+
     private static func csvField(_ value: DatabaseValue, _ care: CSVCare) -> String {
         switch value.storage {
         case .null: ""

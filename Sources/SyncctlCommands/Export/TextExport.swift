@@ -15,6 +15,8 @@ struct TextExport {
     var escapesFormulas = false
     /// What is told of it afterwards.
     var remarks = ExportRemarks()
+    /// How much `import` takes in; tests have less.
+    var limits = ImportCheck.Limits()
 
     /// The user's tables.
     static func tables(_ db: Database) throws -> [String] {
@@ -55,12 +57,18 @@ struct TextExport {
         let statement = try db.makeStatement(sql: "SELECT * FROM \(table.quotedDatabaseIdentifier)")
         let names = statement.columnNames
         let care = RowText.CSVCare(isForTerminal: file.isTerminal, escapesFormulas: escapesFormulas)
+        let check = try ImportCheck(db, table, names, isCSV: format == .csv, care, limits)
+        if let refusal = check.refusal { remarks.note(refusal) }
         if format == .csv { try file.write(RowText.csvHeader(names, care)) }
         var count: Int64 = 0
         while let row = try cursor.next() {
             let values = row.databaseValues
-            try file.write(format == .csv ? RowText.csv(values, care) : RowText.json(names, values))
+            let line = format == .csv ? RowText.csv(values, care) : RowText.json(names, values)
+            try file.write(line)
             count += 1
+            if let refusal = check.refusal(of: values, byteCount: line.utf8.count, row: count) {
+                remarks.note(refusal)
+            }
             if count & 0xFFF == 0 { try progress.update(count, nil) }
         }
         return count
