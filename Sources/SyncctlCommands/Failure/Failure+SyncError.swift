@@ -5,7 +5,7 @@ extension Failure {
     ///
     /// - parameter name: The store of the command, as hints name it.
     init(_ error: SyncError, store name: String) {
-        let isUndone = error.code == .unrestorable || error.code == .incompleteRow
+        let isUndone = [.unrestorable, .incompleteRow, .parkedRow].contains(error.code)
         self.init(
             isUndone ? "\(error.message); nothing was changed" : error.message,
             hints: error.isOfSender || error.isOfRemote
@@ -90,6 +90,15 @@ extension Failure {
             ]
         case .keysNotConvertible:
             ["what would change is shown by --dry-run; see docs/keys.md"]
+        case .notComparable:
+            ["synchronize them with: syncctl sync \(name) --remote <remote>"]
+        default: conflictHints(code, store: name)
+        }
+    }
+
+    /// What to do about a failure that is about conflicts.
+    private static func conflictHints(_ code: SyncError.Code, store name: String) -> [String] {
+        switch code {
         case .noSuchConflict, .conflictResolved:
             ["conflicts are shown by: syncctl conflicts list \(name) --resolved"]
         case .unrestorable:
@@ -99,8 +108,12 @@ extension Failure {
                 "see there: syncctl conflicts list <its store>",
                 "what is known of it, with defaults in the other columns: add --partial",
             ]
-        case .notComparable:
-            ["synchronize them with: syncctl sync \(name) --remote <remote>"]
+        case .parkedRow:
+            [
+                "see it, and the row that stands against it: syncctl parked show \(name) <key>",
+                "when nothing stands against it any more: syncctl parked retry \(name), then restore again",
+                "or leave the value as it is: syncctl conflicts resolve \(name) <id> ... --keep",
+            ]
         default: []
         }
     }

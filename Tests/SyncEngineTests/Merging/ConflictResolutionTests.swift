@@ -116,6 +116,33 @@ import Testing
         #expect(try a.everything() == before)
     }
 
+    /// Nothing of it is lost, so what helps with deleted rows does not help with it.
+    @Test(arguments: [ConflictChoice.restoreLost, .restoreKnown])
+    func aParkedRowIsNotTakenForADeletedOne(choice: ConflictChoice) throws {
+        let stores = try TestStores()
+        let a = try stores.create(
+            schema: "CREATE TABLE item (id BLOB PRIMARY KEY, name TEXT UNIQUE, body TEXT)", tables: ["item"])
+        try a.execute("INSERT INTO item VALUES (?, 'one', 'x')", [key(1)])
+        try a.execute("INSERT INTO item VALUES (?, 'two', 'x')", [key(2)])
+        let b = try stores.clone(a, as: "b.db")
+        try a.execute("UPDATE item SET name = 'same' WHERE id = ?", [key(1)])
+        try a.execute("UPDATE item SET body = 'of a' WHERE id = ?", [key(2)])
+        try b.execute("UPDATE item SET name = 'same', body = 'of b' WHERE id = ?", [key(2)])
+        try a.sync(b)
+        let parked = try a.synchronizer.parkedRows()
+        try #require(parked.map(\.key) == [key(2).databaseValue])
+        try #require(try a.synchronizer.conflicts().count == 1)
+        let before = try a.everything()
+        let error = #expect(throws: SyncError.self) { try a.synchronizer.resolve(.open, by: choice) }
+        #expect(error?.code == .parkedRow)
+        #expect(error?.message.contains("item.name") == true, "\(error?.message ?? "")")
+        #expect(try a.everything() == before)
+        try a.execute("DELETE FROM item WHERE id = ?", [key(1)])
+        try a.synchronizer.retryParkedRows()
+        try a.synchronizer.resolve(.open, by: choice)
+        #expect(try a.value("SELECT body FROM item", as: String.self) == "of a")
+    }
+
     @Test func manyAreDealtWithTogetherOrNotAtAll() throws {
         let (a, b) = try pair()
         try a.execute("UPDATE note SET body = 'of a', stars = 9")

@@ -32,6 +32,14 @@ import Testing
         #expect(!remote.errors.contains("--remote"), "\(remote.errors)")
     }
 
+    @Test func aParkedRowIsNotToBeRestoredInPart() {
+        let failure = Failure(SyncError(.parkedRow, "row 1 of t is parked"), store: "a.db")
+        #expect(failure.message.hasSuffix("nothing was changed"))
+        #expect(failure.hints.contains { $0.contains("syncctl parked show a.db") })
+        #expect(failure.hints.contains { $0.contains("syncctl parked retry a.db") })
+        #expect(!failure.hints.contains { $0.contains("--partial") })
+    }
+
     @Test func anImportIntoATrackedTableAsksNobodyToTrackIt() throws {
         let rows = try place.folder.write("name,stars\nAda,3\n", to: "rows.csv")
         let result = try place.succeed(["import", store, rows, "--table", "PERSON"] + own)

@@ -43,6 +43,8 @@ public struct SyncError: Error, Equatable, Sendable, CustomStringConvertible {
         case unrestorable
         /// A deleted row can't be inserted again as a whole: some of its values are not known here.
         case incompleteRow
+        /// The row of a lost value is not deleted: it is parked, because something stands against it.
+        case parkedRow
         /// A bundle builds on changes that are not here.
         case missingChanges
         /// A folder holds no snapshot that a new replica could begin with.

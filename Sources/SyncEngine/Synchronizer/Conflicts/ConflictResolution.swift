@@ -33,7 +33,8 @@ extension Synchronizer {
     /// - parameter ids: The numbers of open conflicts.
     /// - parameter choice: What to do.
     /// - throws: ``SyncError``: of code `noSuchConflict`, `conflictResolved`,
-    ///   `incompleteRow` when some values of a deleted row are not known here, or
+    ///   `incompleteRow` when some values of a deleted row are not known here,
+    ///   `parkedRow` when the row waits until it can be written, or
     ///   `unrestorable` when a constraint stands against a value or it has no place;
     ///   `DatabaseError`. Nothing was changed then.
     @discardableResult

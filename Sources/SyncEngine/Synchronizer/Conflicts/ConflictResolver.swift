@@ -61,6 +61,7 @@ struct ConflictResolver {
             shown = try Row.fetchOne(
                 db, sql: "SELECT * FROM \(table.qualifiedName) WHERE \(match)", arguments: [key])
         } else {
+            try requireDeleted(table, key)
             let life = conflicts.map(\.life).max() ?? 0
             try journalRest(of: conflicts, table, key, life)
             ids = try self.ids(table, key, life)
@@ -124,18 +125,25 @@ struct ConflictResolver {
             db, sql: "SELECT val FROM _sync_conflict WHERE id = ?", arguments: [entry.id]) ?? .null
     }
 
-    private func insert(_ values: [Value], _ table: SyncedTable, _ key: DatabaseValue) throws {
-        let isHidden = try Bool.fetchOne(
+    /// Throws when a row that is not in its table waits for its place: its values are known, and nothing of it is lost.
+    private func requireDeleted(_ table: SyncedTable, _ key: DatabaseValue) throws {
+        let lesser = "'\(KeptReason.dropped)', '\(KeptReason.noColumn)'"
+        let why = try String.fetchOne(
             db,
             sql: """
-                SELECT EXISTS(SELECT 1 FROM _sync_shadow AS s
-                    JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk AND r.cl & 1
-                    WHERE s.tbl = ? AND s.pk = ?)
+                SELECT s.why FROM _sync_shadow AS s JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk AND r.cl & 1
+                WHERE s.tbl = ? AND s.pk = ? ORDER BY s.why IN (\(lesser)) LIMIT 1
                 """, arguments: [table.number, key])
-        guard isHidden != true else {
-            throw unrestorable(
-                table, key, "the row is not deleted: it waits until it can be written, see what is parked")
-        }
+        guard let why else { return }
+        throw SyncError(
+            .parkedRow,
+            """
+            row \(RowKeyText.text(key)) of \(table.name) is not deleted: it is parked until it can be written, so values of it can't be \
+            restored now; what stands against it: \(why)
+            """)
+    }
+
+    private func insert(_ values: [Value], _ table: SyncedTable, _ key: DatabaseValue) throws {
         let names = ([table.key] + values.map(\.column)).map(\.quotedDatabaseIdentifier)
         try write(
             table, key,
