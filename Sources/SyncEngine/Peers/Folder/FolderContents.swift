@@ -20,6 +20,17 @@ struct FolderContents {
     var snapshots: [(file: MailboxPath, digest: String?)] {
         found.sorted { $0.weight > $1.weight }.map { ($0.file, $0.digest) }
     }
+    /// A snapshot that is not as its head says.
+    struct DamagedSnapshot {
+        let name: String
+        /// Whether the folder has a file of its name.
+        let isThere: Bool
+        /// What is told of it.
+        let remark: String
+    }
+
+    /// The snapshots that are not as their heads say, by replica.
+    private(set) var damagedSnapshots: [ReplicaID: DamagedSnapshot] = [:]
     /// The replicas whose files are not taken in.
     private(set) var refused: [RefusedFiles] = []
     /// The salts of heads that no key here opens, which tell their epochs.
@@ -133,11 +144,14 @@ struct FolderContents {
     }
 
     private mutating func note(
-        _ snapshot: FolderHead.File, _ file: MailboxPath, byteCount: Int?
+        _ snapshot: FolderHead.File, of replica: ReplicaID, _ file: MailboxPath, byteCount: Int?
     ) {
         if members != nil, snapshot.sha256.flatMap(FileDigest.bytes) == nil { return }
         guard FolderPaths.isSnapshot(snapshot.name), byteCount == snapshot.byteCount else {
-            remarks.append("\(folder.place.location(of: file)): not complete yet")
+            let remark = "\(folder.place.location(of: file)): not complete yet"
+            remarks.append(remark)
+            damagedSnapshots[replica] = DamagedSnapshot(
+                name: snapshot.name, isThere: byteCount != nil, remark: remark)
             return
         }
         found.append((file, snapshot.sha256, snapshot.target.values.reduce(0) { $0 &+ $1 }))
@@ -150,7 +164,7 @@ struct FolderContents {
         let entries = try folder.place.files(in: paths.folder)
         if let snapshot = heads[replica]?.snapshot {
             note(
-                snapshot, paths.file(snapshot.name),
+                snapshot, of: replica, paths.file(snapshot.name),
                 byteCount: entries.first { $0.name == snapshot.name }?.byteCount)
         }
         for entry in entries {

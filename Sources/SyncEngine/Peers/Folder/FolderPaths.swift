@@ -32,8 +32,12 @@ struct FolderPaths {
         return number(name.dropLast(bundleSuffix.count))
     }
 
-    static func isSnapshot(_ name: String) -> Bool {
-        name.hasSuffix(snapshotSuffix) && number(name.dropLast(snapshotSuffix.count)) != nil
+    static func isSnapshot(_ name: String) -> Bool { number(ofSnapshot: name) != nil }
+
+    /// When a snapshot was written, in milliseconds, by its name; nil for other names.
+    static func number(ofSnapshot name: String) -> Int64? {
+        guard name.hasSuffix(snapshotSuffix) else { return nil }
+        return number(name.dropLast(snapshotSuffix.count))
     }
 
     private static func number(_ stem: Substring) -> Int64? {

@@ -57,6 +57,10 @@ public struct FolderReport: Equatable, Sendable {
     public internal(set) var replicas: [ReplicaID] = []
     /// Whether the bundles of this replica were replaced by a fresh one of everything.
     public internal(set) var isCompacted = false
+    /// Whether the snapshot of this replica lay damaged in the folder, or was gone, and was written again.
+    public internal(set) var isSnapshotRenewed = false
+    /// What the ``remarks`` say of the snapshot of this replica, when it has to be written again.
+    var snapshotRemark: String?
     /// Files that could not be used, and why. They are tried again the next time.
     public internal(set) var remarks: [String] = []
     /// What this store may do; nil when the database has no members, or this store is none of them.

@@ -2,7 +2,8 @@ import CipherStore
 import SyncWire
 
 extension Synchronizer {
-    /// Brings changes here from a mailbox, and puts ours into it.
+    /// Brings changes here from a mailbox, and puts ours into it. A snapshot of this replica that is damaged there is
+    /// written again, unless changes only come.
     ///
     /// - parameter direction: Whether changes come, go, or both.
     /// - parameter mailbox: The place that keeps the files.
@@ -15,9 +16,32 @@ extension Synchronizer {
         _ direction: SyncDirection, _ mailbox: MailboxTransport,
         progress: ((SyncProgress) throws -> Void)? = nil
     ) throws -> FolderReport {
-        try SyncObservation(synchronizer: self, direction: direction, remote: mailbox.name).run {
-            try FolderSession(folder: mailbox, peer: peer, environment: environment, progress: progress)
-                .run(direction)
+        let observation = SyncObservation(synchronizer: self, direction: direction, remote: mailbox.name)
+        return try observation.run { () throws -> FolderReport in
+            var report = try FolderSession(
+                folder: mailbox, peer: peer, environment: environment, progress: progress
+            ).run(direction)
+            if direction != .pull { try renewSnapshot(in: mailbox, &report) }
+            return report
+        }
+    }
+
+    /// Writes the snapshot of this replica again when it lies damaged in a mailbox: no other replica does, and new ones could
+    /// not begin from it.
+    private func renewSnapshot(in mailbox: MailboxTransport, _ report: inout FolderReport) throws {
+        guard let remark = report.snapshotRemark else { return }
+        do {
+            try environment.cancellation?.check()
+            try publishSnapshot(in: mailbox)
+            report.remarks.removeAll { $0 == remark }
+            report.isSnapshotRenewed = true
+        } catch let error as SyncError where error.code == .cancelled {
+            throw error
+        } catch let error as StoreError where error.code == .cancelled {
+            throw error
+        } catch {
+            // The changes are exchanged: that must not read as a failure.
+            report.remarks.append("the snapshot of this store could not be written again: \(error)")
         }
     }
 

@@ -199,7 +199,9 @@ struct FolderExchange {
 
     private func text(_ report: FolderReport) -> String {
         let text = ExchangeText(direction: direction, pulled: report.pulled, pushed: report.pushed)
-        return (text.parts + (addsSnapshot ? ["snapshot added"] : [])).joined(separator: ", ")
+        let snapshot =
+            addsSnapshot ? ["snapshot added"] : report.isSnapshotRenewed ? ["snapshot renewed"] : []
+        return (text.parts + snapshot).joined(separator: ", ")
     }
 
     private func remarks(_ report: FolderReport, _ context: CommandContext) throws -> ExitStatus {
