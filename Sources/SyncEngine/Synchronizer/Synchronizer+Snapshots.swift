@@ -25,8 +25,9 @@ extension Synchronizer {
         let name = FolderPaths.snapshotName(environment.milliseconds(), environment.random())
         var digest: DigestingSink?
         let byteCount = try mailbox.place.write(own.file(name), replacing: false) { sink in
-            digest = members.map { _ in DigestingSink(sink) }
-            try archive(lock: mailbox.lock(greeting.store), progress: progress, to: digest?.write ?? sink)
+            let digesting = DigestingSink(sink)
+            digest = digesting
+            try archive(lock: mailbox.lock(greeting.store), progress: progress, to: digesting.write)
         }
         // A head announces what can be had from the folder, which a snapshot alone does not give to all.
         var head = contents.heads[greeting.replica] ?? FolderHead(greeting, vector: VersionVector())
@@ -34,8 +35,14 @@ extension Synchronizer {
         let former = head.snapshot?.name
         head.snapshot = FolderHead.File(
             name: name, base: [:], target: FolderHead.encode(greeting.vector), byteCount: byteCount,
-            sha256: digest?.text)
+            sha256: members == nil ? nil : digest?.text)
         try contents.write(&head, through: mailbox, environment)
+        if let digest {
+            let record = SnapshotRecord(
+                name: name, sha256: digest.text, checkedMilliseconds: environment.milliseconds())
+            // It is published: without this, its size alone tells later that it was damaged.
+            try? database.write { try record.save($0, mailbox: mailbox.name) }
+        }
         if let former { mailbox.place.remove(own.file(former)) }
     }
 

@@ -79,10 +79,36 @@ import Testing
         #expect(try joins("new.db"))
     }
 
+    @Test func oneInWhichAByteHasChangedIsWrittenAgainAfterADay() throws {
+        let file = try #require(try snapshots().first)
+        var content = try Data(contentsOf: URL(fileURLWithPath: file))
+        content[content.count / 2] ^= 1
+        try content.write(to: URL(fileURLWithPath: file))
+        // Reading all of it each time would be dear.
+        #expect(try !sync(author).isSnapshotRenewed)
+        stores.clock.advance(milliseconds: 86_400_000)
+        #expect(try !sync(author, .pull).isSnapshotRenewed)
+        let report = try sync(author)
+        #expect(report.isSnapshotRenewed && report.remarks.isEmpty)
+        #expect(try joins("new.db"))
+    }
+
+    @Test func aCopyKnowsNothingOfSnapshots() throws {
+        let settings = "SELECT count(*) FROM _sync_setting WHERE name GLOB 'snapshot *'"
+        #expect(try author.value(settings, as: Int.self) == 1)
+        let copy = try stores.clone(author, as: "c.db")
+        #expect(try copy.value(settings, as: Int.self) == 0)
+    }
+
     @Test func oneThatIsWholeStays() throws {
         let before = try snapshots()
-        stores.clock.advance(milliseconds: 600_000)
-        for replica in [author, other] { #expect(try !sync(replica).isSnapshotRenewed) }
+        for _ in 0..<2 {
+            stores.clock.advance(milliseconds: 86_400_000)
+            for replica in [author, other] {
+                let report = try sync(replica)
+                #expect(!report.isSnapshotRenewed && report.remarks.isEmpty)
+            }
+        }
         #expect(try snapshots() == before && before.count == 1)
     }
 }

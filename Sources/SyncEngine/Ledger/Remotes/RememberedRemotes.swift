@@ -42,5 +42,6 @@ extension RemoteSchema {
     static func forgetRemembered(_ db: Database) throws {
         try RememberedRemotes.removeAll(db)
         try RelaySettings.removeAll(db)
+        try SnapshotRecord.removeAll(db)
     }
 }

@@ -89,24 +89,9 @@ struct FolderSession {
         if direction != .push { try pull(contents, &greeting, &report) }
         if direction != .pull { try pushAtOnce(contents, greeting, &report) }
         remember(contents, greeting, &report)
-        report.snapshotRemark = snapshotRemark(contents, report.local)
+        if direction != .pull { try lookAtSnapshot(contents, &report) }
         return report
     }
-
-    /// What is said of the snapshot of this replica, when it has to be written again: nobody else does that.
-    private func snapshotRemark(_ contents: FolderContents, _ own: ReplicaID) -> String? {
-        let mayWrite = members.map { ($0.role ?? .reader) >= .writer } ?? true
-        guard mayWrite, let damaged = contents.damagedSnapshots[own],
-            let written = FolderPaths.number(ofSnapshot: damaged.name)
-        else { return nil }
-        if damaged.isThere { return damaged.remark }
-        // A place may tell of a new file late.
-        let (age, overflows) = environment.milliseconds().subtractingReportingOverflow(written)
-        return overflows || age.magnitude >= Self.listingMillisecondsMax ? damaged.remark : nil
-    }
-
-    /// So long may a listing lack a file that was written.
-    private static let listingMillisecondsMax: UInt64 = 600_000
 
     // MARK: Pull
 

@@ -30,8 +30,8 @@ extension Synchronizer {
     /// not begin from it.
     private func renewSnapshot(in mailbox: MailboxTransport, _ report: inout FolderReport) throws {
         guard let remark = report.snapshotRemark else { return }
+        try environment.cancellation?.check()
         do {
-            try environment.cancellation?.check()
             try publishSnapshot(in: mailbox)
             report.remarks.removeAll { $0 == remark }
             report.isSnapshotRenewed = true
