@@ -149,7 +149,8 @@ struct RemoteAddCommand: ParsableCommand {
             Interruption.listen()
             let remote = try synchronizer.enrol(link, as: name, options: InviteArgument.options())
             try context.print(
-                RemoteDocument(remote), text: "\(remote.name) is \(remote.address.url) now")
+                RemoteDocument(remote),
+                text: PrintableText.escaped("\(remote.name) is \(remote.address.url) now"))
             return .success
         }
     }
@@ -195,16 +196,18 @@ struct RemoteRemoveCommand: ParsableCommand {
             if try synchronizer.relayNames().contains(name), try !synchronizer.serverNames().contains(name) {
                 try relays.remove(name)
                 try context.print(
-                    ForgottenDocument(name: name), text: "forgot \(name), and the key of its channel")
+                    ForgottenDocument(name: name),
+                    text: PrintableText.escaped("forgot \(name), and the key of its channel"))
                 return .success
             }
             guard let remote = try book.remotes().first(where: { $0.name == name }) else {
                 if !isNoted { try requireKnown(book) }
-                try context.print(ForgottenDocument(name: name), text: "forgot \(name)")
+                try context.print(
+                    ForgottenDocument(name: name), text: PrintableText.escaped("forgot \(name)"))
                 return .success
             }
             try book.remove(name)
-            try context.print(RemoteDocument(remote), text: "removed \(name)")
+            try context.print(RemoteDocument(remote), text: PrintableText.escaped("removed \(name)"))
             return .success
         }
     }

@@ -111,7 +111,7 @@ private struct MemberChoice {
             try context.print(
                 Document(
                     store: options.store, member: known.member.id.description, name: known.member.name.text,
-                    role: after?.role?.description), text: text)
+                    role: after?.role?.description), text: PrintableText.escaped(text))
             context.note(
                 "the others learn it with the next synchronization: syncctl sync \(CommandWords.path(options.store))"
             )

@@ -100,7 +100,7 @@ struct MemberRecoverCommand: ParsableCommand {
                 try membership.recover(by: key, as: name, successor: nil)
                 try context.print(
                     Document(store: options.store, name: name.text, recoveryKey: nil),
-                    text: "\(options.store) is a device of \(name) now, who is admin")
+                    text: PrintableText.escaped("\(options.store) is a device of \(name) now, who is admin"))
                 return .success
             }
             let shown = try ShownRecoveryKey(printedBy: context) {

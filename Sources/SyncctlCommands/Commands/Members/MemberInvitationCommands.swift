@@ -105,7 +105,8 @@ struct MemberAcceptCommand: ParsableCommand {
             let role = try membership.role()
             try context.print(
                 Document(store: options.store, role: role?.description),
-                text: "\(options.store) is a member's now, who is \(role?.description ?? "nobody")")
+                text: PrintableText.escaped(
+                    "\(options.store) is a member's now, who is \(role?.description ?? "nobody")"))
             context.note("send what it has with: syncctl sync \(CommandWords.path(options.store))")
             return .success
         }

@@ -135,7 +135,7 @@ struct DeviceRevokeCommand: ParsableCommand {
                 Document(
                     store: options.store, device: device.id, label: device.label,
                     replica: device.replica?.description),
-                text: "revoked \(device.label)")
+                text: "revoked \(PrintableText.escaped(device.label))")
             if let replica = device.replica {
                 context.note(
                     "if it does not come back: syncctl replica retire \(CommandWords.path(options.store)) \(replica.shortDescription)"

@@ -73,9 +73,9 @@ struct DeviceScopeCommand: ParsableCommand {
                 Document(
                     store: options.store, device: device.id, label: device.label,
                     readOnly: device.isReadOnly, tables: device.tables, rows: rows.isEmpty ? nil : rows),
-                text:
+                text: PrintableText.escaped(
                     "\(device.label) exchanges \(DeviceScopeText.text(device.scope))\(device.isReadOnly ? ", read-only" : "")"
-            )
+                ))
             return .success
         }
     }
