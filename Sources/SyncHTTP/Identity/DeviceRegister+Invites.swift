@@ -9,14 +9,14 @@ extension DeviceRegister {
     /// Makes an invitation for one device.
     ///
     /// - parameters:
-    ///     - label: What people call the device; no other device that is not revoked may have it. Of two open invitations
-    ///       with one label, the first that is used enrols a device.
+    ///     - label: What people call the device; no other device that is not revoked may have it, and no other invitation
+    ///       that can still be used: ``withdrawInvitations(where:)``.
     ///     - milliseconds: After how long it expires; up to a year.
     ///     - isReadOnly: Whether the device's changes are refused.
     ///     - scope: What the device may exchange: all tables or some, and of some of them some rows. It hears nothing
     ///       of others, and what it sends for others is refused.
     ///     - address: Where the device reaches the server.
-    /// - throws: ``RemoteError`` of code `malformed`, for a label that is too long, empty, taken or has
+    /// - throws: ``RemoteError`` of code `malformed`, for a label that is too long, empty, taken, invited already or has
     ///   control characters, and for an expiry out of range; `busy` when too many invitations are open.
     ///   `SyncError`: `noSuchTable` for a table that is not tracked, `unsuitableScope` for a column or values that
     ///   rows can't be chosen by.
@@ -40,6 +40,12 @@ extension DeviceRegister {
         try synchronizer.writer.write { db in
             guard try !Self.isTaken(db, label) else {
                 throw RemoteError(.malformed, "there is a device with the label \(label.debugDescription)")
+            }
+            guard try !Self.isInvited(db, label, now: now) else {
+                throw RemoteError(
+                    .malformed,
+                    "an invitation with the label \(label.debugDescription) can still be used; withdraw it first, or give another label"
+                )
             }
             // Those that were used stay for a day: a device may repeat its request.
             try db.execute(sql: "DELETE FROM _sync_invite WHERE expires < ?", arguments: [now - 86_400_000])
@@ -86,6 +92,21 @@ extension DeviceRegister {
             arguments: [label, Data(key)]) == true
     }
 
+    /// Whether an invitation with a label can still be used, and nobody has.
+    package func isInvited(_ label: String) throws -> Bool {
+        let now = now
+        return try synchronizer.writer.read { try Self.isInvited($0, label, now: now) }
+    }
+
+    private static func isInvited(_ db: Database, _ label: String, now: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS(SELECT 1 FROM _sync_invite WHERE label = ? AND device IS NULL AND expires > ?)
+                """,
+            arguments: [label, now]) == true
+    }
+
     static func hash(_ secret: [UInt8]) -> [UInt8] {
         Array(SHA256.hash(data: Array("cipherstore invite secret 1\0".utf8) + secret))
     }
@@ -117,7 +138,7 @@ extension DeviceRegister {
             }
             let invite: Int64 = try row.decode(atIndex: 0)
             let label: String = try row.decode(atIndex: 1)
-            // Two open invitations may have one label, as after a link was lost. People name devices by their labels.
+            // Older programs made several open invitations with one label. People name devices by their labels.
             guard try !Self.isTaken(db, label, besides: key) else {
                 throw RemoteError(
                     .invalidInvite,

@@ -105,6 +105,55 @@ import Testing
         }
     }
 
+    @Test func anInvitationThatNobodyHasUsedInTimeIsWithdrawn() throws {
+        let club = try MemberStores()
+        let membership = club.anna.synchronizer.membership
+        let (ben, carl) = (try MemberName("ben"), try MemberName("carl"))
+        let now = club.stores.clock.environment.milliseconds()
+        try membership.note(endOf: membership.invite(ben, as: .writer), now + 5000)
+        try membership.note(endOf: membership.invite(carl, as: .writer), now + 5000)
+        // Of this one nobody knows until when it can be used.
+        _ = try membership.invite(MemberName("dora"), as: .reader)
+        #expect(try membership.openInvitations(of: ben).count == 1)
+        #expect(try membership.withdrawExpired(invitingAnew: ben) == [])
+        club.stores.clock.advance(milliseconds: 5000)
+        #expect(try membership.openInvitations(of: ben) == [])
+        // Who is invited anew need not be waited for. Others may have used their link at the last moment.
+        #expect(try membership.withdrawExpired(invitingAnew: ben) == [ben])
+        #expect(try membership.withdrawExpired(invitingAnew: nil) == [])
+        club.stores.clock.advance(milliseconds: Membership.graceMilliseconds)
+        #expect(try membership.withdrawExpired(invitingAnew: nil) == [carl])
+        #expect(try membership.openInvitations(of: MemberName("dora")).count == 1)
+        #expect(try club.member("ben").role == nil && club.member("carl").role == nil)
+    }
+
+    @Test func aMemberWhoHasComeIsNotWithdrawn() throws {
+        let club = try MemberStores()
+        let membership = club.anna.synchronizer.membership
+        let name = try MemberName("ben")
+        let invitation = try membership.invite(name, as: .writer)
+        try membership.note(endOf: invitation, club.stores.clock.environment.milliseconds() + 5000)
+        try club.sync(club.anna)
+        let ben = try club.stranger("ben")
+        try ben.synchronizer.membership.accept(invitation, through: club.folder.transport)
+        try club.settle(ben, club.anna)
+        club.stores.clock.advance(milliseconds: 5000 + Membership.graceMilliseconds)
+        #expect(try membership.withdrawExpired(invitingAnew: name) == [])
+        #expect(try club.member("ben").role == .writer)
+        #expect(try membership.openInvitations(of: name) == [])
+        // Somebody who is no admin withdraws nothing.
+        #expect(try ben.synchronizer.membership.withdrawExpired(invitingAnew: nil) == [])
+    }
+
+    @Test func anInvitationThatReachesNobodyIsWithdrawn() throws {
+        let club = try MemberStores()
+        let membership = club.anna.synchronizer.membership
+        let name = try MemberName("ben")
+        try membership.withdraw(membership.invite(name, as: .writer))
+        #expect(try membership.openInvitations(of: name) == [])
+        #expect(try club.member("ben").role == nil)
+    }
+
     @Test func anInvitationTravelsAsBytesAndIsNotShown() throws {
         let club = try MemberStores()
         let invitation = try club.anna.synchronizer.membership.invite(MemberName("ben"), as: .writer)

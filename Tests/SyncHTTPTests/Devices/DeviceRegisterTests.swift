@@ -200,7 +200,11 @@ import Testing
     }
 
     @Test func twoOpenInvitationsOfOneLabelEnrolOneDevice() throws {
-        let links = try (0..<2).map { _ in try register.invite(label: "phone", address: address) }
+        let links = try ["phone", "tablet"].map { try register.invite(label: $0, address: address) }
+        // As older programs let it come about.
+        try register.synchronizer.writer.write {
+            try $0.execute(sql: "UPDATE _sync_invite SET label = 'phone'")
+        }
         let (key, late) = (DeviceKey().publicKey, DeviceKey().publicKey)
         let device = try register.enrol(key: key, secret: links[0].secret)
         let comeLate = { _ = try register.enrol(key: late, secret: links[1].secret) }
@@ -210,6 +214,25 @@ import Testing
         let again = try register.enrol(key: key, secret: links[1].secret)
         #expect(again.id == device.id && again.revision == device.revision + 1)
         #expect(try register.revoke("phone").id == device.id)
+    }
+
+    @Test func aLabelHasOneInvitationThatCanBeUsed() throws {
+        let link = try register.invite(label: "phone", expiresAfter: 5000, address: address)
+        let inviteAgain = { _ = try register.invite(label: "phone", address: address) }
+        #expect(code(inviteAgain) == .malformed)
+        #expect(try register.isInvited("phone") && !register.isInvited("tablet"))
+        // One that has expired is in nobody's way, and neither is one that was withdrawn.
+        stores.clock.advance(milliseconds: 5000)
+        #expect(try !register.isInvited("phone"))
+        #expect(code(inviteAgain) == nil)
+        #expect(try register.withdrawInvitations { $0 == "phone" } == 2)
+        let third = try register.invite(label: "phone", address: address)
+        let late = { _ = try register.enrol(key: DeviceKey().publicKey, secret: link.secret) }
+        #expect(code(late) == .invalidInvite)
+        #expect(try register.enrol(key: DeviceKey().publicKey, secret: third.secret).label == "phone")
+        // A device that is not revoked has the label, not the invitation that it used.
+        try register.revoke("phone")
+        #expect(code(inviteAgain) == nil)
     }
 
     @Test func aLabelThatSeveralDevicesHaveNamesNone() throws {

@@ -118,6 +118,23 @@ import Testing
         #expect(try place.rows("a.db", "a").count == 23)
     }
 
+    @Test func aNameHasOneInvitationThatCanBeUsed() throws {
+        _ = try found()
+        let invite = ["member", "invite", place.path("a.db"), "--label", "ben o"] + own("a")
+        try place.succeed(invite)
+        let second = try place.run(invite)
+        #expect(second.status == 14 && second.output.isEmpty, "\(second.errors)")
+        #expect(second.errors.contains("syncctl member remove") && second.errors.contains("'ben o'"))
+        #expect(try members().count == 2)
+        try place.succeed(["member", "remove", place.path("a.db"), "ben o"] + own("a"))
+        try place.succeed(invite)
+        // Without a name that was asked for, one is found that is free.
+        for name in ["guest", "guest 2"] {
+            let result = try place.succeed(["member", "invite", place.path("a.db"), "--json"] + own("a"))
+            #expect(try result.document()["name"] as? String == name)
+        }
+    }
+
     @Test func aReplicaFromBeforeAcceptsAnInvitation() throws {
         try place.makeReplica("b.db", "b", of: "a.db", "a")
         try sync("a.db", "a")

@@ -14,7 +14,7 @@ struct MemberInviteCommand: ParsableCommand {
             new stores that meet at a relay. Whoever uses what is printed first is the member, so send it a way that \
             others do not see, to one store only, and delete it afterwards: removals that it can sign count for good. It \
             counts once this store has synchronized. One that nobody has used is withdrawn with \
-            syncctl member remove.
+            syncctl member remove; until then nobody else is invited under the name.
 
             EXAMPLES:
               syncctl member invite notes.db --label ben > ben.invitation
@@ -24,8 +24,8 @@ struct MemberInviteCommand: ParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @Option(help: "What the new member is called.")
-    var label = "guest"
+    @Option(help: "What the new member is called (default: guest, guest 2, …).")
+    var label: String?
 
     @Option(help: "What the new member may do: reader, writer or admin.")
     var role = RoleArgument.writer
@@ -48,12 +48,13 @@ struct MemberInviteCommand: ParsableCommand {
                     "the database has no members",
                     hints: ["it gets members with: syncctl member found \(store)"])
             }
-            let invitation = try membership.invite(MemberName(label), as: role.role)
+            let name = try InvitedName.choose(label, in: membership, of: options.store, context)
+            let invitation = try membership.invite(name, as: role.role)
             // What lets somebody in is what was asked for.
             let text = MemberInvitationText.text(of: invitation)
             try context.print(
                 Document(
-                    store: options.store, name: label, role: role.role.description, invitation: text),
+                    store: options.store, name: name.text, role: role.role.description, invitation: text),
                 text: text)
             context.note("it counts after: syncctl sync \(store)")
             return .success

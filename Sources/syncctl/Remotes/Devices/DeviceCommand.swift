@@ -16,7 +16,10 @@ struct DeviceCommand: ParsableCommand {
               syncctl device scope hub.db phone --rows note.team=red
               syncctl device revoke hub.db phone
             """,
-        subcommands: [DeviceListCommand.self, DeviceScopeCommand.self, DeviceRevokeCommand.self])
+        subcommands: [
+            DeviceListCommand.self, DeviceScopeCommand.self, DeviceRevokeCommand.self,
+            DeviceWithdrawCommand.self,
+        ])
 }
 
 /// Lists the devices of a store.

@@ -13,7 +13,8 @@ struct InviteCommand: ParsableCommand {
         usage: "syncctl invite <store> --label <name> [<options>]",
         discussion: """
             Prints a link with the server's address, the fingerprint of its certificate and a secret that \
-            enrols one device. Whoever has the link first gets in, so send it a way that others do not see.
+            enrols one device. Whoever has the link first gets in, so send it a way that others do not see. A label has one \
+            open invitation; one that was lost is withdrawn with: syncctl device withdraw.
 
             With --tables, the server exchanges these tables only with the device: it sends nothing of \
             others, not even their names, and refuses what the device sends for others. With --rows, it \
@@ -83,6 +84,7 @@ struct InviteCommand: ParsableCommand {
                     "\(options.store) was never served, so its address and certificate are not known",
                     hints: ["start the server first: syncctl serve \(CommandWords.path(options.store))"])
             }
+            try refuseSecond(register)
             let time = Self.milliseconds(expires) ?? 900_000
             let link = try register.invite(
                 label: label, expiresAfter: time, isReadOnly: readOnly, scope: scope.scope,
@@ -101,6 +103,17 @@ struct InviteCommand: ParsableCommand {
             context.note("  syncctl init <store> --join -     (and give it the link)")
             return .success
         }
+    }
+
+    /// Of two links for one label the second would be refused only where it is used.
+    private func refuseSecond(_ register: DeviceRegister) throws {
+        guard try register.isInvited(label) else { return }
+        throw Failure(
+            "an invitation with the label \(label) can still be used",
+            hints: [
+                "withdraw it with: syncctl device withdraw \(CommandWords.path(options.store)) \(CommandWords.quoted(label))",
+                "or give the device another label",
+            ])
     }
 
     /// A time in milliseconds; nil for what is none.

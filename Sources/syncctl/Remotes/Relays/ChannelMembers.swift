@@ -14,8 +14,14 @@ struct ChannelMembers {
         (self.label, chosenRole, self.ownName) = (label, role, ownName)
     }
 
-    /// What the new member is called.
-    var name: String { label ?? "guest" }
+    /// Somebody who was added.
+    struct Added {
+        /// What the new member is called.
+        let name: String
+        /// What goes into the link.
+        let invitation: MembershipInvitation
+    }
+
     /// What it may do.
     var role: MemberRole { chosenRole ?? .writer }
 
@@ -34,11 +40,15 @@ struct ChannelMembers {
 
     /// Adds a member, in a database that has some.
     ///
-    /// - parameter update: Brings here what other members have said meanwhile.
-    /// - returns: What goes into the link; nil in a database without members.
+    /// - parameters:
+    ///   - path: The path of the store.
+    ///   - context: Where is said what else was done.
+    ///   - update: Brings here what other members have said meanwhile.
+    /// - returns: Who was added; nil in a database without members.
     func invite(
-        store: String, _ context: CommandContext, update: () throws -> Void
-    ) throws -> MembershipInvitation? {
+        store path: String, _ context: CommandContext, update: () throws -> Void
+    ) throws -> Added? {
+        let store = CommandWords.path(path)
         guard try membership.state() != nil else {
             guard chosenRole == nil else {
                 throw Failure.usage(
@@ -56,6 +66,25 @@ struct ChannelMembers {
                 "only an admin adds members, and this store is a device of none",
                 hints: ["see who is one: syncctl member list \(store)"], status: .remoteRefused)
         }
-        return try membership.invite(MemberName(name), as: role)
+        let name = try InvitedName.choose(label, in: membership, of: path, context)
+        return Added(name: name.text, invitation: try membership.invite(name, as: role))
+    }
+
+    /// Makes the link for somebody who was added. Without a link nobody waits for that one.
+    ///
+    /// - parameters:
+    ///   - added: Who was added; nil in a database without members.
+    ///   - body: Makes the link, and says until when it can be used, in milliseconds of Unix time.
+    func linking<Link>(
+        _ added: Added?, _ body: (MembershipInvitation?) throws -> (link: Link, end: Int64)
+    ) throws -> (link: Link, end: Int64) {
+        do {
+            let made = try body(added?.invitation)
+            if let added { try membership.note(endOf: added.invitation, made.end) }
+            return made
+        } catch {
+            if let added { try? membership.withdraw(added.invitation) }
+            throw error
+        }
     }
 }

@@ -19,7 +19,8 @@ struct ShareCommand: ParsableCommand {
             channel stays in the store.
 
             A new channel has members: this store's is the first, an admin, and each link adds one, called by --label, who is \
-            a writer unless --role says otherwise. syncctl member lists and removes them. The first time, it also shows \
+            a writer unless --role says otherwise. syncctl member lists and removes them. A name has one link that can be used: \
+            one that was lost is withdrawn with syncctl member remove, and one that has expired by the next share. The first time, it also shows \
             a recovery key on standard error, which makes a new admin when none is left.
 
             New replicas begin from a snapshot in the channel, a copy of the whole store, tables that are not tracked \
@@ -143,23 +144,27 @@ struct ShareCommand: ParsableCommand {
                 if isFirst { recovery = try members.found(store: options.store, context) }
             }
             let (relay, mailbox) = try Network.opened(known, of: synchronizer)
-            let invitation = try members.invite(store: CommandWords.path(options.store), context) {
+            let added = try members.invite(store: options.store, context) {
                 try announce(synchronizer, relay, context)
             }
-            let (report, isSnapshotSent) = try send(synchronizer, relay, mailbox, context)
-            let time = InviteCommand.milliseconds(expires) ?? 86_400_000
-            let link = try Network.client(of: known.address).invite(
-                to: known.channel, seconds: seconds(time) ?? 86_400, membership: invitation)
-            let end = Int64(Date().timeIntervalSince1970 * 1000) + time
+            let (made, end) = try members.linking(added) { invitation in
+                let (report, isSnapshotSent) = try send(synchronizer, relay, mailbox, context)
+                let time = InviteCommand.milliseconds(expires) ?? 86_400_000
+                let link = try Network.client(of: known.address).invite(
+                    to: known.channel, seconds: seconds(time) ?? 86_400, membership: invitation)
+                let end = Int64(Date().timeIntervalSince1970 * 1000) + time
+                let made = (text: link.description, report: report, isSnapshotSent: isSnapshotSent)
+                return (link: made, end: end)
+            }
             try context.print(
                 Document(
                     store: options.store, relay: known.address.url, name: known.name, label: label,
-                    link: link.description, expires: HumanFormat.timestamp(end), isNew: isNew,
-                    pushed: report.pushed?.rowCount ?? 0, snapshot: isSnapshotSent,
-                    member: invitation.map { _ in members.name },
-                    role: invitation.map { _ in members.role.description }, recoveryKey: recovery),
-                text: link.description)
-            if showsQRCode { try context.printQRCode(of: link.description) }
+                    link: made.text, expires: HumanFormat.timestamp(end), isNew: isNew,
+                    pushed: made.report.pushed?.rowCount ?? 0, snapshot: made.isSnapshotSent,
+                    member: added?.name, role: added.map { _ in members.role.description },
+                    recoveryKey: recovery),
+                text: made.text)
+            if showsQRCode { try context.printQRCode(of: made.text) }
             let whom = label.map { "for \($0), " } ?? ""
             context.note(
                 "\(whom)for one use until \(HumanFormat.timestamp(end, style: .minute)); there, run:")

@@ -48,6 +48,17 @@
             #expect(try shared.document()["member"] as? String == "guest", "\(shared.errors)")
         }
 
+        @Test func aSecondLinkForOneNameIsRefusedAtOnce() throws {
+            let relay = try RelayProcess(place)
+            #expect(try share(relay, "a", "--label", "ben").status == 0)
+            let second = try share(relay, "a", "--label", "ben")
+            #expect(second.status == 14 && second.output.isEmpty, "\(second.errors)")
+            #expect(second.errors.contains("syncctl member remove"), "\(second.errors)")
+            try place.succeed(
+                ["member", "remove", place.path("a.db"), "ben", "--passphrase-file", place.secret("a")])
+            #expect(try share(relay, "a", "--label", "ben").status == 0)
+        }
+
         @Test func aRelayThatRefusesFoundsNothing() throws {
             let relay = try RelayProcess(place)
             let words =

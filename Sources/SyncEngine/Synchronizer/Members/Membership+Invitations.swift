@@ -1,0 +1,93 @@
+import CipherStore
+import SyncMembers
+import SyncWire
+
+/// Invitations that nobody has used, and until when they can be.
+///
+/// Statements have no times, and a link has: so the store that made the link remembers its end.
+extension Membership {
+    /// For how long after its end an invitation is left alone: a link that was given back can be used a little longer, and whoever
+    /// has used it may not have synchronized yet.
+    static let graceMilliseconds: Int64 = 3_600_000
+
+    /// Remembers until when an invitation can be used that this store has made. One of which that is not known waits for good.
+    ///
+    /// - parameters:
+    ///     - invitation: What ``invite(_:as:)`` made.
+    ///     - milliseconds: Until when, in milliseconds of Unix time.
+    /// - throws: `DatabaseError`.
+    package func note(endOf invitation: MembershipInvitation, _ milliseconds: Int64) throws {
+        try synchronizer.database.write { db in
+            try InvitationTimes.set(db, invitation.keys.card.id, milliseconds)
+        }
+    }
+
+    /// Removes the member whom an invitation was for that reaches nobody.
+    ///
+    /// - throws: As ``remove(_:)``.
+    package func withdraw(_ invitation: MembershipInvitation) throws {
+        guard let device = try state()?.devices[invitation.keys.card.id] else { return }
+        try remove(device.member)
+    }
+
+    /// Those who were invited under a name, by something that can still be used as far as this store knows.
+    ///
+    /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
+    package func openInvitations(of name: MemberName) throws -> [KnownMember] {
+        let (times, now) = (try ends(), synchronizer.environment.milliseconds())
+        return try invited().filter { known in
+            guard known.member.name == name else { return false }
+            return known.activeDevices.allSatisfy { times[$0].map { now < $0 } ?? true }
+        }
+    }
+
+    /// Removes those who were invited by something that can't be used any more, if this store is an admin's.
+    ///
+    /// - parameter name: The name of the one who is invited anew, and need not be waited for.
+    /// - returns: Their names.
+    /// - throws: `SyncError`; a `MembershipError` of code `tooLarge` when there is no room to say it; `DatabaseError`.
+    package func withdrawExpired(invitingAnew name: MemberName?) throws -> [MemberName] {
+        guard try role() == .admin else { return [] }
+        let (times, now) = (try ends(), synchronizer.environment.milliseconds())
+        let expired = try invited().filter { known in
+            guard let end = known.activeDevices.first.flatMap({ times[$0] }) else { return false }
+            return known.member.name == name ? now >= end : now - Self.graceMilliseconds >= end
+        }
+        for known in expired { try remove(known.member.id) }
+        let open = Set(try invited().flatMap(\.activeDevices))
+        try synchronizer.database.write { db in
+            for device in times.keys where !open.contains(device) { try InvitationTimes.set(db, device, nil) }
+        }
+        return expired.map(\.member.name)
+    }
+
+    private func invited() throws -> [KnownMember] {
+        (try members() ?? []).filter { $0.standing == .invited }
+    }
+
+    private func ends() throws -> [DeviceID: Int64] {
+        try synchronizer.database.read { try InvitationTimes.load($0) }
+    }
+}
+
+/// Until when invitations can be used that this store has made: settings of it, by their devices for one use.
+private enum InvitationTimes {
+    private static let prefix = "membership.invitation "
+
+    static func load(_ db: Database) throws -> [DeviceID: Int64] {
+        var times: [DeviceID: Int64] = [:]
+        for (name, value) in try SyncSetting.texts(db, withPrefix: prefix) {
+            // Other programs may write anything, and times are subtracted.
+            guard let device = DeviceID(hexadecimal: name), let time = Int64(value), time > 0 else {
+                continue
+            }
+            times[device] = time
+        }
+        return times
+    }
+
+    /// Notes the end of an invitation, or forgets it.
+    static func set(_ db: Database, _ device: DeviceID, _ milliseconds: Int64?) throws {
+        try SyncSetting.set(db, prefix + device.description, milliseconds.map { String($0) })
+    }
+}
