@@ -107,7 +107,7 @@ struct RelayDocument: Encodable {
 /// Enrols a store with a server.
 struct RemoteAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Enrol this store with a server, by an invitation.",
+        commandName: "add", abstract: "Enrol this store with a server or at a relay, by an invitation.",
         usage:
             "syncctl remote add <store> -|<link>|--invitation-file <file> [--name <name>] [--replace] [<options>]",
         discussion: """
@@ -115,19 +115,23 @@ struct RemoteAddCommand: ParsableCommand {
             The link is read from standard input, or asked for on the terminal, when it is "-". Other users of the \
             machine can read arguments: a link that is one is removed from there as soon as possible. A store has one place in the list of a \
             server's devices: with --replace, the invitation's label and scope take the place of those there.
+
+            The link of syncctl share lets a store that is there already into the channel of a relay, and makes it a device of \
+            the member whom it is for, unless it is a member's already. With --replace, it takes the place of the relay of \
+            that name: so does a store learn the certificate of a relay that was set up anew.
             """)
 
     @OptionGroup var options: StoreOptions
 
-    @Argument(help: "The link that syncctl invite printed, or - to read it from standard input.")
+    @Argument(help: "The link that syncctl invite or share printed, or - to read it from standard input.")
     var link: String?
 
     @OptionGroup var invitation: InvitationFileOption
 
-    @Option(help: "The name of the remote; sync, push and pull mean \"default\".")
-    var name = RemoteBook.defaultName
+    @Option(help: "The name of the remote (default: default for a server, relay for a relay).")
+    var name: String?
 
-    @Flag(help: "Take the place of an enrolment with this name or this server.")
+    @Flag(help: "Take the place of an enrolment with this name or this server, or of the relay of this name.")
     var replace = false
 
     @OptionGroup var global: GlobalOptions
@@ -142,21 +146,38 @@ struct RemoteAddCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let link = try InviteArgument.link(
-                InvitationArgument.link(link, file: invitation.file, context))
-            let synchronizer = try Synchronizer(existing: context.open(options))
-            if !replace { try refuseReplacement(in: RemoteBook(synchronizer), link) }
-            Interruption.listen()
-            let remote = try synchronizer.enrol(link, as: name, options: InviteArgument.options())
-            try context.print(
-                RemoteDocument(remote),
-                text: PrintableText.escaped("\(remote.name) is \(remote.address.url) now"))
+            let text = try InvitationArgument.link(link, file: invitation.file, context)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            if text.hasPrefix(RelayLink.scheme) {
+                try addRelay(text, context)
+            } else {
+                try addServer(InviteArgument.link(text), context)
+            }
             return .success
         }
     }
 
+    private func addServer(_ link: InviteLink, _ context: CommandContext) throws {
+        let name = name ?? RemoteBook.defaultName
+        let synchronizer = try Synchronizer(existing: context.open(options))
+        if !replace { try refuseReplacement(in: RemoteBook(synchronizer), link, name) }
+        Interruption.listen()
+        let remote = try synchronizer.enrol(link, as: name, options: InviteArgument.options())
+        try context.print(
+            RemoteDocument(remote),
+            text: PrintableText.escaped("\(remote.name) is \(remote.address.url) now"))
+    }
+
+    private func addRelay(_ text: String, _ context: CommandContext) throws {
+        let enrolment = try RelayEnrolment(text, name: name ?? RelayBook.defaultName, replaces: replace)
+        let synchronizer = try Synchronizer(existing: context.open(options))
+        let relay = try enrolment.enrol(synchronizer, store: options.store, context)
+        try context.print(
+            RelayDocument(relay), text: PrintableText.escaped("\(relay.name) is \(relay.address.url) now"))
+    }
+
     /// An enrolment that is there is not given up unasked: the server would know the device by another label.
-    private func refuseReplacement(in book: RemoteBook, _ link: InviteLink) throws {
+    private func refuseReplacement(in book: RemoteBook, _ link: InviteLink, _ name: String) throws {
         let present = try book.remotes().first { $0.name == name || $0.address == link.address }
         guard let present else { return }
         let store = CommandWords.path(options.store)

@@ -13,7 +13,13 @@ extension Failure {
         case .unreachable:
             status = .remoteUnreachable
             hints.append("try again later; what was not finished goes on then")
-        case .wrongCertificate, .unauthorized, .conflict, .noSuchInvitation, .forgedInvitation:
+        case .wrongCertificate:
+            status = .remoteRefused
+            hints.append(
+                "if the relay was set up anew, take the fingerprint that it printed: syncctl share \(name) --relay <url> --fingerprint <hex>"
+            )
+            hints.append("other stores learn it by a new link: syncctl remote add <store> - --replace")
+        case .unauthorized, .conflict, .noSuchInvitation, .forgedInvitation:
             status = .remoteRefused
         case .invalidLink, .invalidAddress: status = .usage
         case .noSuchRelay:

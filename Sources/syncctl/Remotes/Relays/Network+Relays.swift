@@ -110,7 +110,7 @@ struct RelayJoining: Invitation {
     }
 
     /// Gives the link back, so that this can be repeated. Tried once.
-    private func release(_ channel: RelayChannel, _ membership: MembershipInvitation?) {
+    func release(_ channel: RelayChannel, _ membership: MembershipInvitation?) {
         var options = RelayClient.Options()
         options.attemptCountMax = 1
         options.connectSeconds = 5

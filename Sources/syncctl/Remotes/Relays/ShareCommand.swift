@@ -27,7 +27,9 @@ struct ShareCommand: ParsableCommand {
             too. It is sent when there is none; --snapshot sends a fresh one.
 
             A relay that made its own certificate is known by its fingerprint, which syncctl relay prints; one with a \
-            certificate of a public authority needs none. From then on, the two stores meet with syncctl sync and \
+            certificate of a public authority needs none. When a relay was set up anew, and has another certificate, --relay and \
+            --fingerprint replace the fingerprint that the store knows; the channel and its key stay. Compare it with what \
+            the relay printed: whoever is in between has one, too. Other stores learn it by a link: syncctl remote add --replace. From then on, the two stores meet with syncctl sync and \
             syncctl watch.
 
             EXAMPLES:
@@ -140,7 +142,7 @@ struct ShareCommand: ParsableCommand {
             let isFirst = try isFirstPlace(synchronizer)
             var recovery: String?
             // Once the store knows the relay, no other run would take it for the first place.
-            let (known, isNew) = try relay(synchronizer, admission) {
+            let (known, isNew) = try relay(synchronizer, admission, context) {
                 if isFirst { recovery = try members.found(store: options.store, context) }
             }
             let (relay, mailbox) = try Network.opened(known, of: synchronizer)
@@ -179,89 +181,6 @@ struct ShareCommand: ParsableCommand {
             && !synchronizer.rememberedRemotes().contains { remote in
                 ["dir:", "s3:"].contains { remote.location.hasPrefix($0) || remote.name.hasPrefix($0) }
             }
-    }
-
-    // MARK: The relay
-
-    /// The relay that the store knows, or a new channel at the one that was named.
-    ///
-    /// - parameter prepare: What comes between a new channel and the store's knowing it.
-    private func relay(
-        _ synchronizer: Synchronizer, _ admission: RelayToken?, _ prepare: () throws -> Void
-    ) throws -> (known: KnownRelay, isNew: Bool) {
-        let book = RelayBook(synchronizer)
-        let known = try book.relays()
-        let store = CommandWords.path(options.store)
-        guard let url else {
-            if let relay = known.first(where: { $0.name == name }) {
-                return (relay, try makeAgain(relay, admission))
-            }
-            throw Failure.usage(
-                known.isEmpty
-                    ? "the store knows no relay yet" : "the store knows no relay \(name)",
-                hints: [
-                    "name one with: syncctl share \(store) --relay https://relay.example:7444",
-                    "anybody can run one: syncctl relay --storage relay.db",
-                ])
-        }
-        let address = try RelayAddress(
-            url: url, fingerprint: fingerprint.flatMap(RelayAddress.fingerprint))
-        if let relay = known.first(where: { $0.name == name }) {
-            guard relay.address.url == address.url,
-                address.fingerprint == nil || relay.address.fingerprint == address.fingerprint
-            else {
-                throw Failure(
-                    "\(relay.name) is \(relay.address.url) already",
-                    hints: [
-                        "a second relay gets a name of its own: --name <name>",
-                        "forget that one with: syncctl remote remove \(store) \(relay.name)",
-                    ])
-            }
-            return (relay, try makeAgain(relay, admission))
-        }
-        guard try !synchronizer.serverNames().contains(name) else {
-            throw Failure(
-                "\(name) is a server already", hints: ["give the relay another name: --name <name>"])
-        }
-        let relay = KnownRelay(name: name, address: address, channel: .random())
-        do {
-            try Network.client(of: address).make(relay.channel, admission: admission)
-        } catch let error as RelayError where error.code == .wrongCertificate {
-            throw untrusted(address, error)
-        }
-        try prepare()
-        try book.save(relay)
-        return (relay, true)
-    }
-
-    /// Makes a channel again that the relay has lost: it has the key that the replicas know, and they write again what they
-    /// have.
-    ///
-    /// - returns: Whether it was lost.
-    private func makeAgain(_ relay: KnownRelay, _ admission: RelayToken?) throws -> Bool {
-        let client = Network.client(of: relay.address)
-        do {
-            _ = try client.state(of: relay.channel)
-            return false
-        } catch let error as RelayError where error.code == .unauthorized {
-            try client.make(relay.channel, admission: admission)
-            return true
-        }
-    }
-
-    /// Says how a certificate can be relied on that nobody vouches for. It is not trusted for being shown: whoever is in
-    /// between shows one of his own.
-    private func untrusted(_ address: RelayAddress, _ error: RelayError) -> Failure {
-        guard address.fingerprint == nil, let shown = address.shownFingerprint() else {
-            return Failure(error)
-        }
-        let digits = shown.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        return Failure(
-            error.message,
-            hints: [
-                "if syncctl relay printed this fingerprint there, add it: --fingerprint \(digits)",
-                "if it printed another one, somebody is in between",
-            ], status: .remoteRefused)
     }
 
     /// Brings here what members have said, before somebody else is added to them.

@@ -1,0 +1,119 @@
+import CipherStore
+import SyncEngine
+import SyncMembers
+import SyncRelay
+import SyncctlCommands
+
+/// Lets a store that is there already into a channel, by the link that `share` printed for it.
+struct RelayEnrolment {
+    private let joining: RelayJoining
+    /// What the store calls the relay.
+    let name: String
+    /// Whether what the store knows by that name is given up.
+    let replaces: Bool
+
+    /// Reads a link.
+    ///
+    /// - throws: A ``Failure`` for what is none.
+    init(_ text: String, name: String, replaces: Bool) throws {
+        joining = try RelayJoining(text)
+        (self.name, self.replaces) = (name, replaces)
+    }
+
+    /// Uses the link up, and synchronizes through the channel. The store knows the relay then.
+    ///
+    /// - throws: ``Failure``, `RelayError`, `SyncError`. What the store knew before stays, and the link is given back.
+    func enrol(
+        _ synchronizer: Synchronizer, store: String, _ context: CommandContext
+    ) throws -> KnownRelay {
+        let book = RelayBook(synchronizer)
+        let former = try refuseReplacement(in: book, synchronizer, store)
+        Interruption.listen()
+        let link = joining.link
+        let (channel, membership) = try Network.client(of: link.address).takeWithMembership(link)
+        let known = KnownRelay(name: name, address: link.address, channel: channel)
+        let relay: OpenedRelay
+        do {
+            if let former, former.channel.id == channel.id, former.channel != channel {
+                throw RelayError(
+                    .forgedInvitation, "the link has another key for the channel that the store knows",
+                    hint: "ask for a new link; if that fails too, the relay should not be relied on")
+            }
+            relay = try Network.opened(known, of: synchronizer).relay
+            // What belongs to another database ends it here, before anything is remembered.
+            try accept(membership, synchronizer, relay, context)
+            for remark in try synchronizer.run(.both, relay.transport).notes { context.note(remark) }
+        } catch {
+            joining.release(channel, membership)
+            throw error
+        }
+        try book.save(known)
+        for words in try relay.conclude() { context.note("\(name): \(words)") }
+        tell(former, known, context)
+        return known
+    }
+
+    /// A relay that is there is not given up unasked, and neither is the certificate by which it is known.
+    ///
+    /// - returns: The relay whose place is taken.
+    private func refuseReplacement(
+        in book: RelayBook, _ synchronizer: Synchronizer, _ store: String
+    ) throws -> KnownRelay? {
+        guard try !synchronizer.serverNames().contains(name) else {
+            throw Failure(
+                "\(name) is a server already; the link was not used",
+                hints: ["give the relay another name: --name <name>"])
+        }
+        guard let former = try book.relays().first(where: { $0.name == name }) else { return nil }
+        guard replaces else {
+            throw Failure(
+                "\(name) is \(former.address.url) already; the link was not used",
+                hints: [
+                    "take its place, with the certificate and the channel that the link names: --replace",
+                    "another relay gets another name: --name <name>; see: syncctl remote list \(CommandWords.path(store))",
+                ])
+        }
+        return former
+    }
+
+    /// Makes the store a device of the member whom the link is for, unless it is one already.
+    private func accept(
+        _ membership: MembershipInvitation?, _ synchronizer: Synchronizer, _ relay: OpenedRelay,
+        _ context: CommandContext
+    ) throws {
+        guard let membership else { return }
+        guard try synchronizer.membership.role() == nil else {
+            context.note(
+                "this store is a member's device already and stays that; nobody becomes the member whom the link is for"
+            )
+            return
+        }
+        try synchronizer.membership.accept(membership, through: relay.transport)
+    }
+
+    private func tell(_ former: KnownRelay?, _ known: KnownRelay, _ context: CommandContext) {
+        guard let former else { return }
+        if former.channel != known.channel {
+            context.note("the key of the channel that \(name) was before is forgotten")
+        } else {
+            RelayPin.tell(former.address, known.address, name, context)
+        }
+    }
+}
+
+/// By which certificate a relay is known.
+enum RelayPin {
+    /// Says that a relay is known by another certificate from now on.
+    static func tell(
+        _ former: RelayAddress, _ address: RelayAddress, _ name: String, _ context: CommandContext
+    ) {
+        guard former.fingerprint != address.fingerprint else { return }
+        context.note(
+            "\(name) is known by another certificate now: \(text(address)), in place of \(text(former))")
+    }
+
+    private static func text(_ address: RelayAddress) -> String {
+        guard let fingerprint = address.fingerprint else { return "one that the system trusts" }
+        return fingerprint.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

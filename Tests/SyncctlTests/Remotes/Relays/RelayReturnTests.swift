@@ -1,0 +1,106 @@
+#if os(Linux)
+    import Foundation
+    import TestSupport
+    import Testing
+
+    /// A relay that lost its storage, and with it the certificate by which stores know it.
+    @Suite(.serialized) struct RelayReturnTests {
+        private let place: Workplace
+
+        init() throws {
+            place = try Workplace()
+            try place.makeStore("a.db", "a", rows: 0..<3)
+        }
+
+        private func own(_ name: String) -> [String] { ["--passphrase-file", place.secret(name)] }
+
+        private func share(_ relay: RelayProcess, _ more: [String] = []) throws -> CommandResult {
+            let words = [
+                "share", place.path("a.db"), "--relay", relay.url, "--fingerprint", relay.fingerprint,
+            ]
+            return try place.run(words + own("a") + more)
+        }
+
+        private func file(of result: CommandResult) throws -> String {
+            try place.folder.writePassphrase(
+                result.output.trimmingCharacters(in: .newlines), to: "link-\(UUID().uuidString)")
+        }
+
+        private func relays(_ store: String, _ name: String) throws -> [[String: Any]] {
+            let list = try place.succeed(["remote", "list", place.path(store), "--json"] + own(name))
+            return try #require(list.document()["relays"] as? [[String: Any]])
+        }
+
+        /// A relay at the same port that has nothing of what one before it had.
+        private func lose(_ relay: RelayProcess) throws -> RelayProcess {
+            #expect(relay.stop() == 0)
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: place.path("relay.db") + suffix)
+            }
+            let next = try RelayProcess(place, port: relay.port)
+            #expect(next.port == relay.port && next.fingerprint != relay.fingerprint, "\(next.errors)")
+            return next
+        }
+
+        @Test func aRelayWithAnotherCertificateIsSharedAgainUnderTheSameKey() throws {
+            let first = try RelayProcess(place, port: LoopbackPort.lasting())
+            let shared = try share(first)
+            #expect(shared.status == 0, "\(shared.errors)")
+            try place.succeed(
+                ["init", place.path("b.db"), "--invitation-file", file(of: shared)] + own("b"))
+            let channel = try relays("a.db", "a").first?["channel"] as? String
+            let second = try lose(first)
+            let lost = try place.run(["sync", place.path("a.db")] + own("a"))
+            #expect(lost.status == 14 && lost.errors.contains("--fingerprint"), "\(lost.errors)")
+            // Without the option nothing is taken, and neither is one that nobody shows.
+            let words = ["share", place.path("a.db"), "--relay", second.url] + own("a")
+            #expect(try place.run(words).status == 14)
+            let other = String(repeating: "ab", count: 32)
+            #expect(try place.run(words + ["--fingerprint", other]).status == 14)
+            let again = try share(second)
+            #expect(again.status == 0 && again.errors.contains("another certificate now"), "\(again.errors)")
+            #expect(again.errors.contains(second.fingerprint) && again.errors.contains(first.fingerprint))
+            #expect(try relays("a.db", "a").first?["channel"] as? String == channel)
+            // The other one learns it by a link, when it is told to.
+            #expect(try place.run(["sync", place.path("b.db")] + own("b")).status == 14)
+            let link = try file(of: again)
+            let add = ["remote", "add", place.path("b.db"), "--invitation-file", link] + own("b")
+            let refused = try place.run(add)
+            #expect(refused.status == 1 && refused.errors.contains("--replace"), "\(refused.errors)")
+            let added = try place.succeed(add + ["--replace"])
+            #expect(added.errors.contains("another certificate now"), "\(added.errors)")
+            #expect(try relays("b.db", "b").first?["channel"] as? String == channel)
+            let queue = try place.open("b.db", "b")
+            try StoreProbe.insert(100..<102, into: queue)
+            try queue.close()
+            try place.succeed(["sync", place.path("b.db")] + own("b"))
+            try place.succeed(["sync", place.path("a.db")] + own("a"))
+            #expect(try place.rows("a.db", "a") == place.rows("b.db", "b"))
+            #expect(second.stop() == 0)
+        }
+
+        @Test func aReplicaIsLetIntoAChannelByALink() throws {
+            let relay = try RelayProcess(place)
+            try place.makeReplica("c.db", "c", of: "a.db", "a")
+            try place.makeStore("stranger.db", "b", rows: 5..<6)
+            let link = try file(of: share(relay, ["--label", "carl"]))
+            let stranger = try place.run(
+                ["remote", "add", place.path("stranger.db"), "--invitation-file", link] + own("b"))
+            #expect(stranger.status == 14, "\(stranger.errors)")
+            #expect(try relays("stranger.db", "b").isEmpty)
+            // The link was given back.
+            let added = try place.succeed(
+                ["remote", "add", place.path("c.db"), "--invitation-file", link, "--json"] + own("c"))
+            #expect(try added.document()["name"] as? String == "relay")
+            let members = try place.succeed(["member", "list", place.path("c.db"), "--json"] + own("c"))
+            let known = try #require(members.document()["members"] as? [[String: Any]])
+            #expect(known.contains { $0["name"] as? String == "carl" && $0["local"] as? Bool == true })
+            let queue = try place.open("c.db", "c")
+            try StoreProbe.insert(100..<102, into: queue)
+            try queue.close()
+            try place.succeed(["sync", place.path("c.db")] + own("c"))
+            try place.succeed(["sync", place.path("a.db")] + own("a"))
+            #expect(try place.rows("a.db", "a").count == 5)
+        }
+    }
+#endif
