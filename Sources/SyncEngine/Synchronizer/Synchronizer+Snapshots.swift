@@ -79,7 +79,8 @@ extension Synchronizer {
         let replicas = try FolderContents.replicas(in: mailbox)
         if let invitation {
             var statements = try FolderStatements(mailbox, replicas)
-            let record = try statements.pull(founding: invitation.founding, device: invitation.keys)
+            let record = try statements.pull(
+                founding: invitation.founding, device: invitation.keys, of: invitation.store)
             try invitation.requireActive(record)
             members = FolderMembers(record)
             mailbox = mailbox.opening(try record.filePassphrases())

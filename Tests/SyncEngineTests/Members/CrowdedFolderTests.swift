@@ -101,6 +101,37 @@ import Testing
         #expect(try state(ben) == state(club.anna))
     }
 
+    /// A newcomer has no store yet that would say which files are meant: the invitation does.
+    @Test func aNewcomerBeginsFromASnapshotAmongFilesUnderOtherSalts() throws {
+        try club.anna.synchronizer.publishSnapshot(in: club.folder)
+        let invitation = try club.anna.synchronizer.membership.invite(MemberName("ben"), as: .writer)
+        try club.sync(club.anna)
+        try leave(9) { path, number in
+            let shared = SharedPassphrase(try Passphrase("folder"), cost: .minimum)
+            let lock = ArchiveLock(shared, salt: SharedPassphrase.exactSalt(of: [UInt8(number), 98]))
+            let file = try SealedFileWriter(path: path, kind: StatementFile.kind, lock: lock, now: Date())
+            try [UInt8](repeating: 0, count: 4).withUnsafeBytes { try file.write($0) }
+            try file.finish()
+        }
+        // Another transport, which has derived nothing yet.
+        try Synchronizer.join(
+            transport(LocalFolder(path: club.folder.path)), at: club.stores.path("ben.db"),
+            passphrase: Passphrase("passphrase of ben.db"), invitation: invitation,
+            environment: club.stores.clock.environment)
+        let ben = try club.stores.open("ben.db")
+        #expect(try ben.synchronizer.membership.record()?.role == .writer)
+    }
+
+    @Test func anInvitationForAnotherDatabaseIsSaidToBeOne() throws {
+        let other = try MemberStores(seed: 9)
+        let invitation = try club.anna.synchronizer.membership.invite(MemberName("ben"), as: .writer)
+        let stranger = try other.stranger("stranger")
+        let error = #expect(throws: SyncError.self) {
+            try stranger.synchronizer.membership.accept(invitation, through: other.folder.transport)
+        }
+        #expect(error?.code == .otherStore)
+    }
+
     // MARK: What passes
 
     @Test func aFileThatCannotBeReadNowIsReadTheNextTime() throws {

@@ -162,7 +162,13 @@ import Testing
         #expect(throws: MembershipError.self) {
             try MembershipInvitation(rawRepresentation: Array(invitation.rawRepresentation.dropLast()))
         }
-        let secret = invitation.rawRepresentation.suffix(64).map { "\($0)" }.joined(separator: ", ")
+        // One by an older program does not name the database.
+        let old = Array(invitation.rawRepresentation.prefix(MembershipInvitation.byteCountWithoutStore))
+        let read = try MembershipInvitation(rawRepresentation: old)
+        #expect(read.keys.card == invitation.keys.card && read.store == nil && read.rawRepresentation == old)
+        #expect(try again.store == club.anna.synchronizer.status().store)
+        let secret = invitation.rawRepresentation.dropFirst(32).prefix(64).map { "\($0)" }
+            .joined(separator: ", ")
         #expect(
             !String(reflecting: invitation).contains(secret)
                 && Mirror(reflecting: invitation).children.isEmpty)

@@ -87,7 +87,13 @@ import Testing
         let opened = try link.open(RelayInvitation(channel: channel.id, sealed: sealed))
         #expect(opened.channel == channel)
         #expect(opened.membership?.rawRepresentation == invitation.rawRepresentation)
-        #expect(!link.description.contains(ByteText.hex(invitation.rawRepresentation.suffix(64))))
+        let secret = ByteText.hex(invitation.rawRepresentation.dropFirst(32).prefix(64))
+        #expect(!link.description.contains(secret))
+        // One by an older program does not name the database.
+        let bytes = Array(invitation.rawRepresentation.prefix(MembershipInvitation.byteCountWithoutStore))
+        let old = try link.seal(channel, MembershipInvitation(rawRepresentation: bytes))
+        let read = try link.open(RelayInvitation(channel: channel.id, sealed: old))
+        #expect(read.membership?.rawRepresentation == bytes)
     }
 
     @Test func withMembersNothingNewCostsOneRequestAndAnEditTwo() throws {

@@ -88,7 +88,8 @@ public struct Membership: Sendable {
                 member: environment.identifier(), name: name, role: role, device: keys.card)
             return [try record.say(.addMember(member)), try record.sayEpoch()]
         }
-        return MembershipInvitation(founding: record.state.founding, keys: keys)
+        return MembershipInvitation(
+            founding: record.state.founding, keys: keys, store: record.state.store)
     }
 
     /// Makes this store, which is a replica of the database already, a device of the member who is invited.
@@ -101,9 +102,13 @@ public struct Membership: Sendable {
         guard try record()?.role == nil else {
             throw SyncError(.notMember, "this store is a device of a member already")
         }
+        let store = try synchronizer.peer.store()
+        guard invitation.store == nil || invitation.store == store else {
+            throw SyncError(.otherStore, "the invitation is for another database")
+        }
         var statements = try FolderStatements(mailbox, FolderContents.replicas(in: mailbox))
         let record = try statements.pull(
-            founding: invitation.founding, device: invitation.keys, of: synchronizer.peer.store())
+            founding: invitation.founding, device: invitation.keys, of: store)
         let environment = synchronizer.environment
         try synchronizer.database.write { db in
             try MetadataSchema.upgrade(db)

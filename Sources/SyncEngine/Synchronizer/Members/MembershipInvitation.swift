@@ -13,26 +13,34 @@ public struct MembershipInvitation: Sendable, CustomStringConvertible, CustomDeb
     public let founding: StatementID
     /// The keys of the device for one use.
     let keys: MemberDeviceKeys
+    /// The database, which tells whose files are meant in a place where others leave some; nil in invitations by older programs.
+    let store: StoreID?
 
     /// How many bytes ``rawRepresentation`` has.
-    public static let byteCount = StatementID.byteCount + MemberDeviceKeys.byteCount
+    public static let byteCount = byteCountWithoutStore + 16
+    /// How many it has in an invitation by an older program, which does not name the database.
+    package static let byteCountWithoutStore = StatementID.byteCount + MemberDeviceKeys.byteCount
 
-    init(founding: StatementID, keys: MemberDeviceKeys) { (self.founding, self.keys) = (founding, keys) }
+    init(founding: StatementID, keys: MemberDeviceKeys, store: StoreID?) {
+        (self.founding, self.keys, self.store) = (founding, keys, store)
+    }
 
     /// Takes an invitation that was sent.
     ///
     /// - throws: A `MembershipError` of code `malformed` or `keyInvalid`.
     public init(rawRepresentation bytes: [UInt8]) throws {
-        guard bytes.count == Self.byteCount,
+        guard bytes.count == Self.byteCount || bytes.count == Self.byteCountWithoutStore,
             let founding = StatementID(Array(bytes[..<StatementID.byteCount]))
         else { throw MembershipError(.malformed, "an invitation has \(Self.byteCount) bytes") }
+        let keys = bytes[StatementID.byteCount..<Self.byteCountWithoutStore]
+        let store = Array(bytes[Self.byteCountWithoutStore...])
         self.init(
-            founding: founding,
-            keys: try MemberDeviceKeys(rawRepresentation: Array(bytes[StatementID.byteCount...])))
+            founding: founding, keys: try MemberDeviceKeys(rawRepresentation: Array(keys)),
+            store: store.isEmpty ? nil : store.withUnsafeBytes { StoreID(bytes: $0) })
     }
 
     /// The secret bytes, to be sent to whoever is invited, and to be kept nowhere.
-    public var rawRepresentation: [UInt8] { founding.bytes + keys.rawRepresentation }
+    public var rawRepresentation: [UInt8] { founding.bytes + keys.rawRepresentation + (store?.bytes ?? []) }
 
     /// What it is, and no key.
     public var description: String { "invitation of \(keys.card)" }

@@ -74,11 +74,13 @@ public struct RelayLink: Equatable, Sendable, LosslessStringConvertible {
         /// The founding statement and the keys of a device for one use, in a database with members.
         var founding: String?
         var device: String?
+        /// The database; absent in links by older programs.
+        var store: String?
 
         /// What makes the store a device of a member; nil in a database without members.
         func membership() throws -> MembershipInvitation? {
             guard founding != nil || device != nil else { return nil }
-            let bytes = [founding, device].compactMap { $0 }.flatMap { ByteText.bytes(hex: $0) ?? [] }
+            let bytes = [founding, device, store].compactMap { $0 }.flatMap { ByteText.bytes(hex: $0) ?? [] }
             return try MembershipInvitation(rawRepresentation: bytes)
         }
     }
@@ -88,7 +90,9 @@ public struct RelayLink: Equatable, Sendable, LosslessStringConvertible {
         var content = Content(channel: channel.id, key: channel.key.secretText)
         if let bytes = membership?.rawRepresentation {
             content.founding = ByteText.hex(bytes.prefix(32))
-            content.device = ByteText.hex(bytes.dropFirst(32))
+            content.device = ByteText.hex(bytes.dropFirst(32).prefix(64))
+            let store = bytes.dropFirst(96)
+            content.store = store.isEmpty ? nil : ByteText.hex(store)
         }
         return try ChaChaPoly.seal(
             RelayJSON.encode(content), using: sealingKey, authenticating: invitation.bytes

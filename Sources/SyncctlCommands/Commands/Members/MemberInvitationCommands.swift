@@ -151,7 +151,9 @@ enum MemberInvitationText {
             hints: ["copy all that syncctl member invite printed: \(scheme)…"])
         guard text.hasPrefix(scheme) else { throw wrong }
         let digits = Array(text.utf8.dropFirst(scheme.utf8.count))
-        guard digits.count == 2 * MembershipInvitation.byteCount else { throw wrong }
+        // Those of older programs do not name the database.
+        let counts = [MembershipInvitation.byteCount, MembershipInvitation.byteCountWithoutStore]
+        guard counts.contains(where: { digits.count == 2 * $0 }) else { throw wrong }
         var bytes: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {
             let pair = String(decoding: digits[index...(index + 1)], as: UTF8.self)

@@ -45,6 +45,8 @@ struct FolderStatements {
     var isOpened = false
     /// What could not be used, and why.
     var remarks: [String] = []
+    /// The database, as far as a newcomer has been told. Files of others are left unread.
+    private var expected: StoreID?
 
     /// Lists the files.
     init(_ folder: MailboxTransport, _ replicas: [ReplicaID]) throws {
@@ -108,12 +110,14 @@ struct FolderStatements {
     /// - parameters:
     ///     - founding: The statement that founded the membership, as the invitation names it.
     ///     - device: The keys of the device that the invitation is for.
-    ///     - store: The database; nil when that is not known yet.
+    ///     - store: The database; nil when that is not known yet. Then others can leave files under so many salts that the
+    ///       right one is not tried.
     /// - returns: What all statements together say.
     mutating func pull(
         founding: StatementID, device: MemberDeviceKeys, of store: StoreID? = nil
     ) throws -> MembershipRecord {
         if let store { folder.expectFiles(of: store) }
+        expected = store
         var (reading, isAgain) = (StatementReading(), false)
         var found: MembershipRecord?
         while true {
@@ -170,7 +174,7 @@ struct FolderStatements {
             else { break }
             reading.begin(file.path, byteCount: file.byteCount)
             hasRead = true
-            guard let content = try self.content(of: file, state?.store) else { continue }
+            guard let content = try self.content(of: file, state?.store ?? expected) else { continue }
             byteCount += file.byteCount
             count += content.statements.count
             let read = StatementReading.File(
