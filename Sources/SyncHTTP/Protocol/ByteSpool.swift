@@ -25,6 +25,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     private let descriptor: Int32
     private let key = SymmetricKey(size: .bits256)
     private let byteCountMax: Int64
+    private let share: DownloadBudget.Share?
     private var pending: [UInt8] = []
     private var pieceCount = 0
     private var isFinished = false
@@ -44,9 +45,11 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
     /// - parameters:
     ///     - folder: Where its file is.
     ///     - byteCountMax: The most that it takes.
+    ///     - share: What it counts its bytes to, until it is gone; nil for nothing.
     /// - throws: ``RemoteError`` of code `failed` when the file can't be made.
-    init(folder: String, byteCountMax: Int64) throws {
+    init(folder: String, byteCountMax: Int64, share: DownloadBudget.Share? = nil) throws {
         self.byteCountMax = byteCountMax
+        self.share = share
         var template = Array((folder + "/cipherstore-spool-XXXXXX").utf8CString)
         descriptor = template.withUnsafeMutableBufferPointer { buffer in
             guard let name = buffer.baseAddress else { return -1 }
@@ -62,7 +65,10 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
         }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        close(descriptor)
+        share?.release(count)
+    }
 
     private static var systemText: String { String(cString: strerror(errno)) }
 
@@ -74,7 +80,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
 
     /// Adds bytes.
     ///
-    /// - throws: ``RemoteError``: `tooLarge`, `full`, `failed`; what ``fail(_:)`` was told.
+    /// - throws: ``RemoteError``: `tooLarge`, `full`, `failed`, `busy` when its share has no room; what ``fail(_:)`` was told.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         condition.lock()
         defer { condition.unlock() }
@@ -82,6 +88,7 @@ final class ByteSpool: @unchecked Sendable {  // What changes is used under `con
         guard count + Int64(bytes.count) <= byteCountMax else {
             throw RemoteError(.tooLarge, "there are over \(byteCountMax) bytes to send")
         }
+        try share?.take(Int64(bytes.count))
         count += Int64(bytes.count)
         var rest = bytes[...]
         while !rest.isEmpty {

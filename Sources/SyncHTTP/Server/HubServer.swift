@@ -61,6 +61,9 @@ public struct HubServer: Sendable {
         public var sessionCountMax = 10_000
         /// The most bytes of a bundle in either direction, uncompressed, and of a snapshot.
         public var transferByteCountMax: Int64 = 4 << 30
+        /// The most bytes that wait to be fetched by all devices of a store, on the disk beside it. One bundle or snapshot may
+        /// always wait.
+        public var downloadByteCountMax: Int64 = 16 << 30
         /// The most bytes of a row that a device sends, uncompressed.
         public var rowByteCountMax: Int64 = 64 << 20
         /// The most uploads that wait for their rest at a time.

@@ -30,10 +30,11 @@ extension HubStore {
     ) throws -> Making {
         try access(device)?.check(request)
         try noteOffer(request, to: device)
-        let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
+        let spool = try beginSpool(for: device)
         let rows = RowCounts()
         let bounds = bounds(of: device, isWriting: false)
-        _ = BackgroundWork { [synchronizer, metrics] in
+        _ = BackgroundWork { [synchronizer, metrics, downloads] in
+            defer { downloads.endMaking(for: device.id) }
             do {
                 let summary = try synchronizer.sendChanges(
                     request, within: bounds, progress: rows.note,
@@ -46,6 +47,35 @@ extension HubStore {
             }
         }
         return Making(spool: spool, rows: rows)
+    }
+
+    /// Makes a spool for what is made for a device, which says when it is made: ``DownloadBudget/endMaking(for:)``.
+    ///
+    /// - throws: ``RemoteError`` of code `busy` when too much is being made for the device, `failed`.
+    private func beginSpool(for device: Device) throws -> ByteSpool {
+        forgetUnused()
+        try downloads.beginMaking(for: device.id)
+        do {
+            return try ByteSpool(
+                folder: folder, byteCountMax: limits.transferByteCountMax,
+                share: downloads.share(of: device.id))
+        } catch {
+            downloads.endMaking(for: device.id)
+            throw error
+        }
+    }
+
+    /// Forgets what nobody has fetched for long, so that there is room for others.
+    private func forgetUnused() {
+        let now = now
+        let unused = state.withLock { state in
+            let unused = state.downloads.filter {
+                now - $0.value.usedMilliseconds >= Self.downloadMilliseconds
+            }
+            for device in unused.keys { state.downloads[device] = nil }
+            return unused.values.map(\.spool)
+        }
+        for spool in unused { spool.fail(Self.unwanted) }
     }
 
     /// Puts what is being made where it waits to be fetched.
@@ -85,7 +115,8 @@ extension HubStore {
         _ rows: [StateRows], codec: String?, for device: Device
     ) throws -> Message.Download {
         if let access = try access(device) { for table in rows { try access.requireAllRows(table.table) } }
-        let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
+        let spool = try beginSpool(for: device)
+        defer { downloads.endMaking(for: device.id) }
         let summary = try synchronizer.localPeer.send(
             rows: rows, to: spool.sink(isCompressed: codec == Message.codec))
         try spool.finish()
@@ -115,7 +146,8 @@ extension HubStore {
         defer { unlink(path) }
         try synchronizer.writeSnapshot(
             to: path, lock: ArchiveLock(recipient: recipient), passphrase: Passphrase(secret))
-        let spool = try ByteSpool(folder: folder, byteCountMax: limits.transferByteCountMax)
+        let spool = try beginSpool(for: device)
+        defer { downloads.endMaking(for: device.id) }
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw RemoteError(.failed, "the snapshot can't be read")
         }
@@ -147,14 +179,11 @@ extension HubStore {
         let download = Download(
             id: offer.download, spool: spool, revision: device.revision, usedMilliseconds: now)
         let replaced = state.withLock { state in
-            let old = state.downloads.filter {
-                $0.key == device.id || now - $0.value.usedMilliseconds >= Self.downloadMilliseconds
-            }
-            for id in old.keys { state.downloads[id] = nil }
+            let old = state.downloads[device.id]
             state.downloads[device.id] = download
-            return old.values.map(\.spool)
+            return old?.spool
         }
-        for spool in replaced { spool.fail(Self.unwanted) }
+        replaced?.fail(Self.unwanted)
         return offer
     }
 

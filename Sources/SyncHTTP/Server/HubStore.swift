@@ -46,6 +46,8 @@ final class HubStore: Sendable {
     let limits: HubServer.Limits
     let logger: Logger
     let state = Mutex(State())
+    /// What waits to be fetched, or is being made for that.
+    let downloads: DownloadBudget
 
     init(_ synchronizer: Synchronizer, limits: HubServer.Limits, logger: Logger, metrics: ServerMetrics)
         throws
@@ -54,6 +56,8 @@ final class HubStore: Sendable {
         self.synchronizer = synchronizer
         self.limits = limits
         self.logger = logger
+        downloads = DownloadBudget(
+            byteCountMax: limits.downloadByteCountMax, downloadByteCountMax: limits.transferByteCountMax)
         register = try DeviceRegister(synchronizer)
         feed = HubFeed(register, limits: limits, logger: logger)
         store = try synchronizer.identity().store

@@ -346,6 +346,33 @@ import Testing
         }
     }
 
+    @Test func downloadsThatNobodyFetchesMakeRoomForThoseOfOthers() throws {
+        let stores = try ServedStores()
+        let hub = try hub(stores)
+        var limits = HubServer.Limits()
+        (limits.transferByteCountMax, limits.downloadByteCountMax) = (1 << 20, 1 << 20)
+        let store = try HubStore(hub, limits: limits, logger: Logger(label: "test"), metrics: ServerMetrics())
+        let register = try DeviceRegister(hub)
+        let address = try ServerAddress(host: "127.0.0.1", port: 1, trust: .loopback)
+        let devices = try ["phone", "laptop"].map { label in
+            let link = try register.invite(label: label, address: address)
+            return try register.enrol(key: DeviceKey().publicKey, secret: link.secret)
+        }
+        // More than half of what may wait of all devices.
+        try hub.add("a", (0..<18_000).map { _ in UUID().uuidString }.joined())
+        let request = TransferRequest(base: VersionVector())
+        let first = try store.prepareChanges(request, for: devices[0])
+        _ = try store.download(first.download, of: devices[0])
+        let error = #expect(throws: RemoteError.self) {
+            try store.prepareChanges(request, for: devices[1])
+        }
+        #expect(error?.code == .busy)
+        stores.clock.advance(milliseconds: 10 * 60_000)
+        let second = try store.prepareChanges(request, for: devices[1])
+        _ = try store.download(second.download, of: devices[1])
+        #expect(throws: RemoteError.self) { try store.download(first.download, of: devices[0]) }
+    }
+
     @Test func whatADeviceChoseItselfIsKeptAsFarAsItCanBe() {
         func rows(_ values: ScopeValue..., tables: [String]? = nil) -> SyncScope {
             SyncScope(tableNames: tables).rows(of: "task", where: "team", in: values)

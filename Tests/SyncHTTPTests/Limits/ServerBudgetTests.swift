@@ -85,6 +85,47 @@ import Testing
         #expect(budget.byteCount == 0)
     }
 
+    @Test func whatWaitsToBeFetchedIsBoundedOfOneDeviceAndOfAll() throws {
+        let unit: Int64 = 64 << 20
+        let budget = DownloadBudget(byteCountMax: 4 * unit, downloadByteCountMax: unit)
+        try budget.share(of: 1).take(2 * unit)
+        #expect(throws: RemoteError.self) { try budget.share(of: 1).take(1) }
+        try budget.share(of: 2).take(2 * unit)
+        let error = #expect(throws: RemoteError.self) { try budget.share(of: 3).take(1) }
+        #expect(error?.code == .busy && budget.byteCount == 4 * unit)
+        budget.share(of: 1).release(unit)
+        try budget.share(of: 3).take(unit)
+        #expect(throws: RemoteError.self) { try budget.share(of: 1).take(1) }
+        // However little room there is, one download has some, and no number overflows.
+        try DownloadBudget(byteCountMax: 0, downloadByteCountMax: .max).share(of: 1).take(.max)
+    }
+
+    @Test func aSpoolCountsUntilItIsGone() throws {
+        let budget = DownloadBudget(byteCountMax: 10, downloadByteCountMax: 10)
+        let ten = [UInt8](repeating: 0, count: 10)
+        var spool: ByteSpool? = try ByteSpool(
+            folder: NSTemporaryDirectory(), byteCountMax: 10, share: budget.share(of: 1))
+        try ten.withUnsafeBytes { try spool?.append($0) }
+        let other = try ByteSpool(
+            folder: NSTemporaryDirectory(), byteCountMax: 10, share: budget.share(of: 2))
+        #expect(throws: RemoteError.self) { try ten.withUnsafeBytes { try other.append($0) } }
+        #expect(budget.byteCount == 10 && other.byteCount == 0)
+        spool = nil
+        #expect(budget.byteCount == 0)
+        try ten.withUnsafeBytes { try other.append($0) }
+        #expect(budget.byteCount == 10)
+    }
+
+    @Test func aDeviceHasFewDownloadsMadeAtATime() throws {
+        let budget = DownloadBudget(byteCountMax: 10, downloadByteCountMax: 10)
+        for _ in 0..<DownloadBudget.makingCountMax { try budget.beginMaking(for: 1) }
+        let error = #expect(throws: RemoteError.self) { try budget.beginMaking(for: 1) }
+        #expect(error?.code == .busy)
+        try budget.beginMaking(for: 2)
+        budget.endMaking(for: 1)
+        try budget.beginMaking(for: 1)
+    }
+
     @Test func aBodyThatBeginsWithNoHeaderIsCutNoFurther() {
         // What follows the first frame is of a type that there isn't.
         let error = #expect(throws: WireError.self) {
