@@ -63,6 +63,27 @@ extension MembershipState {
             && byteCount < MembershipLimits.totalByteCountMax - MembershipLimits.reservedByteCount
     }
 
+    /// Whether something may be said that takes nothing from anybody: then there is room for removals, recoveries and their epochs
+    /// still. Half of what invitations leave is for those who have one, and for the replicas of members.
+    package var hasRoomBesideRemovals: Bool {
+        Self.hasRoomBesideRemovals(
+            beside: statements.count, byteCount: statements.values.reduce(0) { $0 + $1.bytes.count })
+    }
+
+    static func hasRoomBesideRemovals(beside count: Int, byteCount: Int) -> Bool {
+        count < MembershipLimits.statementCountMax - MembershipLimits.reservedStatementCount / 2
+            && byteCount < MembershipLimits.totalByteCountMax - MembershipLimits.reservedByteCount / 2
+    }
+
+    /// Whether a statement would be a removal: it takes somebody's role, or some of it, or a device.
+    package func isRemoval(_ kind: StatementKind) -> Bool {
+        switch kind {
+        case .removeMember, .removeDevice: true
+        case .setRole(let change): members[change.member]?.role.map { change.role < $0 } ?? false
+        default: false
+        }
+    }
+
     /// The last changes that a removal of a device names, so that what is known of its replicas counts and
     /// nothing later.
     public func cutOffs(ofDevice device: DeviceID, knowing vector: VersionVector) -> [ReplicaID: Int64] {

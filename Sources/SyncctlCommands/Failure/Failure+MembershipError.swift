@@ -14,6 +14,12 @@ extension Failure {
             self.init(error.message, hints: ["look at it again; upper and lower case don't matter"])
         case .newerProgramNeeded:
             self.init(error.message, hints: ["use a newer syncctl"], status: .versionMismatch)
+        case .tooLarge:
+            self.init(
+                error.message,
+                hints: [
+                    "where nothing more can be said, an admin begins anew, and invites the others: syncctl member found \(name) --replace"
+                ])
         default:
             self.init(error.message)
         }

@@ -76,6 +76,10 @@ import Testing
         #expect(MembershipState.hasRoomForMember(beside: count - 501, byteCount: bytes - (4 << 20) - 1))
         #expect(!MembershipState.hasRoomForMember(beside: count - 500, byteCount: 0))
         #expect(!MembershipState.hasRoomForMember(beside: 0, byteCount: bytes - (4 << 20)))
+        // Others who belong to the database have half of that, and removals the rest.
+        #expect(MembershipState.hasRoomBesideRemovals(beside: count - 251, byteCount: bytes - (2 << 20) - 1))
+        #expect(!MembershipState.hasRoomBesideRemovals(beside: count - 250, byteCount: 0))
+        #expect(!MembershipState.hasRoomBesideRemovals(beside: 0, byteCount: bytes - (2 << 20)))
     }
 
     /// Whoever has been let in can say a lot of things at once. That keeps nobody from being removed, or let in.

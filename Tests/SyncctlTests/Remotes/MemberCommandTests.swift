@@ -214,6 +214,31 @@ import Testing
         #expect(try members().map { $0["role"] as? String } == ["writer", nil, "admin"])
     }
 
+    @Test func membersAreFoundedAnewWhenToldSo() throws {
+        let key = try found()
+        try join("b.db", "ben")
+        try sync("b.db", "b")
+        try sync("a.db", "a")
+        let again = ["member", "found", place.path("a.db"), "--as", "anna", "--json"] + own("a")
+        #expect(try place.run(again).status == 14)
+        let document = try place.succeed(again + ["--replace"]).document()
+        #expect(document["recovery_key"] as? String != key)
+        #expect(try members().map { $0["name"] as? String } == ["anna"])
+        let result = try place.succeed(
+            ["member", "invite", place.path("a.db"), "--label", "ben"] + own("a"))
+        let file = try place.folder.writePassphrase(
+            result.output.trimmingCharacters(in: .newlines), to: "invitation")
+        try sync("a.db", "a")
+        let accept =
+            ["member", "accept", place.path("b.db"), "--membership-file", file] + remote + own("b")
+        #expect(try place.run(accept).status == 14)
+        try place.succeed(accept + ["--replace"])
+        try insert(100..<103, "b.db", "b")
+        #expect(try sync("b.db", "b").status == 0)
+        try sync("a.db", "a")
+        #expect(try place.rows("a.db", "a").count == 23)
+    }
+
     @Test func aKeyIsShownOnlyWhereOneCanCount() throws {
         _ = try found()
         let again = try place.run(["member", "found", place.path("a.db")] + own("a"))

@@ -136,6 +136,10 @@ struct MembershipRecord {
     ///
     /// - throws: ``SyncError`` of code `notMember`; a `MembershipError` of code `notAllowed` or `tooLarge`.
     mutating func say(_ kind: StatementKind) throws -> SignedStatement {
+        guard state.isRemoval(kind) || state.hasRoomBesideRemovals else {
+            throw MembershipError(
+                .tooLarge, "so much was said about members that what is left is for removals and recoveries")
+        }
         let statement = try state.statement(kind, by: keys())
         try add(statement)
         return statement

@@ -46,14 +46,36 @@ public struct Membership: Sendable {
     ///     - recovery: The key that puts in a new admin when none is left. It is kept nowhere: print it first.
     /// - throws: ``SyncError`` of code `notMember` when there is a membership already.
     public func found(_ name: MemberName, recoveryKey recovery: MembershipRecoveryKey) throws {
+        try found(name, recovery, replaces: false)
+    }
+
+    /// Founds another membership in the place of the one that the store knows: nothing that was said before counts here any more.
+    ///
+    /// It is for when nothing can be said any more: those who belong to a database, or did, can use up its statements, so that
+    /// nobody can be removed. Synchronize first. This store keeps what it has, takes in files of the new members only, and can't open
+    /// those from before. Other stores stay with the former members until they accept an invitation of the new ones:
+    /// ``acceptAnew(_:through:)``.
+    ///
+    /// - parameters:
+    ///     - name: What the first member is called.
+    ///     - recovery: The key that puts in a new admin when none is left. It is kept nowhere: print it first.
+    /// - throws: ``SyncError``, `DatabaseError`.
+    public func foundAnew(_ name: MemberName, recoveryKey recovery: MembershipRecoveryKey) throws {
+        try found(name, recovery, replaces: true)
+    }
+
+    private func found(_ name: MemberName, _ recovery: MembershipRecoveryKey, replaces: Bool) throws {
         let keys = try MemberDeviceKeys()
         let environment = synchronizer.environment
         try synchronizer.database.write { db in
             try MetadataSchema.upgrade(db)
             let store = try StoreMetadata.require(db).store
-            guard try StatementLedger.founding(db) == nil else {
+            guard try replaces || StatementLedger.founding(db) == nil else {
                 throw SyncError(.notMember, "the database has members already")
             }
+            // Of members from before, too: a content key that is here would go into the next epoch.
+            try MemberSecrets.removeAll(db)
+            try StatementFiles.removeAll(db)
             let founding = try MembershipState.found(
                 store, member: environment.identifier(), name: name, keys: keys, recovery: recovery.card)
             try StatementLedger.setFounding(db, founding.id)
@@ -99,8 +121,30 @@ public struct Membership: Sendable {
     ///     - mailbox: Where the statements are that the invitation rests upon.
     /// - throws: ``SyncError`` of code `notMember` when the invitation does not count, or the store is a member's device already.
     public func accept(_ invitation: MembershipInvitation, through mailbox: MailboxTransport) throws {
-        guard try record()?.role == nil else {
-            throw SyncError(.notMember, "this store is a device of a member already")
+        try accept(invitation, through: mailbox, replaces: false)
+    }
+
+    /// Makes this store a device of a member who was invited to another membership of the database than the one that it knows:
+    /// ``foundAnew(_:recoveryKey:)``. Nothing that was said before counts here any more.
+    ///
+    /// - parameters:
+    ///     - invitation: What ``invite(_:as:)`` made, of which nobody else has made use. Be sure by whom it is: whoever made it
+    ///       says from now on whose files this store takes in.
+    ///     - mailbox: Where the statements are that the invitation rests upon.
+    /// - throws: As ``accept(_:through:)``; ``SyncError`` of code `notMember` when the store is a member's device of the same
+    ///   membership already.
+    public func acceptAnew(_ invitation: MembershipInvitation, through mailbox: MailboxTransport) throws {
+        try accept(invitation, through: mailbox, replaces: true)
+    }
+
+    private func accept(
+        _ invitation: MembershipInvitation, through mailbox: MailboxTransport, replaces: Bool
+    ) throws {
+        let founding = try synchronizer.database.read { try StatementLedger.founding($0) }
+        if founding == invitation.founding || !replaces {
+            guard try record()?.role == nil else {
+                throw SyncError(.notMember, "this store is a device of a member already")
+            }
         }
         let store = try synchronizer.peer.store()
         guard invitation.store == nil || invitation.store == store else {

@@ -16,9 +16,17 @@ struct MemberFoundCommand: ParsableCommand {
 
             It prints a recovery key, once. It makes a new admin when none is left: print it, and keep it away from \
             the store.
+
+            --replace begins anew where there are members already, for when so much was said about them that nobody can be \
+            removed any more. This store keeps its rows, and nothing that was said before counts for it. The others go on with \
+            the members from before until they are invited anew: syncctl member accept --replace. Whoever belonged to these \
+            still has what the place asks for, so move to a new channel or folder, too.
             """)
 
     @OptionGroup var options: StoreOptions
+
+    @Flag(help: "Begin anew, in the place of the members that there are.")
+    var replace = false
 
     @Option(
         name: .customLong("as"),
@@ -38,14 +46,18 @@ struct MemberFoundCommand: ParsableCommand {
             try StoreFileCheck.requireStore(options.store)
             let name = try MemberNames.own(name)
             let synchronizer = try Synchronizer(existing: context.open(options))
-            guard try synchronizer.membership.state() == nil else {
+            guard try replace || synchronizer.membership.state() == nil else {
                 throw SyncError(.notMember, "the database has members already")
             }
             let shown = try ShownRecoveryKey(printedBy: context) {
                 Document(store: options.store, name: name.text, recoveryKey: $0)
             }
             try shown.use(in: options.store) { key in
-                try synchronizer.membership.found(name, recoveryKey: key)
+                if replace {
+                    try synchronizer.membership.foundAnew(name, recoveryKey: key)
+                } else {
+                    try synchronizer.membership.found(name, recoveryKey: key)
+                }
             }
             context.note(MemberNames.recoveryNote)
             return .success

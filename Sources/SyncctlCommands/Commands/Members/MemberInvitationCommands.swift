@@ -69,10 +69,15 @@ struct MemberAcceptCommand: ParsableCommand {
         usage: "syncctl member accept <store> --membership-file <file> [--remote <remote>] [<options>]",
         discussion: """
             For replicas from before their database had members. What they have written comes along with their next \
-            synchronization.
+            synchronization. With --replace, a member's store goes over to the members who were founded anew: syncctl member \
+            found --replace. Be sure by whom the invitation is.
             """)
 
     @OptionGroup var options: StoreOptions
+
+    @Flag(help: "Go over from the members that the store knows to those of the invitation.")
+    var replace = false
+
     @OptionGroup var membership: MembershipFileOption
     @OptionGroup(title: "Remote") var remote: RemoteOptions
     @OptionGroup var global: GlobalOptions
@@ -102,7 +107,11 @@ struct MemberAcceptCommand: ParsableCommand {
                 store: options.store, remote, cost: remote.cost.scrypt ?? .standard, context,
                 synchronizer: store.synchronizer)
             let membership = try store.synchronizer().membership
-            try membership.accept(invitation, through: opened.transport)
+            if replace {
+                try membership.acceptAnew(invitation, through: opened.transport)
+            } else {
+                try membership.accept(invitation, through: opened.transport)
+            }
             let role = try membership.role()
             try context.print(
                 Document(store: options.store, role: role?.description),
