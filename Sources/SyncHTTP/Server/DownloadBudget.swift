@@ -82,7 +82,8 @@ final class DownloadBudget: Sendable {
                 throw RemoteError(
                     .busy, "too many bytes wait for devices to be fetched; try again in some minutes")
             }
-            (state.devices[device], state.byteCount) = (held, total)
+            state.devices[device] = held
+            state.byteCount = total
         }
     }
 
