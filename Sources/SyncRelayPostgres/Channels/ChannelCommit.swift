@@ -33,12 +33,11 @@ struct ChannelCommit {
     ///
     /// - throws: ``PostgresFailure``; ``RelayProblem`` when there is no such channel.
     func run(_ session: PostgresSession, _ numbers: BodyNumbers) throws -> Outcome {
-        let bodies = try numbers.take(jobs.reduce(0) { $0 + $1.bodyCount }, session)
         var doubt: Doubt?
         return try session.repeating { connection, _ in
             if let known = doubt, try tookEffect(known, connection) { return known.outcome }
             doubt = nil
-            return try attempt(connection, bodies, &doubt)
+            return try attempt(connection, numbers, &doubt)
         }
     }
 
@@ -55,7 +54,7 @@ struct ChannelCommit {
     }
 
     private func attempt(
-        _ connection: PostgresConnection, _ bodies: [Int64], _ doubt: inout Doubt?
+        _ connection: PostgresConnection, _ numbers: BodyNumbers, _ doubt: inout Doubt?
     ) throws -> Outcome {
         let ticket = SymmetricKey(size: .bits128).withUnsafeBytes { Data($0.prefix(CommitTickets.byteCount)) }
         var prepared: Doubt?
@@ -65,6 +64,8 @@ struct ChannelCommit {
             ) { locked in
                 var row = try ChannelRow(locked: locked)
                 try row.recountIfNeeded(connection, until: deadline)
+                let bodies = try numbers.take(
+                    jobs.reduce(0) { $0 + $1.bodyCount }, of: row.incarnation, connection, until: deadline)
                 var writing = ChannelWriting(connection, deadline)
                 let files = try writing.files(Set(jobs.flatMap(\.files)), in: row)
                 let received = try writing.uploads(jobs.compactMap(\.upload), of: row)

@@ -100,11 +100,13 @@ extension PostgresRelayStorage {
         INSERT INTO cipherstore_relay.discarded (body)
         SELECT body FROM cipherstore_relay.file WHERE channel = $1 AND body > 0 ON CONFLICT DO NOTHING
         """)
+    /// As ``abandonUploads``, of a channel.
     private static let discardUploads = PostgresStatement(
         "remove-upload-bodies", [.integer],
         """
-        WITH ended AS (DELETE FROM cipherstore_relay.upload WHERE channel = $1 RETURNING body)
-        INSERT INTO cipherstore_relay.discarded (body) SELECT body FROM ended ON CONFLICT DO NOTHING
+        WITH ended AS (DELETE FROM cipherstore_relay.upload WHERE channel = $1 RETURNING body, received)
+        INSERT INTO cipherstore_relay.discarded (body) SELECT body FROM ended WHERE received > 0
+        ON CONFLICT DO NOTHING
         """)
     private static let removals = ["file", "invitation"].map { table in
         PostgresStatement(

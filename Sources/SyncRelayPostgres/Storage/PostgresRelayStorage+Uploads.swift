@@ -29,12 +29,10 @@ extension PostgresRelayStorage {
         let bounds = ChannelPlan.Bounds(
             byteCountMax: options.channelByteCountMax, fileCountMax: options.channelFileCountMax)
         let time = options.milliseconds?()
-        let body = try await pool.run { [numbers] session in
-            guard let body = try numbers.take(1, session).first else {
-                throw RelayProblem(.unavailable, "the storage has no numbers left for files")
-            }
+        let body: Int64 = try await pool.run { [numbers] session in
             let deadline = session.deadline
-            try session.repeating { connection, _ in
+            var taken: (incarnation: Data, body: Int64)?
+            return try session.repeating { connection, _ in
                 try PostgresSession.transaction(connection, until: deadline) {
                     var row = try ChannelRow.lock(connection, channel, until: deadline)
                     try row.recountIfNeeded(connection, until: deadline)
@@ -42,15 +40,28 @@ extension PostgresRelayStorage {
                     // A file that is there already is uploaded again all the same, and takes room until its end.
                     _ = try ChannelPlan(row, files, bounds).check(ChannelPlan.Content(request))
                     try Self.requireRoom(request, row, bounds, connection, deadline)
-                    try connection.run(
-                        Self.insertUpload,
-                        [
-                            .integer(body), .integer(row.number), .integer(request.byteCount),
-                            .integer(time ?? row.milliseconds),
-                        ], until: deadline)
+                    // After a lost answer the number is still this call's, unless the database was put back meanwhile.
+                    let isAgain = taken?.incarnation == row.incarnation
+                    let known = isAgain ? taken?.body : nil
+                    let new = try numbers.take(
+                        known == nil ? 1 : 0, of: row.incarnation, connection, until: deadline)
+                    guard let number = known ?? new.first else {
+                        throw RelayProblem(.unavailable, "the storage has no numbers left for files")
+                    }
+                    taken = (row.incarnation, number)
+                    let values: [PostgresValue] = [
+                        .integer(number), .integer(row.number), .integer(request.byteCount),
+                        .integer(time ?? row.milliseconds),
+                    ]
+                    let count = try connection.run(Self.insertUpload, values, until: deadline).changedCount
+                    guard count == 1 || isAgain else {
+                        throw RelayProblem(
+                            .unavailable, "another upload has the number of this one; ask again",
+                            retrySeconds: 1)
+                    }
+                    return number
                 }
             }
-            return body
         }
         return RelayUpload(channel: channel, request: request, handle: body)
     }
@@ -119,6 +130,9 @@ extension PostgresRelayStorage {
     }
 
     /// Gives up uploads that were not written for a time, or that are named.
+    ///
+    /// The first block of a body says whose it is, for there is one of each number. An upload of which nothing was received
+    /// has not written it, so it may be that of a file, and is not to be removed.
     static let abandonUploads = PostgresStatement(
         "upload-abandon", [.integer, .integer, .integers],
         """
@@ -126,9 +140,10 @@ extension PostgresRelayStorage {
             DELETE FROM cipherstore_relay.upload WHERE body IN (
                 SELECT body FROM cipherstore_relay.upload
                 WHERE milliseconds < coalesce($1, \(ChannelRow.now)) - $2 FOR UPDATE SKIP LOCKED
-            ) OR body = ANY ($3) RETURNING body
+            ) OR body = ANY ($3) RETURNING body, received
         )
-        INSERT INTO cipherstore_relay.discarded (body) SELECT body FROM ended ON CONFLICT DO NOTHING
+        INSERT INTO cipherstore_relay.discarded (body) SELECT body FROM ended WHERE received > 0
+        ON CONFLICT DO NOTHING
         """)
 
     public func abandon(_ upload: RelayUpload) async {
