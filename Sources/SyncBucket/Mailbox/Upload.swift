@@ -145,11 +145,17 @@ struct MultipartUpload {
             "<CompleteMultipartUpload>\(list.joined())</CompleteMultipartUpload>".utf8)
         // 404: an earlier attempt had ended the upload.
         request.accepted = [404]
-        if !upload.replacing && state.has(.conditionalWrite) {
+        let isConditional = !upload.replacing && state.has(.conditionalWrite)
+        if isConditional {
             request.headers.append(("if-none-match", "*"))
-            request.accepted = [404, 412]
+            request.accepted = [404, 412, 501]
         }
         let outcome = try state.client.send(request, check: upload.check)
+        if isConditional && outcome.answer.status == 501 {
+            // The parts are there still, and are put together without the condition.
+            state.lacks.withLock { _ = $0.insert(.conditionalWrite) }
+            return try complete(parts, id)
+        }
         let root = XMLElement(document: outcome.answer.body)
         if outcome.answer.status == 200, root?.name == "CompleteMultipartUploadResult" {
             return EntityTag.read(root?.text("ETag"))

@@ -105,6 +105,30 @@ import Testing
         #expect(conditions == [true, false, false])
     }
 
+    @Test func aServerWithoutConditionsPutsPartsTogetherWithoutThem() throws {
+        let part = ScriptedCarrier.Step.status(200, [("etag", "\"p\"")])
+        let script = try ScriptedMailbox(
+            .status(
+                200, [],
+                "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>"),
+            part, part, .error(501, "NotImplemented"),
+            .status(
+                200, [],
+                "<CompleteMultipartUploadResult><ETag>t</ETag></CompleteMultipartUploadResult>"),
+            .status(200))
+        let piece = Data(count: MailboxPath.pieceByteCountMax)
+        try script.mailbox.write(script.path, replacing: false) { sink in
+            for _ in 0..<(Upload.partByteCount / piece.count + 1) { try sink(piece) }
+        }
+        try script.write("text")
+        let requests = script.carrier.requests
+        #expect(requests.map(\.method) == ["POST", "PUT", "PUT", "POST", "POST", "PUT"])
+        let conditions = requests.map { $0.headers.contains { $0.name == "if-none-match" } }
+        #expect(conditions == [false, false, false, true, false, false])
+        // The parts that were sent are named again.
+        #expect(requests[3].body == requests[4].body && requests[3].url == requests[4].url)
+    }
+
     @Test func aServerThatRemovesOneByOneIsAskedOneByOne() throws {
         let script = try ScriptedMailbox(
             .error(501, "NotImplemented"), .status(204), .status(404), .status(204), .status(204))
