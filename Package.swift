@@ -273,6 +273,9 @@ let package = Package(
             name: "SyncBucketTests",
             dependencies: [
                 "CipherStore", "SyncBucket", "SyncEngine", "SyncMembers", "SyncTesting", "SyncWire", "TestSupport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings),
         .testTarget(

@@ -12,12 +12,14 @@ final class HTTPCarrier: BucketCarrier {
     private static let checkMilliseconds = 100
 
     private let client: HTTPClient
+    private let silenceSeconds: Int64
 
     /// - parameters:
     ///     - connectSeconds: How long a connection may take to come about.
     ///     - silenceSeconds: How long the server may be silent.
     ///     - trustRootsFile: A file of certificates in PEM that chains may end in, instead of the system's.
     init(connectSeconds: Int64, silenceSeconds: Int64, trustRootsFile: String?) {
+        self.silenceSeconds = silenceSeconds
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         if let trustRootsFile { tls.trustRoots = .file(trustRootsFile) }
@@ -39,12 +41,13 @@ final class HTTPCarrier: BucketCarrier {
     }
 
     func send(_ request: SignedRequest, check: () throws -> Void) throws -> BucketAnswer {
+        let body = RequestBody(request.body)
         let ready: HTTPClient.Request
         do {
             ready = try HTTPClient.Request(
                 url: request.url, method: HTTPMethod(rawValue: request.method),
                 headers: HTTPHeaders(request.headers.map { ($0.name, $0.value) }),
-                body: request.body.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: request.body)))
+                body: body.content)
         } catch {
             throw CarrierFailure(reason: "the address can't be asked: \(error)", mayPass: false)
         }
@@ -57,6 +60,10 @@ final class HTTPCarrier: BucketCarrier {
         while done.wait(timeout: .now() + .milliseconds(Self.checkMilliseconds)) == .timedOut {
             do {
                 try check()
+                // Until all is sent, the client does not look how long the server is silent.
+                if body.isStuck(after: .seconds(silenceSeconds)) {
+                    throw failure(of: request, "the server takes nothing for \(silenceSeconds) seconds")
+                }
             } catch {
                 task.cancel()
                 throw error
@@ -70,11 +77,15 @@ final class HTTPCarrier: BucketCarrier {
             throw CarrierFailure(
                 reason: "the answer has over \(request.answerByteCountMax) bytes", mayPass: false)
         } catch {
-            let host = request.headers.first { $0.name == "host" }?.value ?? "the server"
-            throw CarrierFailure(
-                reason: "the connection to \(host) failed: \(Self.words(error))",
-                mayPass: !(error is NIOSSLExtraError))
+            throw failure(of: request, Self.words(error), mayPass: !(error is NIOSSLExtraError))
         }
+    }
+
+    private func failure(
+        of request: SignedRequest, _ words: String, mayPass: Bool = true
+    ) -> CarrierFailure {
+        let host = request.headers.first { $0.name == "host" }?.value ?? "the server"
+        return CarrierFailure(reason: "the connection to \(host) failed: \(words)", mayPass: mayPass)
     }
 
     private func answer(_ response: HTTPClient.Response, to request: SignedRequest) throws -> BucketAnswer {
