@@ -83,6 +83,7 @@ struct Upload {
 struct MultipartUpload {
     let upload: Upload
     let digest: String
+    private static let abortMilliseconds: Int64 = 5_000
 
     private var state: BucketState { upload.state }
 
@@ -98,11 +99,21 @@ struct MultipartUpload {
             }
             return try complete(parts, id)
         } catch {
-            var request = request("DELETE", id)
-            request.accepted = [404]
-            // The first error is the one to tell.
-            _ = try? state.client.send(request, check: {})
+            abort(id)
             throw error
+        }
+    }
+
+    /// Removes the parts, if the server does that soon: who has cancelled the upload waits for this.
+    private func abort(_ id: String) {
+        var request = request("DELETE", id)
+        request.accepted = [404]
+        let begin = state.client.milliseconds()
+        // The error that came first is the one to tell.
+        _ = try? state.client.send(request) {
+            // A clock that was set back has no say in it.
+            let passed = state.client.milliseconds() - begin
+            guard (0..<Self.abortMilliseconds).contains(passed) else { throw CancellationError() }
         }
     }
 

@@ -16,7 +16,8 @@ final class BucketClient: Sendable {
     private let credentials: CredentialSource
     private let carrier: any BucketCarrier
     private let retry: RequestRetry
-    private let milliseconds: @Sendable () -> Int64
+    /// The time, in milliseconds since 1970.
+    let milliseconds: @Sendable () -> Int64
     private let counts = Mutex(BucketRequestCounts())
     /// The least speed that an upload is given time for.
     private static let bytesPerSecond: Int64 = 16 << 10
