@@ -52,10 +52,12 @@ final class BucketClient: Sendable {
             let problem: any Error
             switch try sendOnce(request, check) {
             case .success(let answer):
-                if (200..<300).contains(answer.status) || request.accepted.contains(answer.status) {
-                    return Outcome(answer: answer, isRepeated: isRepeated)
-                }
+                let outcome = Outcome(answer: answer, isRepeated: isRepeated)
+                if (200..<300).contains(answer.status) { return outcome }
                 let failure = ErrorAnswer(answer)
+                // What passes says nothing of the request, whatever its status means otherwise.
+                let passes = failure.mayPass || failure.isOfExpiredCredentials
+                if request.accepted.contains(answer.status) && !passes { return outcome }
                 if failure.isOfExpiredCredentials && !hasRenewed {
                     hasRenewed = true
                     credentials.forget()

@@ -16,7 +16,7 @@ struct BucketRequest {
     var body = Data()
     /// The longest answer.
     var answerByteCountMax = 64 << 10
-    /// The statuses, beside those of success, that the caller makes sense of.
+    /// The statuses, beside those of success, that the caller makes sense of, unless the error in the answer passes.
     var accepted: Set<Int> = []
 }
 

@@ -138,6 +138,24 @@ import Testing
         #expect(script.carrier.requests.map(\.method) == ["POST", "DELETE", "DELETE", "DELETE", "DELETE"])
     }
 
+    @Test(arguments: ["RequestTimeout", "IncompleteBody", "ExpiredToken", "TokenRefreshRequired"])
+    func aRemovalThatFailsInPassingIsNoLackOfTheServer(code: String) throws {
+        let removed = ScriptedCarrier.Step.status(200, [], "<DeleteResult></DeleteResult>")
+        let script = try ScriptedMailbox(.error(400, code), removed, removed)
+        let paths = ["a", "b"].map { MailboxPath(folder: script.path.folder, name: $0) }
+        try script.mailbox.remove(paths)
+        try script.mailbox.remove(paths)
+        #expect(script.carrier.requests.map(\.method) == ["POST", "POST", "POST"])
+    }
+
+    @Test func aRemovalWithCredentialsThatHaveEndedIsRefused() throws {
+        let script = try ScriptedMailbox(
+            .error(400, "ExpiredToken"), .error(400, "ExpiredToken"), .status(204), .status(204))
+        let paths = ["a", "b"].map { MailboxPath(folder: script.path.folder, name: $0) }
+        let error = #expect(throws: BucketError.self) { try script.mailbox.remove(paths) }
+        #expect(error?.code == .credentialsRefused && script.carrier.requests.count == 2)
+    }
+
     @Test func aRemovalOfSomeFilesOnlyIsAnError() throws {
         let script = try ScriptedMailbox(
             .status(
