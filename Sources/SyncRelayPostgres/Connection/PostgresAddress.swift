@@ -14,6 +14,8 @@ public struct PostgresAddress: Sendable, CustomStringConvertible, CustomReflecta
     public let hasPassword: Bool
     /// The parameters that are given.
     let parameters: [(name: String, value: String)]
+    /// The same for each host.
+    let hosts: PostgresHosts
 
     /// Reads a connection string.
     ///
@@ -45,6 +47,7 @@ public struct PostgresAddress: Sendable, CustomStringConvertible, CustomReflecta
             option += LibPQ.ConnectionOption.stride
         }
         self.parameters = parameters
+        hosts = PostgresHosts(parameters)
         hasPassword = parameters.contains { Self.secrets.contains($0.name) && !$0.value.isEmpty }
     }
 

@@ -16,11 +16,11 @@ final class PostgresConnection {
     typealias Deadline = ContinuousClock.Instant
 
     let library: LibPQ
-    let handle: LibPQ.Connection
+    private(set) var handle: LibPQ.Connection
     var prepared: Set<String> = []
     var isUsable = true
 
-    /// Connects.
+    /// Connects, to the first of the hosts that can be used. Each has its share of the time.
     ///
     /// - parameter statementSeconds: How long the server lets a statement run.
     /// - throws: ``PostgresFailure``.
@@ -28,7 +28,30 @@ final class PostgresConnection {
         _ library: LibPQ, _ address: PostgresAddress, statementSeconds: Double, until deadline: Deadline
     ) throws {
         self.library = library
-        let parameters = Self.defaults + address.parameters
+        let hosts = address.hosts.inOrder
+        handle = try Self.start(library, hosts[0].parameters)
+        var messages: [String] = []
+        for (place, host) in hosts.enumerated() {
+            if place > 0 { try startAnew(host.parameters) }
+            let share: Duration = (deadline - .now) / (hosts.count - place)
+            let end = ContinuousClock.now + share
+            do {
+                try connect(until: end)
+                try setUp(statementSeconds, until: end)
+                address.hosts.note(host.number)
+                return
+            } catch let failure as PostgresFailure {
+                messages.append(failure.message)
+            }
+        }
+        throw PostgresFailure(kind: .cannotConnect, message: messages.joined(separator: "; "))
+    }
+
+    /// Begins to connect.
+    private static func start(
+        _ library: LibPQ, _ given: PostgresHosts.Parameters
+    ) throws -> LibPQ.Connection {
+        let parameters = defaults + given
         var names = parameters.map { strdup($0.name) }
         var values = parameters.map { strdup($0.value) }
         defer { for text in names + values { free(text) } }
@@ -50,10 +73,15 @@ final class PostgresConnection {
         guard let started else {
             throw PostgresFailure(kind: .cannotConnect, message: "there is no memory for a connection")
         }
-        handle = started
         _ = library.setNoticeProcessor(started, { _, _ in }, nil)
-        try connect(until: deadline)
-        try setUp(statementSeconds, until: deadline)
+        return started
+    }
+
+    private func startAnew(_ parameters: PostgresHosts.Parameters) throws {
+        let next = try Self.start(library, parameters)
+        library.finish(handle)
+        handle = next
+        isUsable = true
     }
 
     deinit { library.finish(handle) }

@@ -157,4 +157,31 @@ import Testing
         }
         #expect(late?.kind == .cannotConnect && ContinuousClock.now - start < .seconds(59))
     }
+
+    @Test func aHostThatSaysNothingLeavesTimeForTheNextOne() throws {
+        let folder = NSTemporaryDirectory() + "silent-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let silent = try SilentSocket(path: folder + "/.s.PGSQL.5432")
+        defer { silent.close() }
+        let database = try TestDatabase()
+        let address = try PostgresAddress(
+            "postgresql://relay@/\(database.name)?host=\(folder),\(database.server.folder)")
+        #expect(address.hosts.inOrder.map(\.number) == [0, 1])
+        let connection = try PostgresConnection(
+            LibPQ.shared(), address, statementSeconds: 30, until: .now + .seconds(4))
+        try connection.execute("SELECT 1", until: .now + .seconds(30))
+        // The next connection begins with the one that answered.
+        #expect(address.hosts.inOrder.map(\.number) == [1, 0])
+    }
+
+    @Test func ofSeveralHostsThatAreNotThereEachIsNamed() throws {
+        let address = try PostgresAddress("postgresql:///relay?host=/tmp/no-such-folder,/tmp/no-other-folder")
+        let none = failure {
+            _ = try PostgresConnection(
+                LibPQ.shared(), address, statementSeconds: 5, until: .now + .seconds(30))
+        }
+        #expect(none?.kind == .cannotConnect && none?.message.contains("no-such-folder") == true)
+        #expect(none?.message.contains("no-other-folder") == true)
+    }
 }

@@ -74,6 +74,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("postgresql://a/relay", ["a:-"]), ("postgresql://a:1,b:2/relay", ["a:1", "b:2"]),
+        ("postgresql://a,b/relay", ["a:5432", "b:5432"]), ("postgresql://a,b:2/relay", ["a:5432", "b:2"]),
+        ("host=a,b dbname=relay", ["a:-", "b:-"]), ("host=a,b,c port=7", ["a:7", "b:7", "c:7"]),
+        // These are libpq's.
+        ("host=a,,b", ["a,,b:-"]), ("host=a,b port=1,2,3", ["a,b:1,2,3"]),
+        ("host=a,b hostaddr=127.0.0.1", ["a,b:-"]),
+    ])
+    func eachHostIsAskedByItself(_ text: String, _ expected: [String]) throws {
+        let hosts = try PostgresAddress(text).hosts.inOrder.map { _, parameters in
+            let values = Dictionary(uniqueKeysWithValues: parameters.map { ($0.name, $0.value) })
+            return (values["host"] ?? "-") + ":" + (values["port"] ?? "-")
+        }
+        #expect(hosts == expected)
+    }
+
     @Test func addressesAreToldFromFiles() {
         for text in ["postgres:///a", "postgresql://h/a", "POSTGRES://a"] {
             #expect(PostgresAddress.isAddress(text))
