@@ -33,3 +33,35 @@ struct BucketListing: Sendable {
             byteCount: entry.byteCount, tag: entry.tag)
     }
 }
+
+/// The last listing, and what may have happened to it while it was made: several threads may list and write at once.
+struct KnownListing {
+    /// How it stood when a listing was begun.
+    struct Start {
+        let number: Int
+        let changeCount: Int
+    }
+
+    /// nil before the bucket was looked at.
+    var listing: BucketListing?
+    /// How often something was written, removed or doubted.
+    var changeCount = 0
+    private var startCount = 0
+    /// The number of the listing.
+    private var number = 0
+
+    /// Begins another listing.
+    mutating func begin() -> Start {
+        startCount += 1
+        return Start(number: startCount, changeCount: changeCount)
+    }
+
+    /// Keeps a listing, unless there is one that was begun later. It is stale when something changed while it was made: it may
+    /// have that, or not.
+    mutating func keep(_ new: BucketListing, from start: Start) {
+        guard start.number > number else { return }
+        number = start.number
+        listing = new
+        listing?.isStale = start.changeCount != changeCount
+    }
+}

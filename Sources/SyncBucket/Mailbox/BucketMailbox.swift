@@ -95,7 +95,7 @@ public struct BucketMailbox: Mailbox {
     ///
     /// - throws: As ``folders()``, when the bucket was not looked at yet.
     public func files(in folder: String) throws -> [MailboxFile] {
-        let known = state.listing.withLock { $0.flatMap { $0.isStale ? nil : $0 } }
+        let known = state.listing.flatMap { $0.isStale ? nil : $0 }
         return (try known ?? refresh()).folders[folder, default: [:]].map { name, file in
             MailboxFile(name: name, byteCount: file.byteCount)
         }
@@ -134,6 +134,7 @@ public struct BucketMailbox: Mailbox {
 
     /// Lists the bucket, page by page.
     private func refresh() throws -> BucketListing {
+        let start = state.beginListing()
         var listing = BucketListing()
         var token: String?
         var seen: Set<String> = []
@@ -148,7 +149,7 @@ public struct BucketMailbox: Mailbox {
                     location: name)
             }
         } while token != nil
-        state.listing.withLock { $0 = listing }
+        state.keep(listing, from: start)
         state.cache.forgetAll { listing[$0] != nil }
         return listing
     }
@@ -191,8 +192,7 @@ final class BucketState: Sendable {
     let client: BucketClient
     let cache: SealedFileCache
     let spoolFolder: String
-    /// What the bucket holds; nil before it was looked at.
-    let listing = Mutex<BucketListing?>(nil)
+    private let known = Mutex(KnownListing())
     /// The file that was read last: the engine opens a bundle twice.
     let last = Mutex<(path: MailboxPath, tag: String, spool: Spool)?>(nil)
     /// What the server has turned out not to know.
@@ -206,13 +206,34 @@ final class BucketState: Sendable {
 
     func key(of path: MailboxPath) -> String { client.address.keyPrefix + path.description }
 
+    /// What the bucket holds; nil before it was looked at.
+    var listing: BucketListing? { known.withLock { $0.listing } }
+
     /// Notes that a file is there, or is not.
     func note(_ file: BucketListing.File?, at path: MailboxPath) {
-        listing.withLock { $0?[path] = file }
+        known.withLock { known in
+            known.changeCount += 1
+            known.listing?[path] = file
+        }
     }
 
     /// Notes that nobody knows what is there now.
-    func doubt() { listing.withLock { $0?.isStale = true } }
+    func doubt() {
+        known.withLock { known in
+            known.changeCount += 1
+            known.listing?.isStale = true
+        }
+    }
+
+    /// Notes that the bucket is being looked at.
+    ///
+    /// - returns: What ``keep(_:from:)`` takes.
+    func beginListing() -> KnownListing.Start { known.withLock { $0.begin() } }
+
+    /// Keeps what was found in the bucket.
+    func keep(_ listing: BucketListing, from start: KnownListing.Start) {
+        known.withLock { $0.keep(listing, from: start) }
+    }
 
     func has(_ ability: ServerAbility) -> Bool { lacks.withLock { !$0.contains(ability) } }
 }

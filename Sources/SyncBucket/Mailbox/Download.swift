@@ -12,7 +12,7 @@ struct Download {
 
     /// The bytes of one version of the file.
     func spool() throws -> Spool {
-        let last = state.listing.withLock { $0 }
+        let last = state.listing
         let listing = last.flatMap { $0.isStale ? nil : $0 }
         let listed = listing?[path]
         // A file that was not there a moment ago need not be asked for: it is late, at worst.
