@@ -39,7 +39,8 @@ import Testing
                 return (state.listingCount, state.meanwhile)
             }
             try meanwhile?()
-            let file = "<Contents><Key>\(ConcurrentListingTests.path)</Key><Size>4</Size><ETag>t</ETag></Contents>"
+            let path = ConcurrentListingTests.path
+            let file = "<Contents><Key>\(path)</Key><Size>4</Size><ETag>t</ETag></Contents>"
             return answer(200, "<ListBucketResult>\(count == 1 ? "" : file)</ListBucketResult>")
         }
 
