@@ -6,7 +6,13 @@ public final class CredentialSource: Sendable {
     /// Credentials are renewed so long before they end.
     private static let marginMilliseconds: Int64 = 5 * 60 * 1000
 
-    private let known = Mutex<BucketCredentials?>(nil)
+    private struct Known {
+        let credentials: BucketCredentials
+        /// When they are looked for again, in milliseconds since 1970; nil when they have no end.
+        let renewalMilliseconds: Int64?
+    }
+
+    private let known = Mutex<Known?>(nil)
     private let find: @Sendable (_ check: () throws -> Void) throws -> BucketCredentials
 
     private init(_ find: @escaping @Sendable (_ check: () throws -> Void) throws -> BucketCredentials) {
@@ -74,10 +80,8 @@ public final class CredentialSource: Sendable {
     ///
     /// - throws: ``BucketError``; what `check` throws.
     func current(now: Int64, check: () throws -> Void) throws -> BucketCredentials {
-        if let credentials = known.withLock({ $0 }) {
-            guard let expiry = credentials.expiryMilliseconds, expiry - now < Self.marginMilliseconds else {
-                return credentials
-            }
+        if let known = known.withLock({ $0 }) {
+            guard let renewal = known.renewalMilliseconds, renewal <= now else { return known.credentials }
         }
         // Two threads may look at once, and find the same.
         let credentials = try find(check)
@@ -86,8 +90,16 @@ public final class CredentialSource: Sendable {
                 .invalidCredentials, "the credentials for the bucket have ended",
                 hint: "sign in anew with the program that they come from")
         }
-        known.withLock { $0 = credentials }
+        let renewal = credentials.expiryMilliseconds.map { Self.renewal(before: $0, now: now) }
+        known.withLock { $0 = Known(credentials: credentials, renewalMilliseconds: renewal) }
         return credentials
+    }
+
+    /// When credentials are looked for again. Many commands give the same ones until shortly before their end: in the last
+    /// minutes they are asked again after half of what is left, and not for each request.
+    private static func renewal(before expiry: Int64, now: Int64) -> Int64 {
+        let rest = expiry - now
+        return rest > marginMilliseconds ? expiry - marginMilliseconds : now + rest / 2
     }
 
     /// Looks for others the next time.

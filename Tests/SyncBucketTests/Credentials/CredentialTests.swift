@@ -234,6 +234,28 @@ private final class CredentialFolder {
         #expect(error?.message.contains("have ended") == true)
     }
 
+    @Test func aCommandThatGivesTheSameCredentialsAgainIsNotRunForEachRequest() throws {
+        let folder = try CredentialFolder()
+        let (file, count) = (folder.path + "/document", folder.path + "/count")
+        func write(_ id: String, _ end: String) throws {
+            try folder.write(
+                "{\"Version\":1,\"AccessKeyId\":\"\(id)\",\"SecretAccessKey\":\"S\",\"Expiration\":\"\(end)\"}",
+                to: "document")
+        }
+        try write("FIRST", "1970-01-01T01:00:00Z")
+        let source = CredentialSource.command("/bin/sh -c 'echo x >> \(count); cat \(file)'")
+        // At the 56th minute it is asked the second time, at the 58th, with half of the rest gone, the third time.
+        for seconds in [0, 56 * 60, 56 * 60 + 1, 57 * 60, 58 * 60 - 1, 58 * 60, 58 * 60 + 1] as [Int64] {
+            #expect(try source.current(now: seconds * 1000) {}.keyID == "FIRST")
+        }
+        #expect(try String(contentsOfFile: count, encoding: .utf8) == "x\nx\nx\n")
+        try write("SECOND", "1970-01-01T02:00:00Z")
+        #expect(try source.current(now: 59 * 60_000 - 1) {}.keyID == "FIRST")
+        #expect(try source.current(now: 59 * 60_000) {}.keyID == "SECOND")
+        #expect(try source.current(now: 60 * 60_000) {}.keyID == "SECOND")
+        #expect(try String(contentsOfFile: count, encoding: .utf8) == "x\nx\nx\nx\n")
+    }
+
     @Test func credentialsThatTheProviderCallsEndedAreLookedForOnceMore() throws {
         let folder = try CredentialFolder()
         try folder.write("{\"Version\":1,\"AccessKeyId\":\"ID\",\"SecretAccessKey\":\"S\"}", to: "document")
