@@ -24,15 +24,18 @@ final class PostgresWorker {
         if let current, current.isUsable { return current }
         current = nil
         if let failure = outage.present { throw failure }
+        let start = ContinuousClock.now
+        let end = min(deadline, start + .seconds(limits.connectingSeconds))
         do {
             let connection = try PostgresConnection(
-                library, address, statementSeconds: limits.seconds,
-                until: min(deadline, .now + .seconds(limits.connectingSeconds)))
+                library, address, statementSeconds: limits.seconds, until: end)
             current = connection
             outage.end()
             return connection
         } catch let failure as PostgresFailure {
-            outage.begin(failure)
+            // When a call had little time left, that it was not enough says nothing of the server.
+            let hadTime = (end - start) / .seconds(1) >= limits.connectingSeconds / 2
+            if hadTime || end > .now { outage.begin(failure) }
             throw failure
         }
     }

@@ -91,6 +91,40 @@ import Testing
         await expectProblem(.unavailable) { try await pool.run { try $0.run(Self.process).changedCount } }
     }
 
+    /// What a worker makes of a server that can't be reached.
+    ///
+    /// - returns: Whether others are told; it is tried again when the moment of that may have passed unseen.
+    private func tellsOthers(
+        _ address: PostgresAddress, connectingSeconds: Double, milliseconds: Int, attempts: Int = 20
+    ) throws -> Bool {
+        let outage = PostgresOutage()
+        let limits = PostgresLimits(connectingSeconds: connectingSeconds)
+        for _ in 0..<attempts {
+            let worker = PostgresWorker(try LibPQ.shared(), address, limits, outage)
+            let none = failure { _ = try worker.connection(until: .now + .milliseconds(milliseconds)) }
+            #expect(none?.kind == .cannotConnect || none?.kind == .outOfReach)
+            if outage.present != nil { return true }
+        }
+        return false
+    }
+
+    @Test func aCallThatWasNearlyOutOfTimeTellsOthersNothingOfTheServer() throws {
+        let folder = NSTemporaryDirectory() + "silent-" + UUID().uuidString.prefix(8)
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let silent = try SilentSocket(path: folder + "/.s.PGSQL.5432")
+        defer { silent.close() }
+        let address = try PostgresAddress("postgresql:///relay?host=\(folder)")
+        let late = try tellsOthers(address, connectingSeconds: 5, milliseconds: 20, attempts: 5)
+        #expect(!late)
+        // One that had its time does, and so does a refusal, however little time there was.
+        let full = try tellsOthers(address, connectingSeconds: 0.02, milliseconds: 30_000)
+        #expect(full)
+        let none = try PostgresAddress("postgresql:///relay?host=/tmp/no-such-folder")
+        let refused = try tellsOthers(none, connectingSeconds: 3_600, milliseconds: 30_000)
+        #expect(refused)
+    }
+
     @Test func aClosedPoolEndsItsThreadsAndTakesNothing() async throws {
         let pool = try pool(TestDatabase())
         _ = try await pool.run { try $0.run(Self.process).changedCount }
