@@ -40,6 +40,24 @@ import Testing
         #expect(try p.state(["note"]) == b.state(["note"]))
     }
 
+    @Test func whatWasWrittenJustBeforeEmptiesNoRowsAndDeletionsAreTold() throws {
+        let (a, b, p) = try replicas()
+        try a.execute("UPDATE note SET title = 'edited' WHERE title = 'one'")
+        try a.execute("DELETE FROM note WHERE title = 'two'")
+        try a.changeUnobserved("DROP TABLE note")
+        try a.sync(b)
+        #expect(try b.titles() == ["one", "of b"])
+        #expect(try b.value("SELECT body FROM note WHERE title = 'one'") == "written later")
+        try a.sync(p)
+        #expect(try p.titles() == ["one", "of b"])
+        try p.sync(b)
+        #expect(try p.state(["note"]) == b.state(["note"]))
+        try a.changeUnobserved(Self.anew)
+        try a.synchronizer.track(["note"])
+        #expect(try a.titles() == ["one", "of b"])
+        #expect(try a.problems() == [])
+    }
+
     @Test func theRowsComeBackWhenThereIsATableForThem() throws {
         let (a, b, p) = try replicas()
         try a.changeUnobserved("DROP TABLE note")

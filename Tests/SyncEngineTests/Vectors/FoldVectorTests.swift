@@ -63,6 +63,8 @@ import Testing
         let now: String
         let clock: String
         let folded: String
+        /// Whether the table is not here, though its rows are known.
+        let isElsewhere: Bool?
         let rows: [Row]
         let log: [Entry]
         let after: State
@@ -111,6 +113,8 @@ import Testing
                     try Self.number(entry.milliseconds).databaseValue,
                 ])
         }
+        guard vector.isElsewhere == true else { return }
+        try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table])
     }
 
     /// A version as text: key, life, base, cells.

@@ -41,13 +41,13 @@ extension Fold {
     /// Finds out whether rows exist about which the order of the entries says too little.
     ///
     /// SQLite runs the newest trigger first. One of the user that deletes or inserts the row that it runs for can be logged
-    /// before the change which it followed. And the rows that came into a table which is gone are nowhere: their versions
-    /// would empty those of peers.
+    /// before the change which it followed. And the values of rows that came into a table which is gone, or that are known no
+    /// more, are nowhere: a version of such a row as a whole would empty those of peers.
     private func lookForRows(after folded: Int64) throws {
         if try hasEntriesOfMissingTables(after: folded) {
             try db.execute(
                 sql: """
-                    DELETE FROM temp._sync_fold WHERE alive AND turns > 0
+                    DELETE FROM temp._sync_fold WHERE alive AND (turns > 0 OR NOT cl & 1)
                     AND tbl IN (SELECT tbl FROM _sync_table WHERE tracked = \(SyncedTable.Place.elsewhere.rawValue))
                     """)
         }

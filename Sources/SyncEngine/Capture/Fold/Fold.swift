@@ -82,7 +82,7 @@ struct Fold {
         return Summary(entryCount: try tail.decode(atIndex: 0))
     }
 
-    /// Whether rows came into a table that is gone.
+    /// Whether rows of a table that is gone were written.
     func hasEntriesOfMissingTables(after folded: Int64) throws -> Bool {
         // Nearly always there is none, and the tail can be long.
         let elsewhere = try Int64.fetchAll(

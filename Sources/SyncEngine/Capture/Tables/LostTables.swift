@@ -7,7 +7,7 @@ extension TableTracking {
     ///
     /// Peers have them still. The store stops to say that it knows the rows, or it would hand them on without their
     /// values, and others would believe it. It asks for all of them, as one does that held some rows only
-    /// (``PartialTable``), and then they wait here until there is a table for them.
+    /// (``PartialTable``), and then they wait here until there is a table for them. The log has to be folded.
     func lose(_ table: SyncedTable) throws {
         try table.setElsewhere(db)
         // A row that is nothing but a key lost nothing.

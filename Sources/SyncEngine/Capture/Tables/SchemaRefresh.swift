@@ -40,6 +40,8 @@ extension TableTracking {
 
     private func refresh(_ table: SyncedTable, _ captured: CapturedSchema?) throws -> Bool {
         guard let name = try captured?.table ?? (isTable(table.name) ? table.name : nil) else {
+            // What was deleted stays deleted. An edit of a row that nobody knows would give it a version without values.
+            try FoldedStore.fold(db, environment)
             // The rows of a table that is gone stay with the peers.
             try lose(table)
             return true
