@@ -87,7 +87,9 @@ extension TableTracking {
         let isShared = try Bool.fetchOne(
             db,
             sql: """
-                SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) AS k JOIN \(new) AS t ON t.\(key) = k.\(oldKey))
+                SELECT EXISTS(
+                    SELECT 1 FROM \(table.qualifiedName) AS k
+                    JOIN \(new) AS t ON t.\(key) = k.\(oldKey) AND t.\(key) = k.\(oldKey) COLLATE BINARY)
                     OR NOT EXISTS(SELECT 1 FROM \(table.qualifiedName))
                 """)
         if isShared == true {
@@ -152,7 +154,8 @@ extension TableTracking {
         let oldKey = kept.key.quotedDatabaseIdentifier
         try log(
             table, ChangeLog.Operation.insert, mask: 0,
-            where: "\(key) NOT IN (SELECT \(oldKey) FROM \(kept.qualifiedName))")
+            where: "\(table.keyAsBytes) NOT IN (SELECT \(oldKey) FROM \(kept.qualifiedName))")
+        // The rows that were kept have keys without a collation.
         let missing = """
             \(oldKey) NOT IN (SELECT \(key) FROM \(table.qualifiedName) WHERE \(key) IS NOT NULL)
             """

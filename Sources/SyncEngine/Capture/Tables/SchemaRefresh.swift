@@ -171,11 +171,12 @@ extension TableTracking {
         try FoldedStore.fold(db, environment)
         try checkKey(of: table, definition, nil)
         var table = try SyncedTable.load(db, number: table.number)
-        let key = table.key.quotedDatabaseIdentifier
         let known = "SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1"
         let isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS(\(known))") == true
         let isShared = try Bool.fetchOne(
-            db, sql: "SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) WHERE \(key) IN (\(known)))")
+            db,
+            sql: "SELECT EXISTS(SELECT 1 FROM \(table.qualifiedName) WHERE \(table.keyAsBytes) IN (\(known)))"
+        )
         guard isEmpty || isShared == true else {
             try dropTriggers(table)
             return try lose(table)
@@ -189,8 +190,8 @@ extension TableTracking {
 
     /// Logs the rows that came or went while a table had no triggers.
     private func reconcile(_ table: SyncedTable) throws {
-        let key = table.key.quotedDatabaseIdentifier
-        let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
+        let isKnown =
+            "\(table.keyAsBytes) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
         try log(table, ChangeLog.Operation.insert, mask: 0, where: "NOT \(isKnown)")
         try ChangeLog(db).appendDeletions(ofRowsMissingIn: table, at: environment.milliseconds())
     }

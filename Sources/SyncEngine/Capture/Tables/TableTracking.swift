@@ -9,7 +9,8 @@ struct TableTracking {
     /// Logs the rows that are there, and creates the triggers.
     func start(_ table: SyncedTable) throws {
         let key = table.key.quotedDatabaseIdentifier
-        let isKnown = "\(key) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
+        let isKnown =
+            "\(table.keyAsBytes) IN (SELECT pk FROM _sync_row WHERE tbl = \(table.number) AND cl & 1)"
         try log(table, ChangeLog.Operation.insert, mask: 0, where: "NOT \(isKnown)")
         // A row that is known and has nothing parked was here when the table was
         // tracked before; what was written to it since then had no trigger.

@@ -11,13 +11,14 @@ extension ConflictJournal {
         _ db: Database, of column: SyncedTable.Column, in table: SyncedTable, at milliseconds: Int64
     ) throws {
         let name = "t.\(column.name.quotedDatabaseIdentifier)"
+        let key = "t.\(table.key.quotedDatabaseIdentifier)"
         try db.execute(
             sql: """
                 INSERT INTO _sync_conflict (at, tbl, pk, col, val, hlc, sid, won, why, life, won_hlc)
                 SELECT :now, s.tbl, s.pk, s.col, \(name), 0, (SELECT self FROM _sync_state),
                     coalesce(c.sid, r.sid), 'newer', r.cl, coalesce(c.hlc, r.hlc)
                 FROM _sync_shadow AS s
-                JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = s.pk
+                JOIN \(table.qualifiedName) AS t ON \(key) = s.pk AND \(key) = s.pk COLLATE BINARY
                 JOIN _sync_row AS r ON r.tbl = s.tbl AND r.pk = s.pk
                 LEFT JOIN _sync_cell AS c ON c.r = r.r AND c.col = s.col
                 WHERE s.tbl = :table AND s.col = :column

@@ -112,6 +112,9 @@ struct SyncedTable {
         return "\(key) = \(parameter) AND \(key) = \(parameter) COLLATE BINARY"
     }
 
+    /// The key in SQL, as the left side of a comparison: byte for byte, whatever the collation of the key column is.
+    var keyAsBytes: String { "\(key.quotedDatabaseIdentifier) COLLATE BINARY" }
+
     /// The columns that the local table has.
     var presentColumns: [Column] { columns.filter(\.isPresent) }
 }
