@@ -47,6 +47,30 @@ import Testing
         try expectEqual(a, b, ["task"])
     }
 
+    /// The value is kept in the store, and says nothing about the row.
+    @Test func aTriggerMayDeleteARowThatHasAValueOfADroppedColumn() throws {
+        let (a, b) = try pair(Self.tasks, ["task"])
+        try a.execute("INSERT INTO task VALUES (?, 'open', 5), (?, 'open', 5)", [key(1), key(2)])
+        try a.sync(b)
+        try a.migrate("drop") { db in try db.alter(table: "task") { $0.drop(column: "gone") } }
+        // The newest trigger runs first.
+        try a.execute(
+            """
+            CREATE TRIGGER done AFTER UPDATE OF status ON task WHEN NEW.status = 'done' BEGIN
+                DELETE FROM task WHERE id = NEW.id;
+            END
+            """)
+        try a.execute("UPDATE task SET status = 'done' WHERE id = ?", [key(1)])
+        try a.sync(b)
+        for replica in [a, b] {
+            #expect(try replica.value("SELECT count(*) FROM task", as: Int.self) == 1)
+            #expect(try replica.problems() == [])
+        }
+        #expect(try b.value("SELECT status || gone FROM task") == "open5")
+        let report = try a.sync(b)
+        #expect(report.pushed == nil && report.pulled == nil)
+    }
+
     @Test func aTriggerMayInsertTheRowThatWasDeleted() throws {
         let (a, b) = try pair(
             Self.tasks + """

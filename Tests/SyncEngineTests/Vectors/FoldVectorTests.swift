@@ -65,6 +65,8 @@ import Testing
         let folded: String
         /// Whether the table is not here, though its rows are known.
         let isElsewhere: Bool?
+        /// Rows that have a parked value of a column which is not here.
+        let parked: [Key]?
         let rows: [Row]
         let log: [Entry]
         let after: State
@@ -112,6 +114,11 @@ import Testing
                     try Self.number(entry.mask).databaseValue,
                     try Self.number(entry.milliseconds).databaseValue,
                 ])
+        }
+        for key in vector.parked ?? [] {
+            try db.execute(
+                sql: "INSERT INTO _sync_shadow (tbl, pk, col, val, why) VALUES (?, ?, 3, 'kept', ?)",
+                arguments: [table, key.value(), KeptReason.dropped])
         }
         guard vector.isElsewhere == true else { return }
         try db.execute(sql: "UPDATE _sync_table SET tracked = 0 WHERE tbl = ?", arguments: [table])

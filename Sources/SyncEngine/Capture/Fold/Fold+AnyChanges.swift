@@ -42,7 +42,8 @@ extension Fold {
     ///
     /// SQLite runs the newest trigger first. One of the user that deletes or inserts the row that it runs for can be logged
     /// before the change which it followed. And the values of rows that came into a table which is gone, or that are known no
-    /// more, are nowhere: a version of such a row as a whole would empty those of peers.
+    /// more, are nowhere: a version of such a row as a whole would empty those of peers. A row that is hidden exists and is in
+    /// no table; one of which only a value waits for a column is in its table.
     private func lookForRows(after folded: Int64) throws {
         if try hasEntriesOfMissingTables(after: folded) {
             try db.execute(
@@ -59,7 +60,7 @@ extension Fold {
                     UPDATE temp._sync_fold SET alive = EXISTS (
                         SELECT 1 FROM \(table.qualifiedName) WHERE \(table.keyMatch("_sync_fold.pk")))
                     WHERE mixed AND tbl = ? AND NOT EXISTS (
-                        SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = _sync_fold.tbl AND s.pk = _sync_fold.pk)
+                        SELECT 1 FROM _sync_hidden AS h WHERE h.tbl = _sync_fold.tbl AND h.pk = _sync_fold.pk)
                     """, arguments: [table.number])
         }
     }
