@@ -111,7 +111,7 @@ final class Settlement {
             hasMoved = false
             for table in tables where table.hasRows {
                 guard let keys = waiting[table.number], !keys.isEmpty else { continue }
-                let claims = UniqueClaims(db, try target(table), parking, orders, canEvict: canHide)
+                let claims = try UniqueClaims(db, try target(table), parking, orders, canEvict: canHide)
                 let count = try claims.settle(keys)
                 assert(claims.moved.count >= count, "a row has its place, and nobody looks for its parents")
                 for key in claims.moved {

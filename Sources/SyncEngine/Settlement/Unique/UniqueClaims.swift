@@ -31,6 +31,8 @@ final class UniqueClaims {
     /// Whether rows may be taken out of the table. Not while SQLite enforces foreign
     /// keys, which would delete their children too.
     private let canEvict: Bool
+    /// The foreign keys that SQLite enforces.
+    private let enforced: EnforcedKeys?
 
     /// The rows that were written, and those that gave way.
     private(set) var moved: [OwnedValue] = []
@@ -41,12 +43,13 @@ final class UniqueClaims {
     init(
         _ db: Database, _ table: AppliedTable, _ parking: Parking, _ orders: ClaimOrderLookup,
         canEvict: Bool
-    ) {
+    ) throws {
         self.db = db
         self.table = table
         self.parking = parking
         self.orders = orders
         self.canEvict = canEvict
+        enforced = try canEvict ? nil : EnforcedKeys(db, table.table)
         columns = table.presentNames
     }
 
@@ -94,7 +97,7 @@ final class UniqueClaims {
     private func complete(_ key: RowKey, _ candidate: Candidate) throws -> Bool {
         let (owned, numbers, values) = try waiting(key)
         return try withExtendedLifetime(owned) {
-            if let failure = try values.isEmpty ? nil : table.update(key, values) {
+            if let failure = try values.isEmpty ? nil : write(key, { try table.update(key, values) }) {
                 guard canEvict else { return false }
                 try parking.hide(table, key, because: failure)
                 moved.append(candidate.key)
@@ -109,7 +112,7 @@ final class UniqueClaims {
     private func enter(_ key: RowKey, _ candidate: Candidate) throws -> Bool {
         let (owned, numbers, values) = try waiting(key)
         return try withExtendedLifetime(owned) {
-            guard let failure = try table.insert(key, values) else {
+            guard let failure = try write(key, { try table.insert(key, values) }) else {
                 try show(key, numbers, candidate)
                 return true
             }
@@ -119,6 +122,22 @@ final class UniqueClaims {
             }
             return try contend(key, candidate, values, numbers, failure)
         }
+    }
+
+    /// Writes a row, unless a foreign key that SQLite enforces has no parent for it.
+    ///
+    /// - returns: What stands against the row, which is as it was then.
+    private func write(
+        _ key: RowKey, _ change: () throws -> ConstraintFailure?
+    ) throws -> ConstraintFailure? {
+        guard let enforced else { return try change() }
+        var failure: ConstraintFailure?
+        try db.inSavepoint {
+            failure = try change()
+            if failure == nil { failure = try enforced.failure(key) }
+            return failure == nil ? .commit : .rollback
+        }
+        return failure
     }
 
     private func show(_ key: RowKey, _ numbers: [Int], _ candidate: Candidate) throws {
