@@ -38,14 +38,17 @@ struct RowChoice {
     private func set(
         _ rows: SyncScope.Rows, _ table: SyncedTable, _ remote: String, _ metadata: StoreMetadata
     ) throws {
-        let column = try column(rows, table)
-        let values = Set(rows.values)
         let coverage = try Coverage.load(db, metadata)
+        // A table that another program dropped is known by the rows that are wanted of it.
+        let isLost = table.place == .elsewhere && coverage.partials[table.number] != nil
+        let column = try column(rows, table, isLost: isLost)
+        let values = Set(rows.values)
         guard let partial = coverage.partials[table.number] else {
             return try begin(table, column, values, remote, coverage)
         }
         let isEqual = partial.column == column && partial.wanted == values && !partial.wantsEverything
-        guard partial.remote == remote || isEqual else {
+        // Nobody chose anything of a table that was lost as a whole.
+        guard partial.remote == remote || partial.remote.isEmpty || isEqual else {
             throw SyncError(
                 .unsuitableScope,
                 """
@@ -57,21 +60,24 @@ struct RowChoice {
         // Of rows that are chosen by another column, nothing is said yet, unless all are here.
         let held =
             partial.isWhole ? values : partial.column == column ? partial.held.intersection(values) : []
-        try partial.choose(db, column: column, values: values, held: held)
+        try partial.choose(db, column: column, values: values, held: held, remote: remote)
     }
 
     /// The number of a scope column.
     ///
+    /// - parameter isLost: Whether the table was here, and its rows are to come back.
     /// - throws: ``SyncError`` of code `unsuitableScope` for a column or values that rows can't be chosen by.
-    func column(_ rows: SyncScope.Rows, _ table: SyncedTable) throws -> Int {
+    func column(_ rows: SyncScope.Rows, _ table: SyncedTable, isLost: Bool = false) throws -> Int {
         let name = "\(table.name).\(rows.column)"
         guard rows.column.identifierKey != table.key.identifierKey else {
             throw SyncError(
                 .unsuitableScope,
                 "\(name) is the key of its table, which rows can't be chosen by: choose another column")
         }
-        let column = table.columns.first { $0.name.isSameIdentifier(as: rows.column) && $0.isPresent }
-        guard let column, table.isTracked else {
+        let column = table.columns.first {
+            $0.name.isSameIdentifier(as: rows.column) && ($0.isPresent || isLost)
+        }
+        guard let column, table.isTracked || isLost else {
             throw SyncError(
                 .unsuitableScope, "there is no column \(name) here, so no rows can be chosen by it")
         }

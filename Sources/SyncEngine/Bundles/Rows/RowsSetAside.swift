@@ -77,9 +77,10 @@ struct RowsSetAside {
         scope.rows.removeAll { isNowhere($0, kept) }
         for table in try SyncedTable.loadAll(db)
         where absent.contains(where: { $0.table.isSameIdentifier(as: table.name) }) {
-            // Without the column, nothing says which rows were meant.
+            // Without the column, nothing says which rows were meant. The rows of a table that is gone come back.
+            let columns = table.place == .elsewhere ? table.columns : table.presentColumns
             guard let rows = kept.rows.first(where: { $0.table == table.number }),
-                let column = table.presentColumns.first(where: { $0.number == rows.column })
+                let column = columns.first(where: { $0.number == rows.column })
             else { continue }
             scope = scope.rows(of: table.name, where: column.name, in: rows.values.map(\.value))
         }

@@ -17,7 +17,10 @@ extension TableTracking {
         try Parking.forget(db, rowsOf: table.number)
         try VersionTable.forgetRows(db, of: table.number)
         try Coverage.remove(db, ofTable: table.number)
-        try PartialTable.remove(db, table.number)
+        guard try PartialTable.loadAll(db, metadata)[table.number] == nil else {
+            // The choice of rows is the user's, or what a server allows, and stays.
+            return try PartialTable.setNothingHeld(db, table.number)
+        }
         let own = try metadata.replicaID()
         try PartialTable.beginAnew(
             db, table.number, column: column, own: VersionVector([own: metadata.vector[own]]))

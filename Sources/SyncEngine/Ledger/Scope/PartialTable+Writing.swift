@@ -42,11 +42,15 @@ extension PartialTable {
     /// - parameters:
     ///     - column: The number of the scope column.
     ///     - held: The values of which the rows are here.
-    func choose(_ db: Database, column: Int, values: Set<ScopeValue>, held: Set<ScopeValue>) throws {
+    ///     - remote: The remote that the choice is made for.
+    func choose(
+        _ db: Database, column: Int, values: Set<ScopeValue>, held: Set<ScopeValue>, remote: String
+    ) throws {
         try db.execute(
-            sql:
-                "UPDATE _sync_partial SET col = ?, everything = 0, swept = 0, revision = revision + 1 WHERE tbl = ?",
-            arguments: [column, number])
+            sql: """
+                UPDATE _sync_partial
+                SET col = ?, remote = ?, everything = 0, swept = 0, revision = revision + 1 WHERE tbl = ?
+                """, arguments: [column, remote, number])
         try Self.save(db, values, held: held, number)
     }
 
@@ -111,6 +115,19 @@ extension PartialTable {
     func setIncomplete(_ db: Database) throws {
         guard isWhole else { return }
         try db.execute(sql: "UPDATE _sync_partial SET whole = 0 WHERE tbl = ?", arguments: [number])
+    }
+
+    /// Notes that none of the rows of a table are here any more, whichever are wanted. Of what was known of them, own
+    /// changes stay, which nobody has to tell.
+    static func setNothingHeld(_ db: Database, _ table: Int64) throws {
+        try db.execute(
+            sql: """
+                UPDATE _sync_partial SET whole = 0, swept = 0, revision = revision + 1 WHERE tbl = :table;
+                UPDATE _sync_partial_value SET held = 0 WHERE tbl = :table;
+                UPDATE _sync_partial_known SET oseq = 0, seen = 0 WHERE tbl = :table;
+                DELETE FROM _sync_partial_known WHERE tbl = :table AND own = 0 AND dropped = 0;
+                DELETE FROM _sync_left WHERE tbl = :table;
+                """, arguments: ["table": table])
     }
 
     // MARK: What is known

@@ -1,0 +1,78 @@
+import CipherStore
+import Foundation
+import SyncWire
+import Testing
+
+@testable import SyncEngine
+
+/// A table of which some rows are held, or will be, and which another program drops.
+@Suite struct LostRowScopeTests {
+    let stores: TestStores
+
+    init() throws { stores = try TestStores() }
+
+    private func hubAndLeaf() throws -> (hub: TestReplica, leaf: TestReplica) {
+        let hub = try stores.createWithScopes()
+        for (number, scope) in ["a", "b", "a"].enumerated() { try hub.add(number + 1, .text(scope)) }
+        return (hub, try stores.clone(hub, as: "leaf.db"))
+    }
+
+    private func makeTable(_ leaf: TestReplica) throws {
+        try leaf.execute("CREATE TABLE item (id BLOB PRIMARY KEY, scope, x INTEGER, y INTEGER)")
+        try leaf.synchronizer.track(["item"])
+    }
+
+    private func wanted(_ leaf: TestReplica) throws -> [[ScopeValue]?] {
+        try leaf.queue.read { db in try RowRequest.loadAll(db).map(\.values) }
+    }
+
+    @Test func theChoiceStays() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try leaf.changeUnobserved("DROP TABLE item")
+        try hub.add(4, "a")
+        try hub.add(5, "b")
+        let report = try leaf.share(hub)
+        #expect(report.pulled?.rowCount == 3 && report.waitingTables == [])
+        #expect(try wanted(leaf) == [["a"]])
+        #expect(try leaf.share(hub).pulled == nil)
+        try makeTable(leaf)
+        #expect(try leaf.numbers() == [1, 3, 4])
+        try leaf.set(3, x: 7)
+        try hub.move(1, "b")
+        try leaf.share(hub)
+        #expect(try leaf.numbers() == [3, 4])
+        #expect(try leaf.items() == hub.items(["a"]))
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
+
+    @Test func otherRowsCanBeChosenWhileTheTableIsGone() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        try leaf.changeUnobserved("DROP TABLE item")
+        try leaf.choose(["b"], of: hub)
+        try leaf.share(hub)
+        #expect(try wanted(leaf) == [["b"]])
+        try makeTable(leaf)
+        #expect(try leaf.numbers() == [2])
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
+
+    @Test func rowsCanBeChosenOfATableThatWasLostAsAWhole() throws {
+        let (hub, leaf) = try hubAndLeaf()
+        try leaf.share(hub)
+        try leaf.changeUnobserved("DROP TABLE item")
+        try leaf.choose(["a"], of: hub)
+        try leaf.share(hub)
+        #expect(try wanted(leaf) == [["a"]])
+        try makeTable(leaf)
+        #expect(try leaf.numbers() == [1, 3])
+        // It is the choice of this remote from now on.
+        try leaf.chooseEverything(of: hub)
+        try leaf.share(hub)
+        #expect(try leaf.numbers() == [1, 2, 3])
+        #expect(try leaf.problems() == [] && hub.problems() == [])
+    }
+}
