@@ -50,6 +50,54 @@ import Testing
         try expectHealed("UPDATE _sync_row SET cl = 9223372036854775807", names: "life")
     }
 
+    @Test(arguments: ["hlc = 9223372036854775807", "cl = 9223372036854775807"])
+    func rowsThatWaitKeepTheirValues(_ planted: String) throws {
+        let stores = try TestStores()
+        let schema = "CREATE TABLE tag (id BLOB PRIMARY KEY, name UNIQUE, n INTEGER DEFAULT 0)"
+        let hub = try stores.create(schema: schema, tables: ["tag"])
+        try hub.synchronizer.setPolicies([.counter("tag", "n")])
+        let other = try stores.clone(hub, as: "other.db")
+        try hub.execute("INSERT INTO tag VALUES (?, 'x', 1)", [key(1)])
+        try other.execute("INSERT INTO tag VALUES (?, 'x', 5)", [key(2)])
+        try hub.sync(other)
+        #expect(try hub.synchronizer.parkedRows().map(\.key) == [key(2).databaseValue])
+        try hub.queue.write { try $0.execute(sql: "UPDATE _sync_row SET \(planted) WHERE pk = \(k(2))") }
+        #expect(try hub.synchronizer.repairMetadata().rowCount == 1)
+        #expect(try problems(hub) == [])
+        #expect(try hub.synchronizer.parkedRows().map(\.reason) == [.unique])
+        #expect(try hub.conflicts() == [])
+        try hub.sync(other)
+        try hub.execute("DELETE FROM tag")
+        try hub.sync(other)
+        for replica in [hub, other] {
+            #expect(try replica.value("SELECT name || n FROM tag WHERE id = \(k(2))") == "x5")
+        }
+        try other.execute("UPDATE tag SET n = n + 2")
+        try hub.sync(other)
+        #expect(try hub.value("SELECT n FROM tag", as: Int.self) == 7)
+        try expectHealthy([hub, other])
+    }
+
+    @Test func whatOthersWroteOtherwiseThanTheTableShowsItStays() throws {
+        let stores = try TestStores()
+        let hub = try stores.create(
+            schema: "CREATE TABLE s (id BLOB PRIMARY KEY, v INTEGER)", tables: ["s"])
+        let author = try stores.clone(hub, as: "author.db")
+        try author.changeUnobserved("DROP TABLE s; CREATE TABLE s (id BLOB PRIMARY KEY, v TEXT)")
+        try author.synchronizer.track(["s"])
+        try author.execute("INSERT INTO s VALUES (?, '5')", [key(1)])
+        try hub.sync(author)
+        #expect(try hub.value("SELECT typeof(v) FROM s", as: String.self) == "integer")
+        let far = "SET hlc = 9223372036854775807"
+        try hub.queue.write {
+            try $0.execute(sql: "UPDATE _sync_row \(far); UPDATE _sync_original \(far)")
+        }
+        #expect(try hub.synchronizer.repairMetadata().rowCount == 1)
+        let original = "SELECT typeof(o.val) FROM _sync_original AS o JOIN _sync_row AS r ON r.r = o.r"
+        #expect(try hub.value(original + " AND r.hlc = o.hlc AND r.sid = o.sid", as: String.self) == "text")
+        try expectHealthy([hub])
+    }
+
     @Test func numbersThatNoReplicaReaches() throws {
         try expectHealed(
             """

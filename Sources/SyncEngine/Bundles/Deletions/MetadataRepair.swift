@@ -31,8 +31,7 @@ struct MetadataRepair {
         report.claimCount += try ChangeLog(db).repairTimes(now: environment.milliseconds())
         var store = try FoldedStore.fold(db, environment)
         report.claimCount += try repairClaims()
-        report.rowCount = try repairRows()
-        if report.rowCount > 0 { store = try FoldedStore.fold(db, environment) }
+        if let repaired = try repairRows() { (report.rowCount, store) = repaired }
         report.replicaCount = try forgetReplicas()
         report.nameCount = try forgetNames()
         if !report.isEmpty { try DigestLedger.invalidate(db) }
@@ -54,7 +53,12 @@ struct MetadataRepair {
 
     /// Lets rows begin a life of the present, as if they were written again as they are; deletions are told again. Both
     /// win, whatever the former stamps are.
-    private func repairRows() throws -> Int64 {
+    ///
+    /// The log has nothing of it but a mark, which gives them their number. By entries for rows, a fold would take what
+    /// waits of them for replaced.
+    ///
+    /// - returns: How many there were, and the store after it; nil when there was none.
+    private func repairRows() throws -> (count: Int64, store: FoldedStore)? {
         try db.execute(
             sql: """
                 CREATE TEMP TABLE _sync_healed (r INTEGER PRIMARY KEY);
@@ -62,8 +66,25 @@ struct MetadataRepair {
                 WHERE \(ImplausibleMetadata.isStampBeyond) OR \(ImplausibleMetadata.isLifeBeyond);
                 """)
         defer { try? db.execute(sql: "DROP TABLE IF EXISTS temp._sync_healed") }
+        guard try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM temp._sync_healed)") == true else {
+            return nil
+        }
+        try DigestLedger.invalidate(db)
         try VersionTable.repairLives(db)
-        return try ChangeLog(db).appendStates(ofRowsIn: "_sync_healed", at: environment.milliseconds())
+        // By other versions nobody could tell any more that an original has been replaced.
+        try OriginalValues.removeStale(db)
+        let metadata = try StoreMetadata.require(db)
+        let stamps = StampRule(
+            floor: metadata.clock.next.rawValue, now: environment.milliseconds(), replica: metadata.selfNumber
+        )
+        let number = try ChangeLog(db).appendMark(at: stamps.now)
+        let count = try VersionTable.rewrite(db, rowsIn: "_sync_healed", as: number, stamps)
+        let store = try FoldedStore.fold(db, environment)
+        try CounterStore.beginParked(db, ofRowsIn: "_sync_healed")
+        try OriginalValues.followVersions(db)
+        // Rows that collide have another order.
+        try SettlementMark.remove(db)
+        return (count, store)
     }
 
     private func forgetReplicas() throws -> Int64 {

@@ -120,21 +120,6 @@ struct ChangeLog {
                 """, arguments: [milliseconds])
     }
 
-    /// Appends rows as they are, as if they were written, or deleted, again.
-    ///
-    /// - parameter rows: The name of a temporary table with their numbers as column `r`.
-    /// - returns: How many there were.
-    func appendStates(ofRowsIn rows: String, at milliseconds: Int64) throws -> Int64 {
-        try db.execute(
-            sql: """
-                INSERT INTO _sync_log (tbl, op, pk, mask, ms)
-                SELECT r.tbl, CASE WHEN r.cl & 1 THEN \(Operation.insert)
-                    ELSE \(Operation.delete) END, r.pk, 0, ?
-                FROM temp.\(rows) AS h JOIN _sync_row AS r ON r.r = h.r
-                """, arguments: [milliseconds])
-        return Int64(db.changesCount)
-    }
-
     /// Appends an entry that stands for no row: it takes a number for changes that get another one.
     ///
     /// - returns: The number.

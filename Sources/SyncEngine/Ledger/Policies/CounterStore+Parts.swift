@@ -54,6 +54,20 @@ extension CounterStore {
                 """)
     }
 
+    /// Takes what waits of rows that exist for the bases of their counters.
+    ///
+    /// - parameter rows: The name of a temporary table with the numbers of the rows as column `r`.
+    static func beginParked(_ db: Database, ofRowsIn rows: String) throws {
+        try db.execute(
+            sql: """
+                INSERT OR REPLACE INTO _sync_part (r, col, val)
+                SELECT r.r, s.col, s.val FROM temp.\(rows) AS h JOIN _sync_row AS r ON r.r = h.r
+                JOIN _sync_shadow AS s ON s.tbl = r.tbl AND s.pk = r.pk
+                JOIN _sync_policy AS y ON y.tbl = s.tbl AND y.col = s.col
+                WHERE r.cl & 1 AND y.kind IN (\(ColumnPolicy.Kind.separateWords))
+                """)
+    }
+
     /// Gives the column that stays the base of the later write, of two columns that are united. Runs while
     /// `temp._sync_union` lists the rows that have both, and who wins.
     ///

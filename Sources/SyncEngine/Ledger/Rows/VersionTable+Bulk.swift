@@ -58,14 +58,14 @@ extension VersionTable {
     /// A row that is replaced in the last life in which it can be there stays in it. It can die in the last life there is,
     /// and begin none after it. Its key was used up by somebody who sent such
     /// a life; what is inserted under it is not told to others, and `verify` names it.
-    private static let life = """
+    static let life = """
         min(\(AdmissionLimits.lifeMax) - (f.alive AND f.cl & 1), f.cl + CASE WHEN f.alive OR f.cl & 1 OR f.turns > 1
             THEN f.turns + ((f.cl + f.turns) & 1 <> f.alive) ELSE 0 END)
         """
 
     /// A stamp above those of a row and its cells, or of the present where there is none above them: in a new life it
     /// need not be above.
-    private static let turnedStamp = """
+    static let turnedStamp = """
         CASE WHEN max(r.hlc, coalesce((SELECT max(c.hlc) FROM _sync_cell AS c WHERE c.r = f.r), 0))
                 >= \(AdmissionLimits.timestampMax) THEN f.stamp
             ELSE max(f.stamp, r.hlc + 1, coalesce((SELECT max(c.hlc) FROM _sync_cell AS c WHERE c.r = f.r) + 1, 0))
@@ -85,6 +85,14 @@ extension VersionTable {
                 SELECT f.r, \(life), \(turnedStamp), f.seq
                 FROM temp._sync_fold AS f JOIN _sync_row AS r ON r.r = f.r
                 WHERE f.turns > 0 OR f.cl & 1 <> f.alive;
+                """)
+        try replaceTurned(db, stamps)
+    }
+
+    /// Gives rows the versions that `temp._sync_turned` has, and drops that.
+    static func replaceTurned(_ db: Database, _ stamps: StampRule) throws {
+        try db.execute(
+            sql: """
                 DELETE FROM _sync_cell WHERE r IN (SELECT r FROM temp._sync_turned);
                 UPDATE _sync_row SET sid = \(stamps.replica),
                     (cl, hlc, oseq) = (SELECT t.cl, t.hlc, t.seq FROM temp._sync_turned AS t WHERE t.r = _sync_row.r)
@@ -216,16 +224,6 @@ extension VersionTable {
                       AND oseq > (SELECT h.oseq FROM temp._sync_held AS h WHERE h.r = \(table).r)
                     """, arguments: [number, own])
         }
-    }
-
-    /// Takes rows that are in a life beyond the last one back to the last ones from which they can begin another.
-    static func repairLives(_ db: Database) throws {
-        let last = AdmissionLimits.lifeMax
-        try db.execute(
-            sql: """
-                UPDATE _sync_row SET cl = CASE WHEN typeof(cl) = 'integer' AND cl & 1 THEN \(last - 3) ELSE \(last - 2) END
-                WHERE r IN (SELECT r.r FROM _sync_row AS r WHERE \(ImplausibleMetadata.isLifeBeyond));
-                """)
     }
 
     // MARK: Columns
