@@ -114,6 +114,51 @@ import Testing
         #expect(try b.synchronizer.status().parkedCount == 0)
     }
 
+    /// By then the row is in its table, and `RAISE(FAIL)` leaves it there.
+    @Test(arguments: ["ABORT", "FAIL"])
+    func aRowThatATriggerRefusesAfterwardsWaits(_ raise: String) throws {
+        let (a, b) = try pair("CREATE TABLE note (id BLOB PRIMARY KEY, title, n)", ["note"])
+        try b.execute(
+            """
+            CREATE TRIGGER i AFTER INSERT ON note WHEN NEW.title = 'bad' BEGIN SELECT RAISE(\(raise), 'no'); END;
+            CREATE TRIGGER u AFTER UPDATE ON note WHEN NEW.title = 'bad' BEGIN SELECT RAISE(\(raise), 'no'); END;
+            """)
+        try a.execute("INSERT INTO note VALUES (?, 'bad', 1), (?, 'good', 2)", [key(1), key(2)])
+        try a.sync(b)
+        // Rows that wait are tried again each time.
+        try a.execute("INSERT INTO note VALUES (?, 'good', 3)", [key(3)])
+        try a.sync(b)
+        #expect(try b.value("SELECT group_concat(n) FROM (SELECT n FROM note ORDER BY n)") == "2,3")
+        #expect(try b.synchronizer.parkedRows().map(\.reason) == [.trigger])
+        try a.execute("UPDATE note SET title = 'bad', n = 4 WHERE id = ?", [key(2)])
+        try a.sync(b)
+        #expect(try b.value("SELECT group_concat(n) FROM note") == "3")
+        #expect(try b.problems() == [])
+        try a.execute("UPDATE note SET title = 'good'")
+        try a.sync(b)
+        #expect(try b.dump(["note"]) == a.dump(["note"]))
+        #expect(try b.synchronizer.status().parkedCount == 0)
+    }
+
+    @Test(arguments: ["ABORT", "FAIL"])
+    func nobodyGivesWayToARowThatATriggerRefuses(_ raise: String) throws {
+        let (a, b) = try pair("CREATE TABLE note (id BLOB PRIMARY KEY, title, n UNIQUE)", ["note"])
+        try b.execute(
+            """
+            CREATE TRIGGER i AFTER INSERT ON note WHEN NEW.title = 'bad' BEGIN SELECT RAISE(\(raise), 'no'); END
+            """)
+        try a.execute("INSERT INTO note VALUES (?, 'bad', 1)", [key(1)])
+        try b.execute("INSERT INTO note VALUES (?, 'younger', 1)", [key(2)])
+        for number in 3...5 {
+            try a.execute("INSERT INTO note VALUES (?, 'good', \(number))", [key(UInt8(number))])
+            try a.sync(b)
+            #expect(try b.value("SELECT title FROM note WHERE n = 1") == "younger")
+            #expect(try b.synchronizer.parkedRows().map(\.reason) == [.trigger])
+        }
+        #expect(try a.value("SELECT title FROM note WHERE n = 1") == "bad")
+        #expect(try b.problems() == [])
+    }
+
     @Test(arguments: ["ABORT, 'no'", "FAIL, 'no'", "IGNORE"])
     func aTriggerThatForbidsDeletesDoesNotStopThoseOfPeers(_ raise: String) throws {
         let (a, b) = try pair("CREATE TABLE note (id BLOB PRIMARY KEY, title)", ["note"])

@@ -60,6 +60,18 @@ struct UserTriggers {
         try all(db).contains { $0.table.isSameIdentifier(as: table.storageName) }
     }
 
+    /// Returns whether a trigger of the user's can fail and leave what it ran for: `RAISE(FAIL)` undoes nothing, whatever the
+    /// clause of the statement is.
+    static func mayFailHalfWay(_ db: Database) throws -> Bool {
+        try all(db).contains { trigger in
+            let tokens = SQLTokens(trigger.sql).tokens
+            return tokens.indices.contains { index in
+                tokens[index].isKeyword("raise") && index + 2 < tokens.count
+                    && tokens[index + 2].isKeyword("fail")
+            }
+        }
+    }
+
     /// Runs a block without the user's triggers of a table.
     static func withoutTriggers(_ db: Database, on table: SyncedTable, _ body: () throws -> Void) throws {
         let triggers = try all(db).filter { $0.table.isSameIdentifier(as: table.storageName) }

@@ -26,7 +26,9 @@ final class AppliedTable {
     private let db: Database
     private let failClause: String
     /// Whether the user has triggers on the table, which can refuse, ignore or change writes.
-    private let hasUserTriggers: Bool
+    let hasUserTriggers: Bool
+    /// Whether one of these can fail and leave the row that it ran for.
+    private let mayFailHalfWay: Bool
     private let existing: Statement?
     private let deletion: Statement?
     private let affinitiesByName: [String: ColumnAffinity]
@@ -55,6 +57,7 @@ final class AppliedTable {
         affinitiesByName = byName
         affinities = columns.map { $0.isPresent ? byName[$0.name.identifierKey] ?? .blob : .blob }
         hasUserTriggers = try UserTriggers.exist(db, on: table)
+        mayFailHalfWay = try hasUserTriggers && UserTriggers.mayFailHalfWay(db)
         failClause = Self.failClause(hasUserTriggers)
         var parameter: CInt = 1
         insertParameters = columns.map { column in
@@ -213,8 +216,18 @@ final class AppliedTable {
     /// Runs a bound statement. A constraint that took the transaction with it
     /// (`RAISE(ROLLBACK)` in a trigger) is an error of the whole application.
     ///
-    /// - returns: The constraint that stands against it.
+    /// - returns: The constraint that stands against it. Nothing is written then.
     func constraintFailure(of statement: Statement) throws -> ConstraintFailure? {
+        guard mayFailHalfWay else { return try step(statement) }
+        var failure: ConstraintFailure?
+        try db.inSavepoint {
+            failure = try step(statement)
+            return failure == nil ? .commit : .rollback
+        }
+        return failure
+    }
+
+    private func step(_ statement: Statement) throws -> ConstraintFailure? {
         do {
             while try statement.step() {}
             statement.reset()

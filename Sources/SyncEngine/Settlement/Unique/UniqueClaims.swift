@@ -165,6 +165,11 @@ final class UniqueClaims {
             return false
         }
         assert(canEvict)
+        // Nobody gives way to a row that something else stands against.
+        if let failure = try obstacle(to: key, values, without: found) {
+            try parking.setReason(number, key, failure)
+            return false
+        }
         for loser in found {
             try withExtendedLifetime(loser) {
                 try parking.hide(
@@ -180,6 +185,22 @@ final class UniqueClaims {
         }
         try show(key, numbers, candidate)
         return true
+    }
+
+    /// What else stands against a row, if its rivals give way: a trigger of the user's, which runs only when nobody collides.
+    private func obstacle(
+        to key: RowKey, _ values: [Value], without rivals: [OwnedValue]
+    ) throws -> ConstraintFailure? {
+        guard table.hasUserTriggers else { return nil }
+        var failure: ConstraintFailure?
+        try db.inSavepoint {
+            for rival in rivals {
+                try withExtendedLifetime(rival) { try table.delete(RowKey(rival.value)) }
+            }
+            failure = try table.insert(key, values)
+            return .rollback
+        }
+        return failure
     }
 
     /// The first of the rivals of a row that stand before it.
