@@ -66,6 +66,7 @@ struct OrphanPolicies {
             switch policy {
             case .hold: return false
             case .delete:
+                try keep(table, orphan.key)
                 try table.delete(key)
                 try edits.log(table.table.number, key, ChangeLog.Operation.delete)
             case .setNull:
@@ -81,6 +82,27 @@ struct OrphanPolicies {
                     mask: 1 << Int64(column.number % ChangeLog.columnsPerGroup))
             }
             return true
+        }
+    }
+
+    /// Keeps the values of a row that is about to be deleted, as the triggers do where a program deletes one. What counters
+    /// keep stays until the fold.
+    private func keep(_ table: AppliedTable, _ owner: OwnedValue) throws {
+        let version = try Row.fetchOne(
+            db, sql: "SELECT r, cl FROM _sync_row WHERE tbl = ? AND pk = ? AND cl & 1",
+            arguments: [table.table.number, owner.value.databaseValue])
+        guard let version else { return }
+        let reader = table.reader
+        try reader.load(key: RowKey(owner.value), hasParkedValues: true)
+        defer { reader.finish() }
+        var owned: [Int: OwnedValue] = [:]
+        for (ordinal, column) in table.table.columns.enumerated() where reader.hasValue(ordinal) {
+            owned[column.number] = OwnedValue(copying: reader.value(ordinal))
+        }
+        try withExtendedLifetime(owned) {
+            try LastRows(db).keep(
+                owned.mapValues(\.value), row: version.decode(atIndex: 0), life: version.decode(atIndex: 1),
+                at: environment.milliseconds())
         }
     }
 

@@ -56,6 +56,31 @@ import Testing
         #expect(try scenario.playEach(orders: 2).allSatisfy { $0.allSatisfy { $0.hidden.isEmpty } })
     }
 
+    @Test func anOrphanThatWasDeletedCanBeRestoredAsAWhole() throws {
+        let stores = try TestStores()
+        let schema = """
+            CREATE TABLE p (id BLOB PRIMARY KEY, name);
+            CREATE TABLE c (id BLOB PRIMARY KEY, p REFERENCES p, name, body, n INTEGER DEFAULT 0);
+            """
+        let a = try stores.create(schema: schema, tables: ["p", "c"])
+        try a.synchronizer.setPolicies([.counter("c", "n")])
+        try a.synchronizer.setOrphanPolicy(.delete, for: "c")
+        try a.execute("INSERT INTO p VALUES (?, 'one')", [key(1)])
+        let b = try stores.clone(a, as: "b.db")
+        let c = try stores.clone(a, as: "c.db")
+        try b.execute("INSERT INTO c VALUES (?, ?, 'three', 'precious', 4)", [key(3), key(1)])
+        try c.sync(b)
+        try a.execute("DELETE FROM p")
+        try a.sync(b)
+        #expect(try a.dump(["c"]).isEmpty)
+        try c.execute("UPDATE c SET name = 'edited'")
+        try a.sync(c, .pull)
+        try a.execute("INSERT INTO p VALUES (?, 'again')", [key(1)])
+        #expect(try a.synchronizer.resolve(.open, by: .restoreLost).restoredRowCount == 1)
+        #expect(try a.value("SELECT name || '|' || body || '|' || n FROM c") == "edited|precious|4")
+        #expect(try a.problems() == [])
+    }
+
     @Test func orphansLoseTheirReference() throws {
         let expected = ["p #2 \"two\"", "c #3 NULL \"three\"", "c #5 NULL \"five\"", "d #4 #3"]
         #expect(try shown(scenario(["c": .setNull])) == expected)
