@@ -6,6 +6,9 @@ import SyncWire
 /// Two replicas that were apart can leave a child without its parent: one deletes
 /// the parent, the other adds the child. Which of the two was right is not for
 /// SQLite to say; the foreign key's own actions have run where the parent was deleted.
+///
+/// A policy other than ``hold`` is for foreign keys of one column that refer to the primary key of their parent. Rows with
+/// other foreign keys are held.
 public enum OrphanPolicy: String, Sendable, CaseIterable {
     /// The row is hidden and kept. It comes back if the parent does.
     case hold
@@ -58,7 +61,7 @@ struct OrphanPolicies {
         on table: AppliedTable, _ orphan: TouchedRows.Orphan, _ reference: ForeignKey
     ) throws -> Bool {
         let policy = self[table.table.number]
-        guard policy != .hold, let parent = orphan.parent, try isDeleted(reference.parent, parent) else {
+        guard policy != .hold, let parent = orphan.parent, try isDeleted(parent, of: reference) else {
             return false
         }
         return try withExtendedLifetime(orphan.key) {
@@ -106,21 +109,25 @@ struct OrphanPolicies {
         }
     }
 
-    /// Whether a parent existed and was deleted. One that was never here may still come.
-    private func isDeleted(_ table: SyncedTable, _ key: OwnedValue) throws -> Bool {
+    /// Whether a parent existed and was deleted. One that was never here may still come. Where the parent's key takes several
+    /// spellings for the same, each of them may be the parent.
+    private func isDeleted(_ key: OwnedValue, of reference: ForeignKey) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """
-                SELECT 1 FROM _sync_row WHERE tbl = ?1 AND pk = ?2 AND cl & 1 = 0
-                UNION ALL
-                SELECT 1 FROM _sync_log WHERE seq > (SELECT folded FROM _sync_state)
-                    AND tbl = ?1 AND pk = ?2 AND op = \(ChangeLog.Operation.delete)
+                SELECT max(r.cl & 1 AND NOT EXISTS (
+                    SELECT 1 FROM _sync_log AS l WHERE l.seq > (SELECT folded FROM _sync_state)
+                        AND l.tbl = r.tbl AND l.pk = r.pk AND l.op = \(ChangeLog.Operation.delete)))
+                FROM _sync_row AS r WHERE r.tbl = ?1 AND r.pk = ?2\(reference.collate)
                 """)
         statement.reset()
         defer { statement.reset() }
         return try withExtendedLifetime(key) {
-            _ = RawBinding.int64(statement.sqliteStatement, 1, table.number)
+            _ = RawBinding.int64(statement.sqliteStatement, 1, reference.parent.number)
             key.value.bind(statement.sqliteStatement, 2)
-            return try statement.step()
+            guard try statement.step(), case .integer(0) = WireValue(statement.sqliteStatement, 0) else {
+                return false
+            }
+            return true
         }
     }
 }

@@ -87,7 +87,7 @@ struct WakingRows {
             conditions.append(
                 """
                 EXISTS (SELECT 1 FROM _sync_row AS r
-                    WHERE r.tbl = h.other_tbl AND r.pk = h.other_pk AND r.cl & 1 = 0)
+                    WHERE r.tbl = h.other_tbl AND r.pk = h.other_pk\(reference.collate) AND r.cl & 1 = 0)
                 """)
         }
         return try wake(

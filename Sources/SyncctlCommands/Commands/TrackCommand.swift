@@ -25,8 +25,9 @@ struct TrackCommand: ParsableCommand {
 
             --orphans says what happens to rows of these tables whose parent is deleted on another \
             replica: "hold" hides them until it comes back, "delete" deletes them, "set-null" \
-            empties the columns that refer to it. It counts for this store; use the same in all \
-            replicas.
+            empties the columns that refer to it. Rows whose foreign key has several columns, or refers \
+            to another column than the primary key, are hidden in any case. It counts for this store; \
+            use the same in all replicas.
 
             EXAMPLES:
               syncctl track notes.db note tag
