@@ -94,7 +94,24 @@ struct RowChoice {
                 "the rows of \(table.name) are chosen by 1 to \(Self.valueCountMax) values, and \(rows.values.count) were given"
             )
         }
+        try requireStorable(rows, column, table)
         return column.number
+    }
+
+    /// Refuses numbers for a column that makes floating-point numbers of them: no row would ever have such a value.
+    private func requireStorable(
+        _ rows: SyncScope.Rows, _ column: SyncedTable.Column, _ table: SyncedTable
+    ) throws {
+        guard column.isPresent,
+            try ColumnAffinity.loadAll(db, table: table.name)[column.name.identifierKey] == .real,
+            rows.values.contains(where: { $0.withWireValue { ColumnAffinity.real.mayConvert($0) } })
+        else { return }
+        throw SyncError(
+            .unsuitableScope,
+            """
+            \(table.name).\(column.name) is a REAL column, which makes 5.0 of 5, and rows can't be chosen by floating-point \
+            numbers: choose another column
+            """)
     }
 
     /// All rows are here, as far as they are known.

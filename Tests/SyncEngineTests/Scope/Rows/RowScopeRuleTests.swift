@@ -23,6 +23,20 @@ import Testing
         return nil
     }
 
+    /// Of 5 the column makes 5.0, which is another value.
+    @Test func numbersOfARealColumnCantBeChosen() throws {
+        let (hub, leaf) = try pair(
+            "CREATE TABLE item (id BLOB PRIMARY KEY, level REAL, scope INTEGER)", ["item"])
+        for value: ScopeValue in [5, "5", " 5.5"] {
+            let scope = SyncScope.rows(of: "item", where: "level", in: ["none", value])
+            #expect(code { try leaf.synchronizer.setScope(scope, ofRemote: "hub") } == .unsuitableScope)
+            #expect(code { _ = try hub.synchronizer.bounds(of: scope) } == .unsuitableScope)
+        }
+        #expect(try leaf.synchronizer.scope(ofRemote: "hub") == .everything)
+        try leaf.synchronizer.setScope(.rows(of: "item", where: "level", in: [nil, "none"]), ofRemote: "hub")
+        try leaf.synchronizer.setScope(.rows(of: "item", where: "scope", in: [5]), ofRemote: "hub")
+    }
+
     @Test func choicesThatCantBeAreRefused() throws {
         let (_, leaf) = try pair()
         let synchronizer = leaf.synchronizer
