@@ -25,6 +25,20 @@ import Testing
         #expect(try tracked(replica).sorted() == ["note", "tag"])
     }
 
+    /// What comes of it could not be written.
+    @Test func aTableOfMoreColumnsThanAStatementHasArgumentsIsRefused() throws {
+        let replica = try stores.create(tables: [])
+        let countMax = try replica.queue.read { db in db.maximumStatementArgumentCount }
+        // New engines take more arguments than a table can have columns.
+        guard countMax < 2000 else { return }
+        let columns = (0..<countMax).map { "c\($0)" }.joined(separator: ", ")
+        try replica.execute("CREATE TABLE wide (id BLOB PRIMARY KEY, \(columns))")
+        let error = #expect(throws: SyncError.self) { try replica.synchronizer.track(["note", "wide"]) }
+        #expect(error?.code == .unsuitableTable)
+        #expect(error?.message.contains("rows of \(countMax) at most") == true)
+        #expect(try tracked(replica).isEmpty)
+    }
+
     @Test func aTableIsTrackedInTheTransactionThatMakesIt() throws {
         let replica = try stores.create(tables: [])
         struct Undo: Error {}

@@ -47,6 +47,16 @@ struct TableDefinition {
         }
         let keyName = try key.decode(String.self, forColumn: "name")
         let names = try columns.map { try $0.decode(String.self, forColumn: "name") }
+        // What comes of a row is written by one statement, with an argument for each column.
+        let countMax = db.maximumStatementArgumentCount
+        guard names.count <= countMax else {
+            throw SyncError(
+                .unsuitableTable,
+                """
+                table \(name) has \(names.count) columns, and this version of SQLite can write rows of \(countMax) at most; \
+                split the table
+                """)
+        }
         var defaults: [String: String] = [:]
         for column in columns {
             let name = try column.decode(String.self, forColumn: "name").identifierKey
