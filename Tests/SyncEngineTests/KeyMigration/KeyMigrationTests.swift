@@ -219,6 +219,26 @@ import Testing
         #expect(try strings(a, "SELECT old_rowid, a FROM loose") == ["5|\"x\""])
     }
 
+    /// A column declared as integers holds texts and fractions, too, unless it is the rowid.
+    @Test(arguments: [
+        "k INT PRIMARY KEY, v", "k BIGINT PRIMARY KEY, v", "k INTEGER PRIMARY KEY DESC, v",
+        "k INT, v, PRIMARY KEY (k)",
+    ]) func textsInKeysDeclaredAsIntegersAreKept(_ columns: String) throws {
+        let a = try make(
+            "CREATE TABLE c (\(columns)); INSERT INTO c VALUES ('A1', 1), (2.5, 2), (7, 3), (x'00', 4);")
+        let plan = try a.queue.read { try UUIDKeyMigration().plan($0) }
+        #expect(plan.tables.map(\.oldKeyColumn) == ["old_k"])
+        try a.synchronizer.convertKeys(UUIDKeyMigration())
+        let kept = try strings(a, "SELECT old_k FROM c ORDER BY v")
+        #expect(kept == ["\"A1\"", "2.5", "7", "Data(1 bytes)"])
+    }
+
+    @Test func integersInAKeyThatIsNotTheRowidAreNotKept() throws {
+        let a = try make("CREATE TABLE c (k INT PRIMARY KEY, v); INSERT INTO c VALUES (1, 1), (NULL, 2);")
+        let plan = try a.synchronizer.convertKeys(UUIDKeyMigration())
+        #expect(plan.tables.map(\.oldKeyColumn) == [nil])
+    }
+
     @Test func tablesThatKeepTheirKeysFollow() throws {
         let a = try make(Self.folders)
         let plan = try a.synchronizer.convertKeys(UUIDKeyMigration(tables: ["folder"]))

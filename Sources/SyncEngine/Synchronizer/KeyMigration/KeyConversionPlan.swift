@@ -155,11 +155,7 @@ struct KeyConversionPlanner {
     private func oldKey(
         _ table: ConversionSchema.Table, _ origin: UUIDKeyPlan.Origin, _ refusals: inout [String]
     ) throws -> (name: String, type: String)? {
-        // A number means nothing but the row; a text may mean something.
-        let isData =
-            origin == .column
-            && table.key.first.flatMap(table.column).map { ColumnAffinity(type: $0.type) } != .integer
-        guard migration.keepsOldKeys || isData else { return nil }
+        guard try migration.keepsOldKeys || isKeyData(table, origin) else { return nil }
         let key: (name: String, type: String)
         switch origin {
         case .column, .shared:
@@ -173,6 +169,20 @@ struct KeyConversionPlanner {
                 "table \(table.name) has a column \(key.name) already, so its old key can't be kept there")
         }
         return key
+    }
+
+    /// Whether the old key may mean something. A number means nothing but the row; a text may mean something.
+    private func isKeyData(_ table: ConversionSchema.Table, _ origin: UUIDKeyPlan.Origin) throws -> Bool {
+        guard origin == .column, let column = table.key.first.flatMap(table.column) else { return false }
+        guard ColumnAffinity(type: column.type) == .integer else { return true }
+        // Only the rowid by another name refuses what is no integer. Any other column keeps it as it is.
+        guard !table.isRowIDKey else { return false }
+        return try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS(SELECT 1 FROM main.\(table.name.quotedDatabaseIdentifier)
+                    WHERE typeof(\(column.name.quotedDatabaseIdentifier)) NOT IN ('integer', 'null'))
+                """) == true
     }
 
     private func derivations(
