@@ -6,18 +6,16 @@ extension Database {
     /// other ways (the backup of an empty database, `SQLITE_DBCONFIG_RESET_DATABASE`)
     /// lose the encryption or are not there in old libraries.
     func eraseContent() throws {
-        // A pragma that has no effect inside of a transaction.
-        let hasForeignKeys = try Bool.fetchOne(self, sql: "PRAGMA foreign_keys") ?? false
-        try execute(sql: "PRAGMA foreign_keys = OFF")
-        defer { if hasForeignKeys { try? execute(sql: "PRAGMA foreign_keys = ON") } }
-        try inTransaction(.exclusive) {
-            // The sync metadata go with everything else: nothing of them is to be kept.
-            try withoutReportingSchemaChanges {
-                try dropObjects(in: "temp")
-                try dropObjects(in: "main")
+        try withSetting("foreign_keys", isOn: false) {
+            try inTransaction(.exclusive) {
+                // The sync metadata go with everything else: nothing of them is to be kept.
+                try withoutReportingSchemaChanges {
+                    try dropObjects(in: "temp")
+                    try dropObjects(in: "main")
+                }
+                try execute(sql: "PRAGMA main.user_version = 0; PRAGMA main.application_id = 0")
+                return .commit
             }
-            try execute(sql: "PRAGMA main.user_version = 0; PRAGMA main.application_id = 0")
-            return .commit
         }
         clearStatementCache()
     }

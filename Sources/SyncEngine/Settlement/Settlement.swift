@@ -190,11 +190,7 @@ extension Database {
     /// Runs a block outside of a transaction while SQLite does not enforce foreign keys:
     /// it would delete the children of rows that are only hidden.
     func withoutForeignKeys(_ body: () throws -> Void) throws {
-        // This has no effect inside of a transaction.
-        let enforced = try Bool.fetchOne(self, sql: "PRAGMA foreign_keys") == true
-        try execute(sql: "PRAGMA foreign_keys = OFF")
-        defer { if enforced { try? execute(sql: "PRAGMA foreign_keys = ON") } }
-        try body()
+        try withSetting("foreign_keys", isOn: false, body)
     }
 }
 

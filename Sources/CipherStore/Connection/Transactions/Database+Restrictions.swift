@@ -92,7 +92,8 @@ extension Database {
             // The statement that called the function may have taken the transaction with it,
             // and a block that must not write may have begun.
             let isSetting = TransactionVerb(sql: sql) == .other
-            guard isSetting ? !isReadOnly : isInsideTransaction else { continue }
+            let isDue = sql == Self.allowingWrites ? !isReadOnly : isSetting || isInsideTransaction
+            guard isDue else { continue }
             do {
                 try executeProtected(sql)
             } catch {

@@ -119,15 +119,18 @@ extension Database {
         readOnlyDepth += 1
     }
 
+    /// The statement after which writing is allowed again.
+    static let allowingWrites = "PRAGMA query_only = 0"
+
     private func endReadOnly() {
         readOnlyDepth -= 1
         guard !isReadOnly && !isClosed else { return }
         // A transaction that goes on may write from here on.
         transactionEnd.isRead = false
         do {
-            try bookkeeping("PRAGMA query_only = 0")
+            try bookkeeping(Self.allowingWrites)
         } catch {
-            owe("PRAGMA query_only = 0")
+            owe(Self.allowingWrites)
         }
     }
 
@@ -138,7 +141,7 @@ extension Database {
     }
 
     /// Runs a statement of the library itself, which nothing can stop.
-    private func bookkeeping(_ sql: String) throws {
+    func bookkeeping(_ sql: String) throws {
         try checkIsOpen(sql)
         try protected {
             try authorizer.trusting {

@@ -178,18 +178,14 @@ struct ColumnDropping {
             columns.append(free)
         }
         let list = columns.quotedList
-        let ignoresChecks = try Bool.fetchOne(db, sql: "PRAGMA ignore_check_constraints") ?? false
         // The rows are there already: a condition that was not true for one is no reason to stop.
-        try db.execute(sql: "PRAGMA ignore_check_constraints = ON")
-        let result = Result {
+        try db.withSetting("ignore_check_constraints", isOn: true) {
             // The clause overrides those of the table's constraints, which might drop rows.
             try db.execute(
                 sql: """
                     INSERT OR ABORT INTO \(copy.quoted) (\(list)) SELECT \(list) FROM \(object.quoted) NOT INDEXED
                     """)
         }
-        if !ignoresChecks { try db.execute(sql: "PRAGMA ignore_check_constraints = OFF") }
-        try result.get()
         guard
             try Int64.fetchOne(db, sql: "SELECT count(*) FROM \(object.quoted)")
                 == Int64.fetchOne(db, sql: "SELECT count(*) FROM \(copy.quoted)")

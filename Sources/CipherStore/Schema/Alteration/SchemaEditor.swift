@@ -62,10 +62,7 @@ struct SchemaEditor {
         // The defensive mode keeps SQL off the table of the schema, and its version.
         db.setDefensive(false)
         defer { db.setDefensive(true) }
-        try db.execute(sql: "PRAGMA writable_schema = ON")
-        let result = Result { try body() }
-        try db.execute(sql: "PRAGMA writable_schema = OFF")
-        try result.get()
+        try db.withSetting("writable_schema", isOn: true, body)
         let version = try db.version(of: schemaID)
         try db.execute(sql: "PRAGMA \(prefix).schema_version = \((version + 1) % 0x7fff_ffff)")
         try db.execute(

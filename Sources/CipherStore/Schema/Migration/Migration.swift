@@ -49,11 +49,9 @@ struct MigrationRun {
         guard migration.checks != .atEachStatement,
             try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true
         else { return try apply(migration, db, checksForeignKeys: false) }
-        // SQLite ignores this PRAGMA in a transaction.
-        try db.execute(sql: "PRAGMA foreign_keys = OFF")
-        let result = Result { try apply(migration, db, checksForeignKeys: migration.checks == .atEnd) }
-        try db.execute(sql: "PRAGMA foreign_keys = ON")
-        try result.get()
+        try db.withSetting("foreign_keys", isOn: false) {
+            try apply(migration, db, checksForeignKeys: migration.checks == .atEnd)
+        }
     }
 
     private func apply(_ migration: Migration, _ db: Database, checksForeignKeys: Bool) throws {

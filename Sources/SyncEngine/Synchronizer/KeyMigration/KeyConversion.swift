@@ -56,12 +56,9 @@ struct KeyConversion {
         defer { db.remove(function: derivation.function) }
         let compilation = try SchemaCompilation(db, mentioning: names)
         // Otherwise newer libraries follow the new name of the old table in foreign keys, views and triggers.
-        try db.execute(sql: "PRAGMA legacy_alter_table = ON")
-        let result = Result {
+        try db.withSetting("legacy_alter_table", isOn: true) {
             for table in plan.tables { try derivation.rethrowing { try convert(table, plan, derivation) } }
         }
-        try db.execute(sql: "PRAGMA legacy_alter_table = OFF")
-        try result.get()
         db.clearSchemaCache()
         let leftover = try String.fetchOne(
             db, sql: "SELECT name FROM main.sqlite_master WHERE instr(sql, ?)", arguments: [Self.prefix])

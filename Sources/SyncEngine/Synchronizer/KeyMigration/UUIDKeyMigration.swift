@@ -117,11 +117,8 @@ public struct UUIDKeyMigration: Sendable {
         finishing: (Database, UUIDKeyPlan) throws -> Void
     ) throws -> UUIDKeyPlan {
         try writer.barrierWriteWithoutTransaction { db in
-            let hadForeignKeys = try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") == true
-            // SQLite ignores this PRAGMA in a transaction.
-            if hadForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = OFF") }
             var plan: UUIDKeyPlan?
-            let result = Result {
+            try db.withoutForeignKeys {
                 try db.inTransaction(.immediate) {
                     // Another process may have changed the schema while this one waited for the lock.
                     db.clearSchemaCache()
@@ -131,8 +128,6 @@ public struct UUIDKeyMigration: Sendable {
                     return .commit
                 }
             }
-            if hadForeignKeys { try db.execute(sql: "PRAGMA foreign_keys = ON") }
-            try result.get()
             guard let plan else { throw SyncError(.cancelled, "the conversion did not run") }
             return plan
         }
