@@ -169,7 +169,9 @@ package struct FileReplacement {
         }
         defer { close(descriptor) }
         #if canImport(Darwin)
-            let code = fcntl(descriptor, F_FULLFSYNC)
+            // Only local file systems know how to empty the disk's own cache. On others, such as SMB and NFS, this
+            // fails, and what they have is the ordinary way.
+            let code = fcntl(descriptor, F_FULLFSYNC) == 0 ? 0 : fsync(descriptor)
         #else
             let code = fsync(descriptor)
         #endif
