@@ -29,8 +29,10 @@ extension StoreCopy {
                 throw StoreError(
                     .damaged, "integrity check: " + problems.joined(separator: "; "), path: source.path)
             }
-            let counts = try StoreVerification.rowCounts(source)
-            let rebuild = try source.export(to: file.temporary, key: key)
+            var counts: [String: Int] = [:]
+            let rebuild = try source.export(to: file.temporary, key: key) {
+                counts = try StoreVerification.rowCounts(source)
+            }
             try StoreVerification.verify(
                 path: file.temporary, key: key, rowCounts: { rebuild.withoutIndexes(counts) },
                 progress: progress)

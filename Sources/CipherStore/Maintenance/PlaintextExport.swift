@@ -86,8 +86,10 @@ public enum PlaintextImport {
                 throw StoreError(
                     .damaged, "integrity check: " + problems.joined(separator: "; "), path: plaintextPath)
             }
-            let counts = try StoreVerification.rowCounts(source)
-            let rebuild = try source.export(to: file.temporary, key: key)
+            var counts: [String: Int] = [:]
+            let rebuild = try source.export(to: file.temporary, key: key) {
+                counts = try StoreVerification.rowCounts(source)
+            }
             try StoreVerification.verify(
                 path: file.temporary, key: key, rowCounts: { rebuild.withoutIndexes(counts) },
                 progress: progress)
@@ -102,11 +104,17 @@ public enum PlaintextImport {
 extension Database {
     /// Copies everything into a new file, and makes the full-text indexes anew that this needs.
     ///
-    /// - parameter key: The key of the new file; nil writes plaintext.
+    /// - parameters:
+    ///     - path: The new file.
+    ///     - key: The key of the new file; nil writes plaintext.
+    ///     - reading: What else is read of the state that is copied.
     /// - returns: What was made anew.
+    /// - throws: A ``DatabaseError``, or what `reading` throws.
     @discardableResult
-    func export(to path: String, key: EncryptionKey?) throws -> FullTextRebuild {
-        try exportRows(to: path, key: key)
+    func export(
+        to path: String, key: EncryptionKey?, reading: () throws -> Void = {}
+    ) throws -> FullTextRebuild {
+        try exportRows(to: path, key: key, reading)
         let rebuild = try FullTextRebuild(of: self)
         guard !rebuild.tables.isEmpty else { return rebuild }
         // The connection that exported does not know the virtual tables of the other file.
@@ -120,7 +128,7 @@ extension Database {
 
     /// Copies everything into an attached file with SQLCipher's export, in one
     /// transaction.
-    private func exportRows(to path: String, key: EncryptionKey?) throws {
+    private func exportRows(to path: String, key: EncryptionKey?, _ reading: () throws -> Void) throws {
         try attach(path, key: key)
         defer { try? execute(sql: "DETACH DATABASE exported") }
         if let key {
@@ -135,6 +143,7 @@ extension Database {
         let autoVacuum = try Int.fetchOne(self, sql: "PRAGMA auto_vacuum") ?? 0
         try execute(sql: "PRAGMA exported.auto_vacuum = \(autoVacuum)")
         try inTransaction(.deferred) {
+            try reading()
             try execute(sql: "SELECT sqlcipher_export('exported')")
             try execute(sql: "PRAGMA exported.user_version = \(userVersion)")
             try execute(sql: "PRAGMA exported.application_id = \(applicationID)")

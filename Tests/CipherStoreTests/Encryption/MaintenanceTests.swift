@@ -174,6 +174,23 @@ import Testing
         #expect(try found(converted, .keyed("new")) == ["four", "five"])
     }
 
+    @Test func aConversionOfAStoreThatOthersWriteIsNoDamage() throws {
+        let path = try makeStore(rows: 10, wal: true)
+        let converted = folder.file("c.db")
+        let other = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        try queue.writeWithoutTransaction { db throws in
+            db.trace { event in
+                // This is asked just before the rows are read.
+                guard "\(event)".hasPrefix("PRAGMA application_id") else { return }
+                try? other.write { try $0.execute(sql: "INSERT INTO t VALUES (x'01', 'late')") }
+            }
+            try StoreCopy.makeStore(of: db, at: converted, passphrase: Passphrase("new"))
+            db.trace(options: [])
+        }
+        #expect(try count(converted, "new") == 11)
+    }
+
     @Test func aPlaintextExportRemovesWhatAKilledOneLeft() throws {
         let queue = try DatabaseQueue(path: makeStore(rows: 1), configuration: .keyed("old"))
         let leftovers = ["plain.sqlite.export-1a2b", "plain.sqlite.export-1a2b-journal"]
