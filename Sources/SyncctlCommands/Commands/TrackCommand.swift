@@ -1,5 +1,6 @@
 import ArgumentParser
 import CipherStore
+import Foundation
 import SyncEngine
 
 /// Starts the tracking of tables.
@@ -197,7 +198,13 @@ struct TrackCommand: ParsableCommand {
             }
         }
         progress.finish()
-        return try convert(queue, migration, context)
+        do {
+            return try convert(queue, migration, context)
+        } catch let error as SyncError where [.keysNotConvertible, .noSuchTable].contains(error.code) {
+            // Nothing was changed, and the copy would be in the way of the next attempt.
+            try? FileManager.default.removeItem(atPath: path)
+            throw error
+        }
     }
 
     private func convert(

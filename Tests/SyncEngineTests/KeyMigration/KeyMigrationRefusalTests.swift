@@ -141,6 +141,19 @@ import Testing
         }
     }
 
+    /// Both would keep the UUID that they are.
+    @Test(arguments: ["'A3B1C2D4-0000-4000-8000-0123456789AB'", "x'a3b1c2d40000400080000123456789ab'"])
+    func keysThatAreTheSameUUIDAreNamed(_ other: String) throws {
+        let text = "'a3b1c2d4-0000-4000-8000-0123456789ab'"
+        let schema =
+            "CREATE TABLE n (k PRIMARY KEY, v); INSERT INTO n VALUES (\(text), 1), (\(other), 2), ('x', 3);"
+        let message = try refusal(schema)
+        #expect(message.contains("of table n are the same UUID"))
+        #expect(message.contains(text))
+        let a = try make(schema)
+        #expect(throws: SyncError.self) { try a.queue.read { try UUIDKeyMigration().plan($0) } }
+    }
+
     @Test func aDryRunChangesNothingAndSaysTheSame() throws {
         let a = try make(
             Self.note + "CREATE TABLE tag (note INT REFERENCES note, name, PRIMARY KEY (note, name));")

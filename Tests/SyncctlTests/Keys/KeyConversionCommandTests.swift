@@ -81,6 +81,16 @@ import Testing
         #expect(try place.rows("before.db", "a", "folder").first == #"1 | "home""#)
     }
 
+    @Test func aRefusedConversionLeavesNoBackupInTheWayOfTheNext() throws {
+        let backup = place.path("before.db")
+        let refused = try place.run(arguments(["--all", "--backup", backup]))
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("view recent is ordered by id"))
+        #expect(!FileManager.default.fileExists(atPath: backup))
+        _ = try place.succeed(arguments(["--all", "--backup", backup, "--accept-dependents"]))
+        #expect(FileManager.default.fileExists(atPath: backup))
+    }
+
     @Test(arguments: [
         (["note", "--all"], "--all excludes names of tables"),
         ([], "name the tables to track"),

@@ -65,6 +65,7 @@ struct KeyConversionPlanner {
             guard let converted = try converted(table, selection, domains, &refusals) else { continue }
             tables.append(converted)
         }
+        refusals += try EqualKeys(db: db, tables: tables).refusals()
         refusals += try VirtualTableContents(schema: schema).refusals(tables.map(\.table))
         if metadata != nil { refusals += try ParkedReferences(db: db, tables: tables).refusals() }
         guard refusals.isEmpty else {
