@@ -117,14 +117,21 @@ package struct FileReplacement {
         } else {
             try rename()
         }
-        try synchronizeFolder()
+        synchronizeFolder()
     }
 
     /// Puts the temporary file in the place of the destination.
-    package func replaceDestination() throws {
+    package func replaceDestination() throws { _ = try exchangeDestination() }
+
+    /// Puts the temporary file in the place of the destination.
+    ///
+    /// - returns: Whether it is known that the name leads to the new file after a loss of power, too. If not, it may
+    ///   lead to the old one.
+    /// - throws: A ``StoreError``; the destination is as it was.
+    func exchangeDestination() throws -> Bool {
         try synchronize(temporary)
         try rename()
-        try synchronizeFolder()
+        return synchronizeFolder()
     }
 
     private func rename() throws {
@@ -180,12 +187,16 @@ package struct FileReplacement {
         }
     }
 
-    private func synchronizeFolder() throws {
+    /// Waits until the names in the folder are on the disk. Some folders can't be opened, and some file systems have no
+    /// fsync for folders; the rename stands anyway.
+    ///
+    /// - returns: Whether that was possible.
+    @discardableResult
+    private func synchronizeFolder() -> Bool {
         let folder = URL(fileURLWithPath: destination).deletingLastPathComponent().path
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        // Some file systems have no fsync for folders; the rename stands anyway.
-        _ = fsync(descriptor)
+        return fsync(descriptor) == 0
     }
 }

@@ -77,6 +77,23 @@ import Testing
         #expect(try count(path, "new") == 2000)
     }
 
+    /// After a loss of power the name may lead to the old file, if the folder could not be written to the disk. The
+    /// owner of the system may open any folder.
+    @Test(arguments: geteuid() == 0 ? [0o700] : [0o700, 0o300])
+    func theOldFileIsSpoiltOnlyWhenTheNewOneIsOnTheDisk(mode: Int) throws {
+        let path = try makeStore(rows: 1)
+        let old = try #require(FileHandle(forReadingAtPath: path))
+        let before = try old.read(upToCount: 512)
+        let files = FileManager.default
+        try files.setAttributes([.posixPermissions: mode], ofItemAtPath: folder.path)
+        defer { try? files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path) }
+        try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new"))
+        try old.seek(toOffset: 0)
+        let isKept = try old.read(upToCount: 512) == before
+        #expect(isKept == (mode == 0o300))
+        #expect(try count(path, "new") == 1)
+    }
+
     @Test func cancellingARekeyLeavesTheStoreAsItWas() throws {
         let path = try makeStore()
         struct Cancelled: Error {}

@@ -23,7 +23,8 @@ import Foundation
 /// 3. The copy is complete on the disk before the rename.
 /// 4. A process that still has the old file open gets an error at its next
 ///    access, not a write that nobody will see: the old file's first page is
-///    overwritten before the lock is released.
+///    overwritten before the lock is released. (Where a folder can't be written
+///    to the disk, it is not: after a loss of power the name may lead to it.)
 public enum StoreRekey {
     /// Changes the passphrase of a store that nobody has open, and with it the key of the file.
     ///

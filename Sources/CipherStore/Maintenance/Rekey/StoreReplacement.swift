@@ -109,9 +109,10 @@ struct StoreReplacement {
         }
         file.copyMode(of: information)
         FilePlace.prepareSuccession(of: file.destination, by: file.temporary)
-        try file.replaceDestination()
-        // A hard link is somebody's backup of the old file: it is left alone.
-        guard information.st_nlink == 1 else { return }
+        let isOnDisk = try file.exchangeDestination()
+        // A hard link is somebody's backup of the old file: it is left alone. And so is a file to which the name may
+        // lead again after a loss of power: it would be all that is left.
+        guard isOnDisk && information.st_nlink == 1 else { return }
         // SQLite's own descriptor is used: closing another one would drop the lock.
         let noise = (0..<key.settings.pageSize).map { _ in UInt8.random(in: 1...255) }
         try? DatabaseFile(source.handle).write(noise, at: 0)
