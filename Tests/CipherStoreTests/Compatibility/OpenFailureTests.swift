@@ -82,6 +82,35 @@ import Testing
         }
     }
 
+    /// SQLite would take it for the journal of a database without content, and remove it.
+    @Test(arguments: ["-journal", "-wal", "-shm"], [false, true])
+    func aDatabaseInThePlaceOfAFileOfSQLiteStays(suffix: String, isEncrypted: Bool) throws {
+        let (path, other) = (folder.file("notes"), folder.file("notes" + suffix))
+        let configuration = isEncrypted ? Configuration.keyed("secret") : Configuration()
+        let queue = try DatabaseQueue(path: other, configuration: configuration)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        try queue.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: other))
+        for error in try failures(path) {
+            #expect(error.resultCode == .SQLITE_CANTOPEN)
+            #expect(error.storeError?.code == .exists)
+            #expect(error.storeError?.path == other)
+        }
+        #expect(try folder.contents() == ["notes" + suffix])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: other)) == before)
+    }
+
+    /// It says nothing without its database, and SQLite removes it.
+    @Test(arguments: [
+        ("-journal", Data()), ("-journal", Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])),
+        ("-journal", Data(count: 512)), ("-wal", Data([0x37, 0x7F, 0x06, 0x82])),
+    ]) func whatARemovedDatabaseLeftIsNoReasonToRefuse(suffix: String, content: Data) throws {
+        try content.write(to: URL(fileURLWithPath: folder.file("a.db" + suffix)))
+        let queue = try DatabaseQueue(path: folder.file("a.db"), configuration: .keyed("secret"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        #expect(try queue.read { try $0.tableExists("t") })
+    }
+
     @Test func aFolderIsNoDatabase() throws {
         for error in try failures(folder.path) {
             #expect(error.resultCode == .SQLITE_CANTOPEN)

@@ -16,7 +16,7 @@ extension Database {
     ///
     /// - throws: A ``StoreError`` when a file is required that has no content; a
     ///   ``DatabaseError`` of code `SQLITE_CANTOPEN` when it can't be made, when its name is that of a file beside
-    ///   another one, or when a file of SQLite's beside it is a symbolic link.
+    ///   another one, when somebody else's file has the name of one beside it, or when that is a symbolic link.
     static func prepareFile(_ path: String, _ configuration: Configuration) throws {
         do {
             try StoreFile.refuseLinkedCompanions(of: path)
@@ -28,7 +28,10 @@ extension Database {
         guard !configuration.readonly else { return }
         do {
             // What has the name already is opened: it was made by somebody who knows better, or must be saved from there.
-            if FileIdentity(path: path) == nil { try FileReplacement.requireNoOwner(of: path) }
+            if FileIdentity(path: path) == nil {
+                try FileReplacement.requireNoOwner(of: path)
+                try SideFileOrigin.requireOwn(of: path)
+            }
             try StoreFile.createPrivately(path)
         } catch let error as StoreError {
             throw DatabaseError(
