@@ -79,7 +79,23 @@ enum StoreFile: Equatable {
         }
     }
 
-    /// Creates an empty file that only its owner can read.
+    /// Where SQLite makes or opens a file: at the path, or where a symbolic link there leads, whether a file is there or
+    /// not.
+    static func place(of path: String) -> String {
+        var place = path
+        // The system follows no more links in a row.
+        for _ in 0..<40 {
+            var information = stat()
+            guard lstat(place, &information) == 0, information.st_mode & S_IFMT == S_IFLNK,
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place)
+            else { return place }
+            let folder = URL(fileURLWithPath: place).deletingLastPathComponent().path
+            place = target.hasPrefix("/") ? target : folder + "/" + target
+        }
+        return path
+    }
+
+    /// Creates an empty file that only its owner can read. A symbolic link to nowhere counts as a file that is there.
     ///
     /// SQLite would create it with the process's umask, and gives its WAL and
     /// journal the mode of the database file.

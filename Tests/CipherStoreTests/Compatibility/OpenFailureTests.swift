@@ -111,6 +111,28 @@ import Testing
         #expect(try queue.read { try $0.tableExists("t") })
     }
 
+    @Test func aDatabaseAtTheEndOfALinkIsPrivate() throws {
+        let files = FileManager.default
+        let (first, second) = (folder.file("first.db"), folder.file("second.db"))
+        try files.createSymbolicLink(atPath: first, withDestinationPath: "second.db")
+        try files.createSymbolicLink(atPath: second, withDestinationPath: folder.file("a.db"))
+        let queue = try DatabaseQueue(path: first, configuration: .keyed("secret"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        let mode = try files.attributesOfItem(atPath: folder.file("a.db"))[.posixPermissions] as? NSNumber
+        #expect(mode?.intValue == 0o600)
+    }
+
+    @Test func aLinkLeadsToNoFileOfSQLite() throws {
+        let (owner, link) = (folder.file("a.db"), folder.file("link.db"))
+        try Data("a database".utf8).write(to: URL(fileURLWithPath: owner))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: owner + "-journal")
+        for error in try failures(link) {
+            #expect(error.storeError?.code == .reservedName)
+            #expect(error.storeError?.path == owner + "-journal")
+        }
+        #expect(try folder.contents() == ["a.db", "link.db"])
+    }
+
     @Test func aFolderIsNoDatabase() throws {
         for error in try failures(folder.path) {
             #expect(error.resultCode == .SQLITE_CANTOPEN)

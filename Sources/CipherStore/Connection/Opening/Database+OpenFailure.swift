@@ -28,11 +28,12 @@ extension Database {
         guard !configuration.readonly else { return }
         do {
             // What has the name already is opened: it was made by somebody who knows better, or must be saved from there.
-            if FileIdentity(path: path) == nil {
-                try FileReplacement.requireNoOwner(of: path)
-                try SideFileOrigin.requireOwn(of: path)
+            let place = StoreFile.place(of: path)
+            if FileIdentity(path: place) == nil {
+                try FileReplacement.requireNoOwner(of: place)
+                try SideFileOrigin.requireOwn(of: place)
             }
-            try StoreFile.createPrivately(path)
+            try StoreFile.createPrivately(place)
         } catch let error as StoreError {
             throw DatabaseError(
                 resultCode: .SQLITE_CANTOPEN, message: "unable to open database file", storeError: error)
