@@ -109,8 +109,8 @@ public final class Database {
     /// Whether other connections can change the database.
     let isShared: Bool
 
-    /// The identity of the file when it was opened, by which a replaced file is noticed.
-    var fileIdentity: FileIdentity?
+    /// The file that was opened, by which a replaced one is noticed.
+    private(set) var watchedFile: WatchedFile?
 
     // MARK: Accesses and transactions
 
@@ -191,7 +191,7 @@ public final class Database {
         interruption = Interruption(handle)
         do {
             try setUp()
-            if isFile { fileIdentity = try identityOfOpenFile(before: identityBefore) }
+            if isFile { watchedFile = try openedFile(before: identityBefore) }
         } catch {
             throw failedToOpen(error, sideFiles)
         }
@@ -199,18 +199,6 @@ public final class Database {
         observeTransactions()
         stopWhenCancelled()
         authorizer.install(on: self)
-    }
-
-    /// The identity of the file that is open, by which a later one at the path is told from it.
-    ///
-    /// - throws: A ``StoreError`` when another file took its place meanwhile.
-    private func identityOfOpenFile(before: FileIdentity?) throws -> FileIdentity? {
-        let identity = FileIdentity(path: path)
-        // SQLite compares its descriptor with the path; a link may lead to another path by now.
-        guard !SQLiteHandle.hasMoved(handle), before == nil || before == identity else {
-            throw Self.replacedFileError(path: path)
-        }
-        return identity
     }
 
     deinit {

@@ -55,6 +55,37 @@ import Testing
         #expect(throws: Never.self) { try DatabaseQueue(path: path) }
     }
 
+    // MARK: Files that are watched
+
+    /// No test of this process may enter another folder.
+    @Test func aRelativePathStaysThatOfTheFolderInWhichItWasOpened() throws {
+        let files = FileManager.default
+        #expect(WatchedFile("a.db", in: folder.path) == nil)
+        _ = files.createFile(atPath: folder.file("a.db"), contents: Data([1]))
+        let watched = try #require(WatchedFile("a.db", in: folder.path))
+        #expect(watched.path == folder.file("a.db"))
+        #expect(!watched.isReplaced)
+        try files.moveItem(atPath: folder.file("a.db"), toPath: folder.file("b.db"))
+        #expect(watched.isReplaced)
+        _ = files.createFile(atPath: folder.file("a.db"), contents: Data([1]))
+        #expect(watched.isReplaced)
+        try files.removeItem(atPath: folder.file("a.db"))
+        try files.moveItem(atPath: folder.file("b.db"), toPath: folder.file("a.db"))
+        #expect(!watched.isReplaced)
+    }
+
+    /// The owner of the system may look into any folder.
+    @Test(.enabled(if: geteuid() != 0)) func aFileThatCannotBeLookedAtForAMomentIsNotReplaced() throws {
+        let path = folder.file("a.db")
+        let queue = try DatabaseQueue(path: path)
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        let files = FileManager.default
+        try files.setAttributes([.posixPermissions: 0], ofItemAtPath: folder.path)
+        _ = try? queue.read { try $0.tableExists("t") }
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+        #expect(try queue.read { try $0.tableExists("t") })
+    }
+
     // MARK: Copies beside a checkpoint
 
     /// What a copy finds when another process is writing a page at a checkpoint, or

@@ -29,7 +29,9 @@ extension Database {
 
     /// Throws when the connection reads a file as it is, and somebody has written it since.
     func requireUnchangedFile() throws {
-        guard case .immutable(let state) = mode, FileState(path: path) != state else { return }
+        guard case .immutable(let state) = mode, FileState(path: watchedFile?.path ?? path) != state else {
+            return
+        }
         throw DatabaseError(
             resultCode: .SQLITE_BUSY, message: "database is locked",
             storeError: StoreError(

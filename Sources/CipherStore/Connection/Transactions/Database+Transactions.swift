@@ -205,11 +205,4 @@ extension Database {
                     path: path))
         }
     }
-
-    /// Notices that another file is now at the path: writes to the old one
-    /// would be lost with it, so every statement fails from here on.
-    func checkFileIdentity() {
-        guard let fileIdentity, fileIdentity != FileIdentity(path: path) else { return }
-        interruption.insert(.replaced)
-    }
 }
