@@ -7,8 +7,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sqlite3.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/xattr.h>
+#ifdef __APPLE__
+#include <sys/acl.h>
+#endif
 #ifdef __linux__
 #include <fcntl.h>
 #include <linux/stat.h>
@@ -94,6 +99,40 @@ static inline int csqlcipher_set_attribute(const char *path, const char *name, c
     return setxattr(path, name, value, count, 0, 0);
 #else
     return setxattr(path, name, value, count, 0);
+#endif
+}
+
+// Gives a file the attributes and the list of rights of another one, but for what FilePlace notes. What the system does
+// not allow is left out. No descriptor is used: closing one would drop the locks of an open database.
+static inline void csqlcipher_copy_attributes(const char *from, const char *to) {
+    char names[8192];
+    char value[8192];
+#ifdef __APPLE__
+    ssize_t total = listxattr(from, names, sizeof names, 0);
+#else
+    ssize_t total = listxattr(from, names, sizeof names);
+#endif
+    for (ssize_t at = 0; at < total; at += (ssize_t)strlen(names + at) + 1) {
+        const char *name = names + at;
+        if (strncmp(name, "user.cipherstore.", 17) == 0) continue;
+#ifndef __APPLE__
+        // The others are the kernel's own, or say something about the content.
+        if (strncmp(name, "user.", 5) != 0 && strcmp(name, "system.posix_acl_access") != 0
+            && strcmp(name, "security.selinux") != 0) continue;
+#endif
+        long length = csqlcipher_get_attribute(from, name, value, sizeof value);
+        if (length >= 0) csqlcipher_set_attribute(to, name, value, (size_t)length);
+    }
+#ifdef __APPLE__
+    acl_t rights = acl_get_file(from, ACL_TYPE_EXTENDED);
+    if (rights) {
+        acl_set_file(to, ACL_TYPE_EXTENDED, rights);
+        acl_free(rights);
+    }
+#else
+    // The folder may have given the new file rights that the old one lacks.
+    if (csqlcipher_get_attribute(from, "system.posix_acl_access", value, sizeof value) == -1)
+        removexattr(to, "system.posix_acl_access");
 #endif
 }
 

@@ -147,11 +147,12 @@ package struct FileReplacement {
         }
     }
 
-    /// Gives the temporary file the mode and owner of the file that it will replace.
+    /// Gives the temporary file the mode, the owner, the rights and the attributes of the file that it will replace.
     func copyMode(of information: stat) {
         chmod(temporary, information.st_mode & 0o7777)
         // Only root may give files away; for others the owner is the same.
         _ = chown(temporary, information.st_uid, information.st_gid)
+        FilePlace.copyAttributes(of: destination, to: temporary)
     }
 
     /// Lets other users read the file once it has its name.

@@ -42,7 +42,7 @@ public struct FilePlace: Sendable, Equatable {
     ///
     /// - returns: Whether the file system can do that.
     public static func setMark(_ mark: [UInt8], at path: String) -> Bool {
-        csqlcipher_set_attribute(path, markName, mark, mark.count) == 0
+        setAttribute(markName, mark, of: path)
     }
 
     /// Notes that a new file is about to take the place of another, and carries the mark over.
@@ -53,10 +53,21 @@ public struct FilePlace: Sendable, Equatable {
         if let mark = old.mark { _ = setMark(mark, at: newPath) }
         // The key may change several times before anybody looks.
         let text = Array((old.predecessors.suffix(3) + [from, to]).joined(separator: ",").utf8)
-        _ = csqlcipher_set_attribute(newPath, successionName, text, text.count)
+        _ = setAttribute(successionName, text, of: newPath)
     }
 
-    private static func attribute(_ name: String, of path: String) -> (value: [UInt8]?, canBe: Bool) {
+    /// Gives a new file the attributes and the rights that another one has beside its mode, as far as the system allows.
+    static func copyAttributes(of path: String, to newPath: String) {
+        csqlcipher_copy_attributes(path, newPath)
+    }
+
+    /// - returns: Whether the file system can do that.
+    static func setAttribute(_ name: String, _ value: [UInt8], of path: String) -> Bool {
+        csqlcipher_set_attribute(path, name, value, value.count) == 0
+    }
+
+    /// - returns: The value of an attribute of at most 256 bytes, nil when there is none; and whether the file can have it.
+    static func attribute(_ name: String, of path: String) -> (value: [UInt8]?, canBe: Bool) {
         var bytes = [UInt8](repeating: 0, count: 256)
         let length = csqlcipher_get_attribute(path, name, &bytes, bytes.count)
         return (length >= 0 ? Array(bytes[..<length]) : nil, length != -2)
