@@ -116,6 +116,16 @@ struct StoreFileChecks {
                 )
             ]
         }
+        if let isOwn = try? keyring.belongsToStore(), !isOwn {
+            return [
+                .error(
+                    "\(keyring.path) belongs to another file, or to another version of this one",
+                    why: "none of its slots opens the store, so a recovery key of it is of no use",
+                    advice:
+                        "put the store's own keyring there; if its passphrase opens the store by itself, begin a new one, which sets this aside: syncctl key add \(name) --recovery"
+                )
+            ]
+        }
         var findings = information.slots.compactMap { Self.costFinding($0, name) }
         if information.slots.count == 1 {
             findings.append(

@@ -40,6 +40,28 @@ import Testing
         }
     #endif
 
+    @Test func aRecoveryKeyBesideTheKeyringOfAnotherStoreOpensTheStore() throws {
+        let other = try Keyring.make(
+            forNewStore: place.path("gone.db"), secret: Secret(Passphrase(Workplace.passphrase("a"))),
+            cost: .minimum)
+        for suffix in ["", ".bak"] {
+            try FileManager.default.moveItem(atPath: other.path + suffix, toPath: keyring.path + suffix)
+        }
+        let listed = try place.succeed(["key", "list", place.path("a.db")])
+        #expect(listed.errors.contains("belongs to another file"), "\(listed.errors)")
+        let passwd = try place.run([
+            "key", "passwd", place.path("a.db"), "--passphrase-file", place.secret("a"),
+            "--new-passphrase-file", place.secret("b"),
+        ])
+        #expect(passwd.status == 12, "\(passwd.errors)")
+        let added = try place.succeed(words("--recovery", "--json"))
+        #expect(added.errors.contains("belongs to another file"), "\(added.errors)")
+        let text = try #require(try added.document()["recovery_key"] as? String)
+        let typed = try place.folder.writePassphrase(text, to: "recovery")
+        try place.succeed(["status", place.path("a.db"), "--passphrase-file", typed])
+        #expect(StoreLeftovers.staleKeyrings(beside: place.path("a.db")).count == 1)
+    }
+
     @Test func aSlotThatIsShownAndThenRefusedDoesNotCount() throws {
         struct Stop: Error {}
         let keyring = try Keyring.make(

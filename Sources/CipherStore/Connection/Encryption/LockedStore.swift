@@ -92,10 +92,5 @@ struct LockedStore {
             resultCode: .SQLITE_NOTADB, message: nil, storeError: StoreError(code, message, path: path))
     }
 
-    private var mismatch: StoreError {
-        StoreError(
-            .keyringMismatch,
-            "the keyring belongs to another database file, or to another version of this one; put the two that belong together side by side",
-            path: keyring.path)
-    }
+    private var mismatch: StoreError { Keyring.mismatch(keyring.path) }
 }

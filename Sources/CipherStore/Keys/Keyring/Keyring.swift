@@ -68,9 +68,12 @@ public struct Keyring: Sendable {
     /// Checks that a secret opens the keyring, and that nobody else has changed it.
     ///
     /// - returns: The slot that opens.
-    /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringMissing`, `keyringDamaged`, …
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringMissing`, `keyringDamaged`, `keyringMismatch` when the
+    ///   database file is not the keyring's, …
     public func verify(_ secret: Secret) throws -> KeySlot {
-        let keyring = try opened(content(), secret)
+        let bytes = try content()
+        try requireStore(of: bytes)
+        let keyring = try opened(bytes, secret)
         guard let slot = keyring.file.slots.first(where: { $0.id == keyring.slotID }) else {
             throw StoreError(.noSuchSlot, "no slot was opened", path: path)
         }
@@ -84,8 +87,8 @@ public struct Keyring: Sendable {
     ///     - label: What people call it; it is not encrypted.
     ///     - cost: What trying one passphrase costs.
     ///     - known: What opens one of the slots that are there.
-    /// - throws: A ``StoreError``: `wrongPassphrase` when `known` opens no slot, `tooManySlots`,
-    ///   `full`, `cannotWrite`, … The keyring is as it was then.
+    /// - throws: A ``StoreError``: `wrongPassphrase` when `known` opens no slot, `keyringMismatch` when the database
+    ///   file is not the keyring's, `tooManySlots`, `full`, `cannotWrite`, … The keyring is as it was then.
     @discardableResult
     public func add(
         _ secret: Secret, label: String = "", cost: ScryptCost = .standard,
@@ -113,7 +116,7 @@ public struct Keyring: Sendable {
 
     /// Removes a slot. Another one must open the keyring first.
     ///
-    /// - throws: A ``StoreError``: `wrongPassphrase`, `noSuchSlot`, `slotInUse`, `lastSlot`, …
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringMismatch`, `noSuchSlot`, `slotInUse`, `lastSlot`, …
     public func remove(_ id: KeySlot.ID, unlockingWith known: Secret) throws {
         try storage.withLock { access in
             var keyring = try unlock(access.bytes, known)
@@ -131,8 +134,8 @@ public struct Keyring: Sendable {
     ///     - current: The passphrase of the slot.
     ///     - new: The passphrase that takes its place.
     ///     - cost: What trying it costs; that of the old one when nil.
-    /// - throws: A ``StoreError``: `wrongPassphrase`, `slotInUse` when a recovery key was given for the
-    ///   passphrase, `full`, … The old passphrase opens the store then, and the error says so if the new one
+    /// - throws: A ``StoreError``: `wrongPassphrase`, `keyringMismatch`, `slotInUse` when a recovery key was given for
+    ///   the passphrase, `full`, … The old passphrase opens the store then, and the error says so if the new one
     ///   does, too.
     @discardableResult
     public func changePassphrase(
@@ -166,6 +169,7 @@ public struct Keyring: Sendable {
         of key: DataKey, slotID: KeySlot.ID, to new: Secret
     ) throws -> KeySlot {
         try storage.withLock { access in
+            try requireStore(of: access.bytes)
             let keyring = try UnlockedKeyring(bytes: access.bytes, active: key, slotID: slotID, path: path)
             return try replaceSlot(slotID, of: keyring, with: new, cost: nil, &access)
         }
@@ -241,25 +245,6 @@ public struct Keyring: Sendable {
         return keyring
     }
 
-    /// The content of a keyring that is not the file's: it was made for a change that was
-    /// interrupted, or for another version of the file.
-    ///
-    /// - returns: nil when there is no keyring.
-    /// - throws: A ``StoreError``: `exists` when the keyring is the file's, `missing` when there is
-    ///   no file to tell.
-    func staleContent() throws -> [UInt8]? {
-        guard let content = try storage.read() else { return nil }
-        guard let salt = storage.storeSalt() else {
-            throw StoreError(.missing, "there is no such file", path: storage.storePath)
-        }
-        if let file = try? KeyringFile(parsing: content, path: path),
-            salt == file.activeSalt || salt == file.pendingSalt
-        {
-            throw StoreError(.exists, "the store has a keyring already", path: path)
-        }
-        return content
-    }
-
     /// Finishes a rotation whose file is in place already, if nobody else is at it.
     func finishRotation(of content: [UInt8], opened: UnlockedKeyring) {
         // Whatever fails here is done by the next one who opens the store, or changes the keyring.
@@ -282,6 +267,8 @@ public struct Keyring: Sendable {
 
     /// Opens the content, and settles a rotation that was interrupted. The caller has the lock.
     func unlock(_ bytes: [UInt8], _ secret: Secret) throws -> UnlockedKeyring {
+        // Before the secret, which may be that of the store and of none of these slots.
+        try requireStore(of: bytes)
         var keyring = try opened(bytes, secret)
         try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
         return keyring

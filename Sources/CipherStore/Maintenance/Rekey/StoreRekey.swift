@@ -31,7 +31,8 @@ public enum StoreRekey {
     /// In a store with a ``Keyring`` the passphrase's slot gets the new passphrase, and the data
     /// key is changed too. That ends the other slots, so it is refused while there are some: see
     /// ``rotateDataKey(path:keeping:endsOtherSlots:progress:)``. To change a slot's passphrase only, see
-    /// ``Keyring/changePassphrase(from:to:cost:)``.
+    /// ``Keyring/changePassphrase(from:to:cost:)``. A keyring that is not that of the store, which its passphrase opens
+    /// by itself, is set aside under another name.
     ///
     /// - throws: A ``StoreError``: `busy` when another connection or process has
     ///   the store open, `wrongPassphrase`, `otherSlots`, `slotInUse` when a recovery key was given for the
@@ -41,7 +42,8 @@ public enum StoreRekey {
         progress: StoreProgressHandler? = nil
     ) throws {
         let keyring = Keyring(store: path)
-        if keyring.exists {
+        let isForeign = try keyring.exists && !keyring.belongsToStore()
+        if keyring.exists && !isForeign {
             // What can't be done at the end is not begun.
             try keyring.requirePassphraseSlot(Secret(current))
             try rotateDataKey(path: path, keeping: [Secret(current)], progress: progress)
@@ -55,7 +57,9 @@ public enum StoreRekey {
             let settings = try encryption(of: source)
             let key = try KeyDerivation.derive(
                 passphrase: new.bytes, salt: KeyDerivation.newSalt(), settings: settings)
-            try StoreReplacement(source: source, path: file, key: key, progress: progress).run()
+            try StoreReplacement(source: source, path: file, key: key, progress: progress).run {
+                if isForeign { try keyring.storage.setAside() }
+            }
         }
     }
 
@@ -75,7 +79,8 @@ public enum StoreRekey {
     ///     - progress: Called with how far it is; an error that it throws ends the whole.
     /// - returns: The slots that ended.
     /// - throws: A ``StoreError``: `otherSlots` when there are slots that would end,
-    ///   `wrongPassphrase` when one of the secrets opens no slot, `busy`, `keyringMissing`, `full`, …
+    ///   `wrongPassphrase` when one of the secrets opens no slot, `busy`, `keyringMissing`, `keyringMismatch` when the
+    ///   keyring is not that of the store, `full`, …
     ///   The store is then as it was.
     @discardableResult
     public static func rotateDataKey(

@@ -51,6 +51,7 @@ public enum StoreCheck {
             connection?.dispose()
             run.removeEmptyWAL(key)
         }
+        checkOwner(path, key, &report)
         try run.checkPages(connection, key, &report, progress)
         // What SQLCipher can't open it can't check.
         guard connection != nil else { return report }
@@ -83,6 +84,18 @@ public enum StoreCheck {
         } catch {
             report.add(StoreProblem(error.isAboutAccess ? .access : .keyring, "\(error)"))
         }
+    }
+
+    /// Notices a keyring beside a store that its passphrase opens without it.
+    private static func checkOwner(_ path: String, _ key: EncryptionKey, _ report: inout StoreCheckReport) {
+        guard report.hasKeyring, key.slotID == nil else { return }
+        let keyring = Keyring(store: path)
+        guard let isOwn = try? keyring.belongsToStore(), !isOwn else { return }
+        report.add(
+            StoreProblem(
+                .keyring,
+                "\(keyring.path): it belongs to another database file, or to another version of this one; the store's passphrase opens the store without it, and its slots don't"
+            ))
     }
 }
 

@@ -13,7 +13,7 @@ public struct StoreProblem: Equatable, Sendable {
         case structure
         /// A row refers to a row that is not there.
         case reference
-        /// The keyring, or the copy beside it, is damaged.
+        /// The keyring, or the copy beside it, is damaged, or belongs to another file.
         case keyring
         /// The metadata of synchronization contradicts itself, or the tables.
         case metadata

@@ -57,7 +57,7 @@ struct KeyAddCommand: ParsableCommand {
             try StoreFileCheck.requireStore(options.store)
             let known = try context.storeSecret(options)
             let keyring = Keyring(store: options.store)
-            if keyring.exists { _ = try keyring.verify(known) }
+            if try isUsed(keyring, known) { _ = try keyring.verify(known) }
             if recovery {
                 try addRecoveryKey(keyring, known, context)
             } else if let newKeyFile {
@@ -85,10 +85,16 @@ struct KeyAddCommand: ParsableCommand {
         }
     }
 
+    /// Whether there is a keyring, and not one of another file that is set aside: that takes the store's passphrase.
+    private func isUsed(_ keyring: Keyring, _ known: Secret) throws -> Bool {
+        guard keyring.exists else { return false }
+        return try known.kind != .passphrase || keyring.belongsToStore()
+    }
+
     private func requireUnused(
         _ passphrase: borrowing Passphrase, _ keyring: Keyring, _ known: Secret
     ) throws {
-        if keyring.exists { return try keyring.requireUnused(Secret(passphrase)) }
+        if try isUsed(keyring, known) { return try keyring.requireUnused(Secret(passphrase)) }
         guard known.matches(Secret(passphrase)) else { return }
         throw Failure(
             "the new passphrase is the one that opens \(options.store) already",
@@ -105,15 +111,21 @@ struct KeyAddCommand: ParsableCommand {
     /// Makes the keyring of a store that has none.
     private func makeKeyring(unless keyring: Keyring, _ known: Secret, _ context: CommandContext) throws {
         Interruption.listen()
-        guard !keyring.exists else { return }
+        guard try !isUsed(keyring, known) else { return }
         guard known.kind == .passphrase else {
             throw Failure.usage("\(options.store) has no key slots, so no key file opens it")
         }
+        let isSetAside = keyring.exists
         let progress = context.progress("copying", unit: .items("pages"))
         try StoreRekey.makeKeyring(path: options.store, from: known, cost: cost.scrypt ?? .standard) {
             try progress.update(Int64($0.completedPageCount), Int64($0.totalPageCount))
         }
         progress.finish()
+        if isSetAside {
+            context.note(
+                "the keyring that was there belongs to another file; it was renamed to \(keyring.path).stale-…"
+            )
+        }
         context.note(
             "made \(options.store)\(Keyring.suffix); without that file nothing opens the store: back it up with \"syncctl key backup\""
         )

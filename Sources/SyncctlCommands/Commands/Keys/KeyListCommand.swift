@@ -24,14 +24,19 @@ struct KeyListCommand: ParsableCommand {
 
     func run() throws {
         try CommandContext.run(global) { context in
-            let information = try context.keyring(of: store).information()
+            let keyring = try context.keyring(of: store)
+            let information = try keyring.information()
             let document = Document(
                 store: store, generation: information.generation, rotating: information.isRotating,
                 slots: information.slots.map { SlotDocument($0) },
                 unknownSlots: information.unknownSlots.isEmpty
                     ? nil : information.unknownSlots.map(\.id.description))
             try context.print(document, text: text(information, context))
-            if information.slots.count == 1 {
+            if try !keyring.belongsToStore() {
+                context.note(
+                    "the keyring belongs to another file, or to another version of this one: none of its slots opens \(store)"
+                )
+            } else if information.slots.count == 1 {
                 context.note("one slot only: if it is lost, so is the data; add one with: syncctl key add")
             }
             if information.isRotating {

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+@testable import CipherStore
+
+/// A keyring beside a store that is not the store's, as it stays when a store is lost and another one takes its place.
+@Suite struct ForeignKeyringTests {
+    let folder: TemporaryFolder
+    let path: String
+    let keyring: Keyring
+
+    /// A store that a passphrase opens, and a keyring whose one slot has the same passphrase.
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("a.db")
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("own"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
+        try queue.close()
+        keyring = Keyring(store: path)
+        try put(slot: "own")
+    }
+
+    /// Gives the store the keyring of another one.
+    private func put(slot passphrase: String) throws {
+        var content = UnlockedKeyring(creating: try DataKey.random(), settings: .default)
+        try content.add(.text(passphrase), label: "", cost: .minimum, now: Date())
+        try keyring.storage.create(content.encoded)
+    }
+
+    private func value(_ passphrase: String) throws -> Int? {
+        let queue = try DatabaseQueue(path: path, configuration: .keyed(passphrase))
+        defer { try? queue.close() }
+        return try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") }
+    }
+
+    @Test func nothingIsChangedInAKeyringOfAnotherFile() throws {
+        let before = try keyring.content()
+        let slot = try #require(try keyring.information().slots.first)
+        let recovery = Secret(try RecoveryKey.generate())
+        let changes: [() throws -> Void] = [
+            { _ = try keyring.add(recovery, unlockingWith: .text("own")) },
+            { _ = try keyring.changePassphrase(from: Passphrase("own"), to: Passphrase("new")) },
+            { try keyring.remove(slot.id, unlockingWith: .text("own")) },
+            { _ = try keyring.verify(.text("own")) },
+            { _ = try StoreRekey.rotateDataKey(path: path, keeping: [.text("own")]) },
+            // The passphrase of the store is not that of a slot; the slots are not the point.
+            { _ = try keyring.add(recovery, unlockingWith: .text("other")) },
+        ]
+        for change in changes {
+            let error = #expect(throws: StoreError.self) { try change() }
+            #expect(error?.code == .keyringMismatch && error?.path == keyring.path)
+            #expect(try keyring.content() == before)
+        }
+        #expect(try value("own") == 1)
+    }
+
+    @Test(arguments: ["own", "other"]) func aRekeySetsItAside(slot: String) throws {
+        try FileManager.default.removeItem(atPath: keyring.path)
+        try put(slot: slot)
+        try StoreRekey.run(path: path, from: Passphrase("own"), to: Passphrase("new"))
+        #expect(try value("new") == 1)
+        #expect(throws: (any Error).self) { try value("own") }
+        #expect(!keyring.exists)
+        #expect(StoreLeftovers.staleKeyrings(beside: path).count == 1)
+    }
+
+    @Test func aCheckReportsIt() throws {
+        let report = try StoreCheck.run(path: path, opening: .text("own"), isDeep: false)
+        #expect(report.problems.map(\.kind) == [.keyring])
+        #expect(report.problems.first?.message.contains(keyring.path) == true)
+        let own = try KeyringStore()
+        #expect(try StoreCheck.run(path: own.path, opening: .text("first"), isDeep: false).problems == [])
+    }
+
+    @Test func aKeyringThatIsPutBackBesideItsStoreIsChangedAsBefore() throws {
+        let store = try KeyringStore()
+        let away = store.folder.file("away")
+        try FileManager.default.moveItem(atPath: store.path, toPath: away)
+        // There is no file that could be another one.
+        try store.keyring.add(.text("second"), cost: .minimum, unlockingWith: .text("first"))
+        try FileManager.default.moveItem(atPath: away, toPath: store.path)
+        try store.keyring.add(.text("third"), cost: .minimum, unlockingWith: .text("second"))
+        #expect(try store.title(.keyed("third")) == "kept")
+    }
+}
