@@ -25,7 +25,8 @@ package struct FileReplacement {
     /// Throws unless a new database can be made at a path.
     ///
     /// SQLite takes a `-wal` or `-journal` for what a crash left of the file beside it, and would write
-    /// the pages of a database that is gone into the new one.
+    /// the pages of a database that is gone into the new one. The slots of a keyring that is there would open the new
+    /// one, or count for nothing.
     ///
     /// - throws: A ``StoreError`` of code `exists`, which names the file that is in the way, or of code `reservedName`.
     package static func requireFree(_ path: String) throws {
@@ -34,6 +35,7 @@ package struct FileReplacement {
             throw StoreError(.exists, "there is a file already", path: path)
         }
         try requireNoSidecars(of: path)
+        try requireNoKeyring(of: path)
     }
 
     /// Throws when there is what SQLite keeps beside a database file.
@@ -43,6 +45,17 @@ package struct FileReplacement {
                 .exists,
                 "a database that was there left it, and it would change the new one; remove it or move it away",
                 path: path + suffix)
+        }
+    }
+
+    /// Throws when there is the keyring of a store that is gone, or its copy.
+    package static func requireNoKeyring(of path: String) throws {
+        let storage = KeyringStorage(storePath: path)
+        for keyring in [storage.path, storage.backupPath] where FileIdentity(path: keyring) != nil {
+            throw StoreError(
+                .exists,
+                "a store that was there left its keyring, which is not that of a new one; move it away, for it may open a copy of that store",
+                path: keyring)
         }
     }
 

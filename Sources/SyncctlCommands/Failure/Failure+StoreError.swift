@@ -40,7 +40,14 @@ extension Failure {
                 text, hints: [error.needsNewerLibrary ? "use a newer syncctl" : "install SQLCipher 4"],
                 status: .versionMismatch)
         case .full: self = .full(error.path, "nothing was changed")
-        case .exists: self.init(text, hints: ["choose another name, or remove the file"])
+        case .exists:
+            // A keyring may open a copy of the store that was there.
+            let isKeyring = [Keyring.suffix, Keyring.suffix + ".bak"].contains {
+                error.path?.hasSuffix($0) == true
+            }
+            self.init(
+                text,
+                hints: ["choose another name, or \(isKeyring ? "move the file away" : "remove the file")"])
         case .keyringMissing, .keyringMismatch:
             self.init(
                 text,

@@ -135,12 +135,13 @@ package enum StoreFileCheck {
         }
     }
 
-    /// Throws when there is a file already where a store is to be made, or what SQLite kept beside one, or
-    /// no folder for it, or when the name is that of a file beside another store.
+    /// Throws when there is a file already where a store is to be made, or what SQLite or a keyring kept beside one,
+    /// or no folder for it, or when the name is that of a file beside another store.
     static func requireNew(_ path: String) throws {
         try requirePlace(of: path)
         try requireFree(path)
         try FileReplacement.requireNoSidecars(of: path)
+        try FileReplacement.requireNoKeyring(of: path)
     }
 
     /// What a symbolic link names that leads nowhere; nil for anything else.

@@ -85,7 +85,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test(arguments: Way.allCases, ["-wal", "-journal", "-shm"])
+    @Test(arguments: Way.allCases, ["-wal", "-journal", "-shm", ".keys", ".keys.bak"])
     func aNewDatabaseIsNotMadeBesideWhatAnotherOneLeft(way: Way, suffix: String) throws {
         try prepare()
         let path = folder.file("new.db" + suffix)

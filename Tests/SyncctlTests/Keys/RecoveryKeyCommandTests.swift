@@ -62,6 +62,21 @@ import Testing
         #expect(StoreLeftovers.staleKeyrings(beside: place.path("a.db")).count == 1)
     }
 
+    @Test func noStoreIsMadeBesideTheKeyringOfOneThatIsGone() throws {
+        try place.succeed(words("--new-passphrase-file", place.secret("b")))
+        try FileManager.default.removeItem(atPath: place.path("a.db"))
+        let before = try place.contents()
+        let new = ["init", place.path("a.db"), "--passphrase-file", place.secret("a")]
+        let refused = try place.run(new)
+        #expect(refused.status == 1, "\(refused.errors)")
+        #expect(refused.errors.contains(keyring.path) && refused.errors.contains("move"), "\(refused.errors)")
+        #expect(try place.contents() == before)
+        for path in [keyring.path, keyring.path + ".bak"] {
+            try FileManager.default.removeItem(atPath: path)
+        }
+        try place.succeed(new)
+    }
+
     @Test func aSlotThatIsShownAndThenRefusedDoesNotCount() throws {
         struct Stop: Error {}
         let keyring = try Keyring.make(
