@@ -34,9 +34,10 @@ extension DatabaseWriter {
 
     /// Writes a compact copy of the database into a new file. The copy of an
     /// encrypted database has the same passphrase, and is verified before it
-    /// gets its name.
+    /// gets its name. That of a database with a ``Keyring`` gets a copy of the
+    /// keyring beside it, and opens with the same slots.
     ///
-    /// - parameter filePath: Where the copy goes; no file may be there.
+    /// - parameter filePath: Where the copy goes; no file may be there, and no keyring beside it.
     /// - throws: A ``StoreError`` or ``DatabaseError``. No file is left then.
     @_disfavoredOverload public func vacuum(into filePath: String) throws {
         try writeWithoutTransaction { try $0.vacuum(into: filePath) }

@@ -43,9 +43,9 @@ extension Database {
         }
     }
 
-    /// Writes a compact copy into a new file, under the same key.
+    /// Writes a compact copy into a new file, under the same key, with a copy of the keyring that holds it.
     ///
-    /// - throws: A ``StoreError`` when there is a file already or the source is
+    /// - throws: A ``StoreError`` when there is a file already, the keyring is missing, or the source is
     ///   damaged; a ``DatabaseError``. No file is left at `path` then.
     func vacuum(into path: String) throws {
         try FileReplacement.requireFree(path)
@@ -58,10 +58,34 @@ extension Database {
                 try StoreVerification.verify(
                     path: file.temporary, key: encryptionKey, rowCounts: nil, progress: nil)
             }
-            try file.moveIntoPlace()
+            // A copy that has its name opens.
+            let keyring = try keyringContent()
+            let storage = KeyringStorage(storePath: path)
+            if let keyring { try storage.create(keyring) }
+            do {
+                try file.moveIntoPlace()
+            } catch {
+                if let keyring { storage.remove(ifContent: keyring) }
+                throw error
+            }
         } catch {
             file.discard()
             throw StoreError.explaining(error, path: path)
         }
+    }
+
+    /// The keyring that holds the key of this connection; nil when the key is derived from a passphrase.
+    ///
+    /// - throws: A ``StoreError``: `keyringMissing`, `keyringDamaged`, `cannotRead`, and `keyringMismatch` when the
+    ///   keyring was changed for another one.
+    private func keyringContent() throws -> [UInt8]? {
+        guard let encryptionKey, encryptionKey.slotID != nil else { return nil }
+        let keyring = Keyring(store: path)
+        let content = try keyring.content()
+        let file = try KeyringFile(parsing: content, path: keyring.path)
+        guard encryptionKey.salt == file.activeSalt || encryptionKey.salt == file.pendingSalt else {
+            throw Keyring.mismatch(keyring.path)
+        }
+        return content
     }
 }

@@ -260,4 +260,35 @@ import Testing
         }
         #expect(error?.code == .encryptionMismatch)
     }
+
+    @Test func aCompactCopyOpensWithTheSlotsOfItsStore() throws {
+        let store = try KeyringStore()
+        let queue = try DatabaseQueue(path: store.path, configuration: .keyed("first"))
+        let recovery = Secret(try RecoveryKey.generate())
+        try store.keyring.add(recovery, unlockingWith: .text("first"))
+        let path = store.folder.file("copy.db")
+        try queue.vacuum(into: path)
+        try queue.close()
+        // What a backup is for: the store and its keyring are gone.
+        for name in try store.folder.contents() where name.hasPrefix("notes.db") {
+            try FileManager.default.removeItem(atPath: store.folder.file(name))
+        }
+        #expect(try store.folder.contents() == ["copy.db", "copy.db.keys", "copy.db.keys.bak"])
+        for secret in [try Secret.text("first"), recovery] {
+            var configuration = Configuration()
+            configuration.useKeySlot(secret)
+            let copy = try DatabaseQueue(path: path, configuration: configuration)
+            #expect(try copy.read { try String.fetchOne($0, sql: "SELECT title FROM note") } == "kept")
+        }
+    }
+
+    @Test func aStoreWithoutItsKeyringGetsNoCompactCopy() throws {
+        let store = try KeyringStore()
+        let queue = try DatabaseQueue(path: store.path, configuration: .keyed("first"))
+        try FileManager.default.moveItem(atPath: store.keyring.path, toPath: store.folder.file("away"))
+        let before = try store.folder.contents()
+        let error = #expect(throws: StoreError.self) { try queue.vacuum(into: store.folder.file("copy.db")) }
+        #expect(error?.code == .keyringMissing)
+        #expect(try store.folder.contents() == before)
+    }
 }
