@@ -76,6 +76,39 @@ final class KeyCache: Sendable {
         return nil
     }
 
+    /// The key of an existing file from a passphrase in any of its spellings, as ``key(passphrase:path:start:)``.
+    func key(
+        _ secret: Secret, path: String, start: [UInt8]
+    ) throws -> (key: EncryptionKey, isProven: Bool)? {
+        for spelling in secret.spellings {
+            guard let found = try key(passphrase: spelling, path: path, start: start) else { continue }
+            // The next connection finds it without a derivation.
+            if spelling !== secret.bytes { note(found.key, for: secret) }
+            return found
+        }
+        return nil
+    }
+
+    /// The key of an existing file whose settings are known, and whether the first page proves it.
+    ///
+    /// - returns: That of the normalised passphrase where the first page proves none.
+    func key(
+        _ secret: Secret, salt: [UInt8], settings: CipherSettings, start: [UInt8]
+    ) throws -> (key: EncryptionKey, isProven: Bool) {
+        for spelling in secret.spellings {
+            let candidate = try key(passphrase: spelling, salt: salt, settings: settings)
+            let authenticator = PageAuthenticator(key: candidate)
+            if start.withUnsafeBytes({ authenticator.authenticates($0, number: 1) }) {
+                return (candidate, true)
+            }
+        }
+        return (try key(passphrase: secret.bytes, salt: salt, settings: settings), false)
+    }
+
+    private func note(_ key: EncryptionKey, for secret: Secret) {
+        _ = remember(key, KeyDerivation.fingerprint(secret.bytes, nonce: nonce))
+    }
+
     /// The key of a file that is about to be created, from a raw one.
     func keyForNewFile(_ raw: borrowing RawKey, settings: CipherSettings) throws -> EncryptionKey {
         let key = try raw.encryptionKey(salt: raw.salt ?? KeyDerivation.randomSalt(), settings: settings)

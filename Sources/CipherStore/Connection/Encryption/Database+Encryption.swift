@@ -52,8 +52,9 @@ extension Database {
             encryptionKey = key.with(settings: settings)
             return
         }
-        let derived = try keyCache.key(passphrase: secret.bytes, salt: key.salt, settings: settings)
-        try use(derived, isProven: false)
+        let start = SQLiteHandle.leadingBytes(handle, count: settings.pageSize)
+        let derived = try keyCache.key(secret, salt: key.salt, settings: settings, start: start)
+        try use(derived.key, isProven: false)
         withoutTracing { _ = SQLiteHandle.execute(handle, "PRAGMA kdf_iter = \(iterations)") }
     }
 

@@ -36,11 +36,8 @@ extension Database {
         case .plaintext: throw StoreError(.plaintext, "the database is not encrypted", path: path)
         case .truncated: throw StoreError(.damaged, "the file is too short for a database", path: path)
         case .encrypted(let salt):
-            let key = try keyCache.key(
-                passphrase: secret.bytes, salt: salt, settings: settings.asVersion3IfSame)
-            let isProven = start.withUnsafeBytes {
-                PageAuthenticator(key: key).authenticates($0, number: 1)
-            }
+            let (key, isProven) = try keyCache.key(
+                secret, salt: salt, settings: settings.asVersion3IfSame, start: start)
             try use(key, isProven: isProven)
         }
     }

@@ -55,7 +55,7 @@ struct LockedStore {
             throw notADatabase(.damaged, "the file is too short for a database")
         case .encrypted(let salt):
             // The passphrase of before a keyring was made opens the file if that did not finish.
-            if let known = try cache.key(passphrase: secret.bytes, path: path, start: start) { return known }
+            if let known = try cache.key(secret, path: path, start: start) { return known }
             guard keyringContent == nil else { throw mismatch }
             // A journal may still hold the good first page: SQLite decides.
             let key = try KeyDerivation.derive(passphrase: secret.bytes, salt: salt, settings: .default)

@@ -3,7 +3,8 @@ import Foundation
 /// A passphrase as it was given: checked, and in locked memory.
 ///
 /// It has no description and cannot be read back. Text is normalised to NFC,
-/// so that a passphrase typed on one system opens the file on another.
+/// so that a passphrase typed on one system opens the file on another. A file that
+/// another program made with text in another form opens with just those bytes, too.
 ///
 /// Its copies, a ``Secret`` made of it and configurations that use it share its memory, which is zeroed when
 /// the last of them goes.
@@ -18,12 +19,17 @@ public struct Passphrase: ~Copyable, Sendable {
 
     let bytes: SecretBytes
 
+    /// The bytes as they were given, where they are not the normalised ones.
+    let givenBytes: SecretBytes?
+
     /// Makes a passphrase of text.
     ///
     /// - throws: A ``StoreError`` when it is empty or longer than
     ///   ``byteCountMax`` bytes.
     public init(_ string: String) throws {
-        self.init(bytes: try Self.normalized(string))
+        var string = string
+        let (normalized, given) = try string.withUTF8 { try Self.secrets(UnsafeRawBufferPointer($0)) }
+        self.init(bytes: normalized, givenBytes: given)
     }
 
     /// Makes a passphrase of bytes. Valid UTF-8 is normalised, other bytes are
@@ -32,27 +38,33 @@ public struct Passphrase: ~Copyable, Sendable {
     /// - throws: A ``StoreError`` when there is none, or more than
     ///   ``byteCountMax``.
     public init(utf8 bytes: UnsafeRawBufferPointer) throws {
-        self.init(bytes: try Self.secret(bytes))
+        let (normalized, given) = try Self.secrets(bytes)
+        self.init(bytes: normalized, givenBytes: given)
     }
 
     /// Makes a passphrase of bytes, as ``init(utf8:)``.
     public init(data: Data) throws {
-        self.init(bytes: try data.withUnsafeBytes { try Self.secret($0) })
+        let (normalized, given) = try data.withUnsafeBytes { try Self.secrets($0) }
+        self.init(bytes: normalized, givenBytes: given)
     }
 
-    private static func secret(_ bytes: UnsafeRawBufferPointer) throws -> SecretBytes {
+    private static func secrets(_ given: UnsafeRawBufferPointer) throws -> (SecretBytes, SecretBytes?) {
         // ASCII, the usual case, needs no String, which could not be zeroed.
-        if bytes.allSatisfy({ $0 < 0x80 }) { return try checked(bytes) }
-        guard let text = String(validating: bytes, as: UTF8.self) else { return try checked(bytes) }
-        return try normalized(text)
+        if given.allSatisfy({ $0 < 0x80 }) { return (try checked(given), nil) }
+        guard let text = String(validating: given, as: UTF8.self) else { return (try checked(given), nil) }
+        var normalized = text.precomposedStringWithCanonicalMapping
+        return try normalized.withUTF8 { bytes in
+            let secret = try checked(UnsafeRawBufferPointer(bytes))
+            // The other form can be longer than what may be given.
+            guard !bytes.elementsEqual(given), given.count <= byteCountMax else { return (secret, nil) }
+            return (secret, try SecretBytes(given))
+        }
     }
 
-    private static func normalized(_ string: String) throws -> SecretBytes {
-        var normalized = string.precomposedStringWithCanonicalMapping
-        return try normalized.withUTF8 { try checked(UnsafeRawBufferPointer($0)) }
+    private init(bytes: SecretBytes, givenBytes: SecretBytes?) {
+        self.bytes = bytes
+        self.givenBytes = givenBytes
     }
-
-    private init(bytes: SecretBytes) { self.bytes = bytes }
 
     private static func checked(_ bytes: UnsafeRawBufferPointer) throws -> SecretBytes {
         guard !bytes.isEmpty else { throw StoreError(.emptyPassphrase, "the passphrase is empty") }
@@ -63,7 +75,7 @@ public struct Passphrase: ~Copyable, Sendable {
     }
 
     /// Makes a second value over the same memory.
-    public func copy() -> Passphrase { Passphrase(bytes: bytes) }
+    public func copy() -> Passphrase { Passphrase(bytes: bytes, givenBytes: givenBytes) }
 
     /// Returns whether two passphrases are the same, in constant time.
     public func matches(_ other: borrowing Passphrase) -> Bool { bytes.matches(other.bytes) }

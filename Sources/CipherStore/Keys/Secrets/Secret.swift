@@ -24,14 +24,22 @@ public struct Secret: Sendable {
 
     let bytes: SecretBytes
 
-    init(kind: KeySlot.Kind, bytes: SecretBytes) {
+    /// The bytes of a passphrase as they were given, where they are not the normalised ones.
+    private let givenBytes: SecretBytes?
+
+    init(kind: KeySlot.Kind, bytes: SecretBytes, givenBytes: SecretBytes? = nil) {
         self.kind = kind
         self.bytes = bytes
+        self.givenBytes = givenBytes
     }
+
+    /// What a passphrase is to a file that exists. Normalised bytes come first: only other programs make files with
+    /// others.
+    var spellings: [SecretBytes] { [bytes] + (givenBytes.map { [$0] } ?? []) }
 
     /// A passphrase. Where a keyring has recovery keys, the text of one is taken for it.
     public init(_ passphrase: borrowing Passphrase) {
-        self.init(kind: .passphrase, bytes: passphrase.bytes)
+        self.init(kind: .passphrase, bytes: passphrase.bytes, givenBytes: passphrase.givenBytes)
     }
 
     /// A recovery key.

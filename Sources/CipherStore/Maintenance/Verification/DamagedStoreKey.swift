@@ -32,12 +32,18 @@ struct DamagedStoreKey {
         guard secret.kind == .passphrase else { return [] }
         let salt = SQLiteHandle.leadingBytes(handle, count: CipherSettings.saltByteCount)
         guard salt.count == CipherSettings.saltByteCount else { return [] }
-        return try CipherSettings.Format.current.flatMap { format in
-            let key = try KeyDerivation.derive(
-                passphrase: secret.bytes, salt: salt, settings: CipherSettings(format: format))
-            return CipherSettings.pageSizes.map {
-                key.with(settings: CipherSettings(format: format, pageSize: $0))
-            }
+        return try secret.spellings.flatMap { spelling in
+            try CipherSettings.Format.current.flatMap { try keys(spelling, salt, $0) }
+        }
+    }
+
+    private func keys(
+        _ passphrase: SecretBytes, _ salt: [UInt8], _ format: CipherSettings.Format
+    ) throws -> [EncryptionKey] {
+        let key = try KeyDerivation.derive(
+            passphrase: passphrase, salt: salt, settings: CipherSettings(format: format))
+        return CipherSettings.pageSizes.map {
+            key.with(settings: CipherSettings(format: format, pageSize: $0))
         }
     }
 
