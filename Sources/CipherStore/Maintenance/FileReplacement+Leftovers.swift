@@ -37,6 +37,15 @@ extension FileReplacement {
         return try body()
     }
 
+    /// Removes the temporary names of a file that has its own: those that were left between the two calls of
+    /// ``moveIntoPlace()``. Nobody is at work on them, whatever made the file.
+    static func removeSecondNames(of destination: String) {
+        guard let identity = FileIdentity(path: destination) else { return }
+        for path in StoreLeftovers.find(beside: destination) where FileIdentity(path: path) == identity {
+            unlink(path)
+        }
+    }
+
     private static let attempts = 250
     private static let pauseMicroseconds: UInt32 = 20_000
 }

@@ -65,6 +65,26 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: path + ".rekey-notes.txt"))
     }
 
+    @Test(arguments: ["join", "vacuum", "archive", "copy"])
+    func aSecondNameThatAKillLeftDoesNotOutliveARekey(purpose: String) throws {
+        let path = folder.file("n.db")
+        let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE t (x)") }
+        try queue.close()
+        let second = path + ".\(purpose)-1f"
+        let mine = folder.file("backup.db")
+        for name in [second, mine] { try FileManager.default.linkItem(atPath: path, toPath: name) }
+        // One of another file, which somebody may be making.
+        let other = path + ".join-2f"
+        try Data("other".utf8).write(to: URL(fileURLWithPath: other))
+        try StoreRekey.run(path: path, from: Passphrase("old"), to: Passphrase("new"))
+        #expect(!FileManager.default.fileExists(atPath: second))
+        // A hard link of another name is somebody's backup.
+        for name in [mine, other] { #expect(FileManager.default.fileExists(atPath: name)) }
+        let again = try DatabaseQueue(path: path, configuration: .keyed("new"))
+        #expect(try again.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM t") } == 0)
+    }
+
     @Test func twoConnectionsToANewFileShareItsKey() throws {
         let one = try DatabaseQueue(path: folder.file("new.db"), configuration: .keyed("same"))
         let two = try DatabaseQueue(path: folder.file("new.db"), configuration: .keyed("same"))

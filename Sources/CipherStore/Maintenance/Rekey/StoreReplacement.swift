@@ -43,8 +43,9 @@ struct StoreReplacement {
             throw StoreError(.keyRequired, "the store is not encrypted", path: path)
         }
         guard current.settings.format.hasPageMACs else { throw StoreError.withoutMACs(path: path) }
-        // A copy that was killed just before its end left a second name of this file, which would
+        // Whatever made this file and was killed just before its end left a second name of it, which would
         // keep the old passphrase alive.
+        FileReplacement.removeSecondNames(of: path)
         for purpose in ["rekey", "copy", "import"] {
             FileReplacement.removeLeftovers(of: path, purpose: purpose)
         }
