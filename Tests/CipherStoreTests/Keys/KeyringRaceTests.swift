@@ -58,6 +58,23 @@ import Testing
         #expect(try store.title(.keyed("first")) == "kept")
     }
 
+    @Test func aPassphraseThatSomebodyElseHasChangedMeanwhileStays() throws {
+        let store = try KeyringStore()
+        let queue = try DatabaseQueue(path: store.path, configuration: .keyed("first"))
+        try store.keyring.changePassphrase(from: Passphrase("first"), to: Passphrase("theirs"))
+        let error = #expect(throws: StoreError.self) { try queue.changePassphrase("mine") }
+        #expect(error?.code == .noSuchSlot && error?.path == store.keyring.path)
+        // The connection goes on.
+        #expect(try queue.read { try String.fetchOne($0, sql: "SELECT title FROM note") } == "kept")
+        try queue.close()
+        #expect(try store.keyring.information().slots.count == 1)
+        #expect(try store.title(.keyed("theirs")) == "kept")
+        #expect(store.refusal(try .text("mine")) == .wrongPassphrase)
+        let again = try DatabaseQueue(path: store.path, configuration: .keyed("theirs"))
+        try again.changePassphrase("mine")
+        #expect(try store.title(.keyed("mine")) == "kept")
+    }
+
     @Test func thePassphraseOfAFullKeyringCanBeChanged() throws {
         let store = try KeyringStore()
         let first = try #require(store.keyring.information().slots.first)

@@ -16,7 +16,8 @@ extension Database {
     ///
     /// In a store with a ``Keyring`` only the slot changes that the connection was
     /// opened with: the file stays as it is, and so do all its connections. A recovery key and a key file
-    /// have no passphrase to change: the error is a ``StoreError`` of code `slotInUse` then.
+    /// have no passphrase to change: the error is a ``StoreError`` of code `slotInUse` then. Where somebody has
+    /// changed or removed that slot since, it is one of code `noSuchSlot`.
     ///
     /// The function given to ``Configuration/prepareDatabase(_:)`` must use the
     /// new passphrase from now on. Inside of a transaction, what was changed so

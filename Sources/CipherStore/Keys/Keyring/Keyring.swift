@@ -165,6 +165,7 @@ public struct Keyring: Sendable {
     /// Changes the passphrase by which a store was opened, for its connection, which has the data key.
     ///
     /// - returns: The new slot.
+    /// - throws: A ``StoreError``: `noSuchSlot` when the slot has gone since, `keyringMismatch`, `slotInUse`, `full`, …
     func changePassphrase(
         of key: DataKey, slotID: KeySlot.ID, to new: Secret
     ) throws -> KeySlot {
@@ -182,14 +183,20 @@ public struct Keyring: Sendable {
     ) throws -> KeySlot {
         var keyring = opened
         try keyring.resolveRotation(storeSalt: storage.storeSalt(), path: path)
-        let old = keyring.file.slots.first { $0.id == id }
-        if let old { try requirePassphrase(of: old) }
+        guard let old = keyring.file.slots.first(where: { $0.id == id }) else {
+            // Somebody has changed its passphrase, or removed it. A slot more would leave theirs, and tell nobody.
+            throw StoreError(
+                .noSuchSlot,
+                "the slot by which the store was opened is not there any more; open the store again with what opens it now",
+                path: path)
+        }
+        try requirePassphrase(of: old)
         let isFull = keyring.file.slotCount >= KeyringFile.slotCountMax
         let slot = try keyring.add(
-            secret, label: old?.label ?? "", cost: cost ?? old?.cost ?? .standard, now: Date(),
-            replacing: isFull ? old?.id : nil)
+            secret, label: old.label, cost: cost ?? old.cost ?? .standard, now: Date(),
+            replacing: isFull ? old.id : nil)
         try access.replace(with: keyring.encodedNext(path: path))
-        guard let old, !isFull else { return slot }
+        guard !isFull else { return slot }
         do {
             var proven = try UnlockedKeyring(
                 bytes: access.bytes, active: keyring.active, slotID: slot.id, path: path)
