@@ -128,4 +128,27 @@ import Testing
             #expect(error?.code == code)
         }
     }
+
+    @Test func aKeyringIsMadeOfSettingsOnlyThatItsReaderTakes() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        let refused = [
+            CipherSettings(format: .version1), CipherSettings(format: .version2),
+            CipherSettings(format: .version3, pageSize: 3000),
+            CipherSettings(format: .version3, pageSize: 256),
+            CipherSettings(format: .version3, pageSize: 131_072),
+        ]
+        for settings in refused {
+            let error = #expect(throws: StoreError.self) {
+                try Keyring.make(
+                    forNewStore: path, settings: settings, secret: .text("first"), cost: .minimum)
+            }
+            #expect(error?.code == .encryptionMismatch && error?.path == path)
+            #expect(try folder.contents().isEmpty)
+        }
+        let taken = CipherSettings(format: .version3, pageSize: 512)
+        let keyring = try Keyring.make(
+            forNewStore: path, settings: taken, secret: .text("first"), cost: .minimum)
+        #expect(try keyring.opened(keyring.content(), .text("first")).file.settings == taken)
+    }
 }
