@@ -62,6 +62,20 @@ import Testing
         #expect(throws: (any Error).self) { try value("own") }
         #expect(!keyring.exists)
         #expect(StoreLeftovers.staleKeyrings(beside: path).count == 1)
+        // Nor is there a copy that would pass for a keyring of the store.
+        #expect(try folder.contents().count == 2)
+    }
+
+    @Test func aCopyThatDiffersIsKeptUnderAnotherName() throws {
+        let copy = try keyring.content()
+        try FileManager.default.removeItem(atPath: keyring.path)
+        try put(slot: "other")
+        try Data(copy).write(to: URL(fileURLWithPath: keyring.path + ".bak"))
+        try StoreRekey.run(path: path, from: Passphrase("own"), to: Passphrase("new"))
+        let kept = StoreLeftovers.staleKeyrings(beside: path)
+        #expect(kept.count == 2)
+        #expect(kept.contains { (try? Data(contentsOf: URL(fileURLWithPath: $0))) == Data(copy) })
+        #expect(try folder.contents().count == 3)
     }
 
     @Test func aCheckReportsIt() throws {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CipherStore
+@testable import SyncctlCommands
 
 /// A recovery key counts when somebody could see it, and not before.
 @Suite struct RecoveryKeyCommandTests {
@@ -49,6 +50,11 @@ import Testing
         }
         let listed = try place.succeed(["key", "list", place.path("a.db")])
         #expect(listed.errors.contains("belongs to another file"), "\(listed.errors)")
+        let findings = StoreFileChecks(store: place.path("a.db"), now: 4_000_000_000)
+            .findings()
+        let foreign = findings.filter { $0.what.contains(keyring.path) && $0.severity == .error }
+        // And nothing that advises to rely on its slots.
+        #expect(foreign.count == 1 && !findings.contains { $0.what.contains("one slot") }, "\(findings)")
         let passwd = try place.run([
             "key", "passwd", place.path("a.db"), "--passphrase-file", place.secret("a"),
             "--new-passphrase-file", place.secret("b"),

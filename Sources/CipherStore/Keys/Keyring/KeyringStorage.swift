@@ -68,15 +68,26 @@ struct KeyringStorage {
         unlink(backupPath)
     }
 
-    /// Gives the file another name, under which nobody looks for it.
+    /// Gives the file another name, under which nobody looks for it. Its copy goes, for whoever misses a keyring takes
+    /// it for that of the store; one that differs is renamed, too.
     ///
     /// - throws: A ``StoreError`` of code `cannotWrite`.
     func setAside() throws {
-        let suffix = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-        guard rename(path, "\(path).stale-\(suffix)") == 0 else {
+        let content = try? read()
+        guard rename(path, stalePath()) == 0 else {
             throw StoreError(
                 .cannotWrite, "cannot rename the keyring: \(StoreError.systemText)", path: path)
         }
+        let copy = try? PrivateFile.read(backupPath, byteCountMax: KeyringFile.byteCountMax)
+        if let copy, copy == content {
+            unlink(backupPath)
+        } else if FileIdentity(path: backupPath) != nil {
+            _ = rename(backupPath, stalePath())
+        }
+    }
+
+    private func stalePath() -> String {
+        "\(path).stale-\(String(UInt64.random(in: 0...UInt64.max), radix: 16))"
     }
 
     /// Gives access to the file while nobody else can change it.
