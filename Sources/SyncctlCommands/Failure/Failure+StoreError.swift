@@ -40,14 +40,7 @@ extension Failure {
                 text, hints: [error.needsNewerLibrary ? "use a newer syncctl" : "install SQLCipher 4"],
                 status: .versionMismatch)
         case .full: self = .full(error.path, "nothing was changed")
-        case .exists:
-            // A keyring may open a copy of the store that was there.
-            let isKeyring = [Keyring.suffix, Keyring.suffix + ".bak"].contains {
-                error.path?.hasSuffix($0) == true
-            }
-            self.init(
-                text,
-                hints: ["choose another name, or \(isKeyring ? "move the file away" : "remove the file")"])
+        case .exists: self.init(text, hints: ["choose another name, or \(Self.riddance(of: error.path))"])
         case .keyringMissing, .keyringMismatch:
             self.init(
                 text,
@@ -67,6 +60,12 @@ extension Failure {
             self.init(text, hints: (obstacle?.hint ?? limit?.hint).map { [$0] } ?? [])
         default: self.init(text)
         }
+    }
+
+    /// How a file makes room: a keyring may open a copy of the store that was there.
+    private static func riddance(of path: String?) -> String {
+        let isKeyring = [Keyring.suffix, Keyring.suffix + ".bak"].contains { path?.hasSuffix($0) == true }
+        return isKeyring ? "move the file away" : "remove the file"
     }
 
     /// A store whose keyring is missing looks like one that the passphrase does not open.

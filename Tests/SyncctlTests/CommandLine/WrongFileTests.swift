@@ -91,7 +91,7 @@ import Testing
         let text = place.path("note.csv")
         let long = try place.folder.write(
             String(repeating: "words, and äöü; no pages. ", count: 400), to: "long.txt")
-        let short = try place.folder.write("x", to: "short.txt")
+        let short = try place.folder.write("xy", to: "short.txt")
         for file in [text, long, short] {
             for command in [
                 ["status", file], ["verify", file], ["export", file, "--to", place.path("x.db")],

@@ -82,6 +82,6 @@ struct CapturedSchema {
         table = programs.table
         self.key = key
         self.columns = columns
-        hasPresentDeletion = deletion.contains("INSERT OR ROLLBACK INTO _sync_log")
+        hasPresentDeletion = deletion.contains("INSERT OR ROLLBACK INTO")
     }
 }

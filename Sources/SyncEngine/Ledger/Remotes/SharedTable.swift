@@ -40,17 +40,29 @@ package struct SharedTable: Codable, Equatable, Sendable {
         }
     }
 
+    private var implausible: SyncError {
+        SyncError(.invalidBundle, "the definition of table \(name) can't be right")
+    }
+
+    /// Throws unless the names are some that a store takes in: a reserved one is that of a table here, too.
+    ///
+    /// - throws: ``SyncError`` of code `invalidBundle`.
+    func checkNames() throws {
+        guard names.count <= AdmissionLimits.tableCountMax,
+            names.allSatisfy({
+                !MetadataSchema.isReserved($0) && $0.utf8.count <= AdmissionLimits.nameByteCountMax
+            })
+        else { throw implausible }
+    }
+
     /// Throws unless the statements make the table, and the names are some that a store takes in.
     ///
     /// - throws: ``SyncError`` of code `invalidBundle`.
     func check() throws {
+        try checkNames()
         guard (1...Self.statementCountMax).contains(statements.count),
-            names.count <= AdmissionLimits.tableCountMax,
-            names.allSatisfy({
-                !MetadataSchema.isReserved($0) && $0.utf8.count <= AdmissionLimits.nameByteCountMax
-            }),
             statements.allSatisfy({ $0.utf8.count <= Self.statementByteCountMax })
-        else { throw SyncError(.invalidBundle, "the definition of table \(name) can't be right") }
+        else { throw implausible }
         let makesIt = SharedDefinition(statements[0]).map { $0.makesTable(name) } ?? false
         let makesIndexes = statements.dropFirst().allSatisfy {
             SharedDefinition($0).map { $0.makesIndex(of: name) } ?? false

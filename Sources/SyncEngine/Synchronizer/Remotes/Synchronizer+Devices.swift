@@ -68,6 +68,7 @@ extension Synchronizer {
     @discardableResult
     package func make(_ tables: [SharedTable]) throws -> [String] {
         guard !tables.isEmpty else { return [] }
+        for table in tables { try table.checkNames() }
         return try database.write { db in
             let tracking = TableTracking(db: db, environment: environment)
             // Another program may have renamed a table here.
