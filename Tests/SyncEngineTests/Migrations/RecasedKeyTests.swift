@@ -61,7 +61,7 @@ import Testing
             #expect(try replica.value("SELECT count(*) FROM note", as: Int.self) == 2)
             #expect(try replica.problems() == [])
         }
-        #expect(try a.state(["note"]) == b.state(["note"]))
+        #expect(try a.dump(["note"]) == b.dump(["note"]))
     }
 
     @Test(arguments: collations) func anotherProgramThatDoesItDeletesNoRow(_ collation: String) throws {

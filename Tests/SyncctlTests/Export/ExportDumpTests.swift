@@ -98,7 +98,7 @@ import Testing
             try db.execute(sql: "CREATE TABLE \"a\r\nb\" (id INTEGER PRIMARY KEY)")
             try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT CHECK (a <> 'x\r\ny'))")
             try db.execute(sql: "CREATE VIEW v AS SELECT 'x\r\ny' AS a")
-            try db.execute(sql: "CREATE VIEW w AS\r\nSELECT 'x\ry' AS a -- 'x\r\ny'\r\n")
+            try db.execute(sql: "CREATE VIEW w AS\r\nSELECT 'x\ry' AS a -- 'x'\r\n")
         }
         #expect(Set(result.remarks.changedDefinitions) == ["a\r\nb", "t", "v"])
         let text = try #require(result.remarks.texts.first)

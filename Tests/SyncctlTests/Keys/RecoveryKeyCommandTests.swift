@@ -61,7 +61,6 @@ import Testing
         ])
         #expect(passwd.status == 12, "\(passwd.errors)")
         let added = try place.succeed(words("--recovery", "--json"))
-        #expect(added.errors.contains("belongs to another file"), "\(added.errors)")
         let text = try #require(try added.document()["recovery_key"] as? String)
         let typed = try place.folder.writePassphrase(text, to: "recovery")
         try place.succeed(["status", place.path("a.db"), "--passphrase-file", typed])
