@@ -191,7 +191,9 @@ import Testing
         #expect(try found(converted, .keyed("new")) == ["four", "five"])
     }
 
-    @Test func aConversionOfAStoreThatOthersWriteIsNoDamage() throws {
+    /// A trace shows when to write. SQLite 3.15 calls none, at address 0, during a VACUUM with one.
+    @Test(.enabled(if: EngineFeatures.current.supportsUpsert))
+    func aConversionOfAStoreThatOthersWriteIsNoDamage() throws {
         let path = try makeStore(rows: 10, wal: true)
         let converted = folder.file("c.db")
         let other = try DatabaseQueue(path: path, configuration: .keyed("old"))
