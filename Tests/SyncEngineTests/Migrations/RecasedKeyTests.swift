@@ -61,7 +61,8 @@ import Testing
             #expect(try replica.value("SELECT count(*) FROM note", as: Int.self) == 2)
             #expect(try replica.problems() == [])
         }
-        #expect(try a.dump(["note"]) == b.dump(["note"]))
+        // The keys have different collations, and so the rows another order.
+        #expect(try Set(a.state(["note"])) == Set(b.state(["note"])))
     }
 
     @Test(arguments: collations) func anotherProgramThatDoesItDeletesNoRow(_ collation: String) throws {
