@@ -191,7 +191,8 @@ import Testing
         #expect(try found(converted, .keyed("new")) == ["four", "five"])
     }
 
-    /// A trace shows when to write. SQLite 3.15 calls none, at address 0, during a VACUUM with one.
+    /// A trace shows when to write. SQLCipher 3.4.1 can't export from a connection that has one: its sqlcipher_export
+    /// takes the tracer away and calls it all the same.
     @Test(.enabled(if: EngineFeatures.current.supportsUpsert))
     func aConversionOfAStoreThatOthersWriteIsNoDamage() throws {
         let path = try makeStore(rows: 10, wal: true)
