@@ -12,6 +12,9 @@
     /// statement is of interest.
     var isObserved = false { didSet { update() } }
 
+    /// Whether a statement may take the tracer away while it runs: see ``StatementTracer``.
+    var losesTracer = false { didSet { update() } }
+
     /// Whether the connection is closed, or gone.
     private(set) var isClosed = false
 
@@ -24,7 +27,7 @@
     /// The runs of the connection's statements that somebody follows.
     let runs = StatementRuns()
 
-    private func update() { isOn = isObserved || isClosed || functionDepth > 0 }
+    private func update() { isOn = isObserved || losesTracer || isClosed || functionDepth > 0 }
 
     /// The connection is about to close.
     func close() {

@@ -68,6 +68,9 @@ extension Database {
     /// connection and the check that ends a read, is not reported. There is one
     /// function for a connection: a second call replaces the first.
     ///
+    /// On SQLCipher 3, statements that call `sqlcipher_export` are reported when they start, but their end is not, nor
+    /// what they run: a tracer would end the process there.
+    ///
     /// Related SQLite documentation: <https://www.sqlite.org/c3ref/trace_v2.html>
     ///
     /// - parameters:
@@ -79,6 +82,7 @@ extension Database {
         guard !isClosed else { return }
         tracer.install(
             on: handle, options: options, showsArguments: configuration.publicStatementArguments, trace)
+        watch.losesTracer = tracer.isTracing && EngineFeatures.current.exportLosesTracer
     }
 
     /// Runs a block whose statements are the library's own and not traced.

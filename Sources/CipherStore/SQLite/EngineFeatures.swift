@@ -58,6 +58,9 @@ public struct EngineFeatures: Sendable {
     /// Whether each page that a statement changes is encrypted for the statement journal, if it has one.
     let encryptsStatementJournals: Bool
 
+    /// Whether `sqlcipher_export` calls the tracer of its connection after it has removed it, which ends the process.
+    let exportLosesTracer: Bool
+
     /// Whether a commit can be lost after a crash, with what follows it in the WAL: when pages were written to the WAL
     /// before the transaction ended, and a part of it was rolled back. SQLite 3.11 to 3.50.1 leave frames there
     /// without a checksum (<https://sqlite.org/forum/forumpost/b490f726db>).
@@ -88,6 +91,7 @@ public struct EngineFeatures: Sendable {
         losesCommitsAfterPartialRollback = (3_011_000..<3_050_002).contains(sqliteVersionNumber)
         supportsFormat4 = major >= 4
         encryptsStatementJournals = major < 4
+        exportLosesTracer = major == 3
         supportsUpsert = sqliteVersionNumber >= 3_024_000
         supportsReturning = sqliteVersionNumber >= 3_035_000
         supportsTrustedSchema = sqliteVersionNumber >= 3_031_000

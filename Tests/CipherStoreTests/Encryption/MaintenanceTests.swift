@@ -191,10 +191,8 @@ import Testing
         #expect(try found(converted, .keyed("new")) == ["four", "five"])
     }
 
-    /// A trace shows when to write. SQLCipher 3.4.1 can't export from a connection that has one: its sqlcipher_export
-    /// takes the tracer away and calls it all the same.
-    @Test(.enabled(if: EngineFeatures.current.supportsUpsert))
-    func aConversionOfAStoreThatOthersWriteIsNoDamage() throws {
+    /// A trace shows when to write.
+    @Test func aConversionOfAStoreThatOthersWriteIsNoDamage() throws {
         let path = try makeStore(rows: 10, wal: true)
         let converted = folder.file("c.db")
         let other = try DatabaseQueue(path: path, configuration: .keyed("old"))

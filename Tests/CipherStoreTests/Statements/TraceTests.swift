@@ -47,6 +47,36 @@ import Testing
         #expect(KeyRedaction.redacted(sql) == nil)
     }
 
+    /// `sqlcipher_export` of SQLCipher 3 removes the tracer and calls it all the same.
+    @Test(arguments: [Database.TracingOptions.statement, .profile])
+    func aTracedConnectionExports(options: Database.TracingOptions) throws {
+        let queue = try DatabaseQueue(path: folder.file("a.db"))
+        let plain = folder.file("plain.db")
+        try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+            try db.execute(sql: "ATTACH ? AS plain KEY ''", arguments: [plain])
+            var events: [String] = []
+            db.trace(options: options) { event in
+                events.append(String("\(event)".drop { $0 != "S" && $0 != "I" }))
+            }
+            #expect(throws: DatabaseError.self) { try db.execute(sql: "SELECT sqlcipher_export('absent')") }
+            try db.execute(sql: "SELECT 1")
+            #expect(events.last == "SELECT 1")
+            _ = try Row.fetchOne(db, sql: "SELECT SQLCIPHER_EXPORT('plain')")
+            try db.execute(sql: "SELECT 2")
+            #expect(events.last == "SELECT 2")
+            #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM plain.t") == 2)
+            try db.execute(sql: "DELETE FROM plain.t; DROP TABLE plain.t")
+            try db.execute(sql: "SELECT sqlcipher_export('plain')")
+            try db.execute(sql: "INSERT INTO t VALUES (3)")
+            #expect(events.last == "INSERT INTO t VALUES (3)")
+            if options == .statement { #expect(events.contains("SELECT sqlcipher_export('plain')")) }
+            db.trace(options: [])
+            try db.execute(sql: "SELECT 3")
+            #expect(events.last == "INSERT INTO t VALUES (3)")
+        }
+    }
+
     @Test func noErrorOfARowShowsAKey() throws {
         let error = #expect(throws: DatabaseError.self) {
             try DatabaseQueue().read { db in

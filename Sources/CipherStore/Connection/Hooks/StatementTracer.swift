@@ -6,7 +6,11 @@ import CSQLCipher
 final class StatementTracer {
     /// Called with each event and whether descriptions show arguments.
     private var observer: ((Database.TraceEvent) -> Void)?
+    private var options: Database.TracingOptions = []
     private var showsArguments = false
+
+    /// Whether an export is running that must not find a tracer.
+    private var isSuspended = false
 
     /// Whether somebody sees the statements that run.
     var isTracing: Bool { observer != nil }
@@ -21,10 +25,18 @@ final class StatementTracer {
         _ observer: ((Database.TraceEvent) -> Void)?
     ) {
         self.observer = options.isEmpty ? nil : observer
+        self.options = options
         self.showsArguments = showsArguments
+        isSuspended = false
         guard self.observer != nil else { return Self.uninstall(from: handle) }
+        install(on: handle)
+    }
+
+    private func install(on handle: SQLiteConnection) {
         var mask: CInt = 0
-        if options.contains(.statement) { mask |= SQLITE_TRACE_STMT }
+        if options.contains(.statement) || EngineFeatures.current.exportLosesTracer {
+            mask |= SQLITE_TRACE_STMT
+        }
         if options.contains(.profile) { mask |= SQLITE_TRACE_PROFILE }
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_trace_v2(
@@ -43,8 +55,17 @@ final class StatementTracer {
         sqlite3_trace_v2(handle, 0, nil, nil)
     }
 
+    /// Traces a connection again after a statement that was run without the tracer.
+    func resume(on handle: SQLiteConnection) {
+        guard isSuspended else { return }
+        isSuspended = false
+        install(on: handle)
+    }
+
     private func receive(_ kind: CInt, _ statement: SQLiteStatement, _ detail: UnsafeMutableRawPointer?) {
+        if kind == SQLITE_TRACE_STMT { suspendForExport(statement) }
         guard muteCount == 0, let observer else { return }
+        guard options.contains(kind == SQLITE_TRACE_STMT ? .statement : .profile) else { return }
         // SQLite gives the text of a trigger or of an inner statement as a comment.
         let comment = kind == SQLITE_TRACE_STMT ? detail.map(Self.text) : nil
         let traced = TracedStatement(statement, comment: comment?.hasPrefix("--") == true ? comment : nil)
@@ -56,6 +77,16 @@ final class StatementTracer {
         } else {
             observer(.statement(event))
         }
+    }
+
+    /// Takes the tracer away from a statement that exports, where that would end the process: SQLCipher 3 sets the
+    /// function to nil while it exports, and calls it all the same.
+    private func suspendForExport(_ statement: SQLiteStatement) {
+        guard EngineFeatures.current.exportLosesTracer, let handle = sqlite3_db_handle(statement),
+            let sql = sqlite3_sql(statement), sqlite3_strlike("%sqlcipher_export%", sql, 0) == 0
+        else { return }
+        isSuspended = true
+        Self.uninstall(from: handle)
     }
 
     private static func text(_ pointer: UnsafeMutableRawPointer) -> String {
