@@ -79,4 +79,32 @@ import Testing
         let problems = try a.queue.read { try MetadataCheck.problems(of: $0, isDeep: true).map(\.message) }
         #expect(problems.filter { $0 != "_sync_conflict of the sync metadata was changed" } == [])
     }
+
+    /// The key column takes both spellings of the key for the same, and the table has a row for each.
+    @Test func aRowOfAnotherSpellingOfTheKeyKeepsItsValue() throws {
+        let stores = try TestStores()
+        let a = try stores.create(
+            schema: "CREATE TABLE note (id TEXT COLLATE NOCASE, body TEXT, PRIMARY KEY (id COLLATE BINARY))",
+            tables: ["note"])
+        let keys = ["0190F5FE-7C00-7A00-8000-00000000000A", "0190f5fe-7c00-7a00-8000-00000000000a"]
+        for (key, body) in zip(keys, ["upper", "lower"]) {
+            try a.execute("INSERT INTO note VALUES (?, ?)", [key, body])
+        }
+        try a.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
+        try a.queue.write { db in
+            try db.execute(
+                sql: """
+                    INSERT INTO _sync_cell
+                    SELECT r, (SELECT col FROM _sync_column WHERE name = 'body'), hlc - 1, sid, oseq FROM _sync_row WHERE pk = ?
+                    """, arguments: [keys[0]])
+            try makeOld(db)
+        }
+        try a.queue.write { _ = try FoldedStore.fold($0, stores.clock.environment) }
+        let bodies = try a.queue.read { db in
+            try DatabaseValue.fetchAll(db, sql: "SELECT body FROM note ORDER BY id COLLATE BINARY")
+                .map(\.description)
+        }
+        #expect(bodies == ["NULL", "\"lower\""])
+        #expect(try a.synchronizer.conflicts().map { "\($0.lost)" } == ["\"upper\""])
+    }
 }

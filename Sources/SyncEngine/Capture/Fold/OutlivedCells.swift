@@ -42,7 +42,7 @@ struct OutlivedCells {
         let shown = info.map { "t.\($0.name.quotedDatabaseIdentifier)" } ?? "NULL"
         let join =
             info == nil
-            ? "" : "LEFT JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk"
+            ? "" : "LEFT JOIN \(table.qualifiedName) AS t ON \(table.keyMatch("r.pk", of: "t"))"
         try ConflictJournal.appendOutlived(
             db, row: row, column: column, shown: shown, join: join, default: standard)
         if let info {
@@ -51,7 +51,7 @@ struct OutlivedCells {
                 try db.execute(
                     sql: """
                         UPDATE OR IGNORE \(table.qualifiedName) SET \(column) = (\(standard))
-                        WHERE \(table.key.quotedDatabaseIdentifier) = (SELECT r.pk FROM _sync_row AS r WHERE r.r = :row)
+                        WHERE \(table.keyMatch("(SELECT r.pk FROM _sync_row AS r WHERE r.r = :row)"))
                         """, arguments: ["row": row])
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
                 // The default names a row that is not there: what is shown stays as it is.

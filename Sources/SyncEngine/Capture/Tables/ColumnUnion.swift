@@ -46,8 +46,7 @@ struct ColumnUnion {
         let isStored = table.hasRows && column.isPresent
         let stored = isStored ? "t.\(name.quotedDatabaseIdentifier)" : "NULL"
         let join =
-            isStored
-            ? "LEFT JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk" : ""
+            isStored ? "LEFT JOIN \(table.qualifiedName) AS t ON \(table.keyMatch("r.pk", of: "t"))" : ""
         // Of two writes that came with the whole row, the one under the parked name has the
         // value: the table has a default for the column that it knows.
         try db.execute(

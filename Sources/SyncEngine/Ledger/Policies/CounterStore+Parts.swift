@@ -49,7 +49,7 @@ extension CounterStore {
             sql: """
                 INSERT OR REPLACE INTO _sync_part (r, col, val)
                 SELECT r.r, \(column.number), t.\(column.name.quotedDatabaseIdentifier) FROM _sync_row AS r
-                JOIN \(table.qualifiedName) AS t ON t.\(table.key.quotedDatabaseIdentifier) = r.pk
+                JOIN \(table.qualifiedName) AS t ON \(table.keyMatch("r.pk", of: "t"))
                 WHERE r.\(isNew) AND r.tbl = \(table.number) AND r.cl & 1
                 """)
     }

@@ -107,8 +107,14 @@ struct SyncedTable {
 
     /// The SQL that finds a row by its key, byte for byte, whatever the
     /// collation of the key column is.
-    func keyMatch(_ parameter: String) -> String {
-        let key = key.quotedDatabaseIdentifier
+    ///
+    /// The first comparison is the one that an index of the key serves, the second one counts.
+    ///
+    /// - parameters:
+    ///     - parameter: The key that is looked for, as SQL.
+    ///     - alias: What the statement calls the table, if it has another name there.
+    func keyMatch(_ parameter: String, of alias: String? = nil) -> String {
+        let key = (alias.map { $0 + "." } ?? "") + key.quotedDatabaseIdentifier
         return "\(key) = \(parameter) AND \(key) = \(parameter) COLLATE BINARY"
     }
 

@@ -89,10 +89,10 @@ struct RowCheck {
         }
     }
 
-    /// Whether the log names a row since the last fold: its versions are still to come.
+    /// Whether the log names a row since the last fold: its versions are still to come. The key is compared byte for byte.
     private func isPending(_ table: SyncedTable, _ key: String) -> String {
         """
-        \(key) IN (SELECT pk FROM _sync_log WHERE seq > \(metadata.folded) AND tbl = \(table.number))
+        \(key) COLLATE BINARY IN (SELECT pk FROM _sync_log WHERE seq > \(metadata.folded) AND tbl = \(table.number))
         """
     }
 
@@ -114,7 +114,7 @@ struct RowCheck {
             sql: """
                 SELECT count(*) FROM _sync_row AS r
                 WHERE r.tbl = \(table.number) AND r.cl & 1
-                  AND NOT EXISTS (SELECT 1 FROM \(table.qualifiedName) AS t WHERE t.\(key) = r.pk)
+                  AND NOT EXISTS (SELECT 1 FROM \(table.qualifiedName) AS t WHERE \(table.keyMatch("r.pk", of: "t")))
                   AND NOT EXISTS (SELECT 1 FROM _sync_shadow AS s WHERE s.tbl = r.tbl AND s.pk = r.pk)
                   AND NOT (\(isPending(table, "r.pk")))
                 """)
