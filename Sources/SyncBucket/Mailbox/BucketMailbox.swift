@@ -97,7 +97,7 @@ public struct BucketMailbox: Mailbox {
     public func files(in folder: String) throws -> [MailboxFile] {
         let known = state.listing.flatMap { $0.isStale ? nil : $0 }
         return (try known ?? refresh()).folders[folder, default: [:]].map { name, file in
-            MailboxFile(name: name, byteCount: file.byteCount)
+            MailboxFile(name: name, byteCount: file.byteCount, version: file.tag)
         }
     }
 

@@ -38,8 +38,10 @@ extension Synchronizer {
             sha256: members == nil ? nil : digest?.text)
         try contents.write(&head, through: mailbox, environment)
         if let digest {
+            let entry = try? mailbox.place.files(in: own.folder).first { $0.name == name }
             let record = SnapshotRecord(
-                name: name, sha256: digest.text, checkedMilliseconds: environment.milliseconds())
+                name: name, sha256: digest.text, checkedMilliseconds: environment.milliseconds(),
+                version: SnapshotRecord.usable(entry?.version))
             // It is published: without this, its size alone tells later that it was damaged.
             try? database.write { try record.save($0, mailbox: mailbox.name) }
         }

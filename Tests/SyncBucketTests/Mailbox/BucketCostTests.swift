@@ -133,6 +133,23 @@ import Testing
         #expect(try fleet.stores.areEqual())
     }
 
+    @Test func aFileThatIsOverwrittenHasAnotherVersionInTheListing() throws {
+        let path = MailboxPath(folder: String(repeating: "0a", count: 16), name: "1.csa")
+        let server = try S3Server()
+        let mailbox = try server.mailbox(prefix: "p")
+        func version() throws -> String? { try mailbox.files(in: path.folder).first?.version }
+        _ = try mailbox.folders()
+        try mailbox.write(path, replacing: true) { try $0(Data([1])) }
+        let written = try version()
+        _ = try mailbox.folders()
+        let listed = try version()
+        #expect(written != nil && listed == written && mailbox.requestCounts.list == 2)
+        try server.mailbox(prefix: "p").write(path, replacing: true) { try $0(Data([2])) }
+        _ = try mailbox.folders()
+        let overwritten = try version()
+        #expect(overwritten != nil && overwritten != written)
+    }
+
     @Test func aCacheThatIsDamagedIsReadAgain() throws {
         let folder = NSTemporaryDirectory() + "bucket-cache-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: folder) }

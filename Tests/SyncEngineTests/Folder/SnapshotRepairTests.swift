@@ -1,6 +1,7 @@
 import CipherStore
 import Foundation
 import SyncWire
+import Synchronization
 import Testing
 
 @testable import SyncEngine
@@ -110,5 +111,101 @@ import Testing
             }
         }
         #expect(try snapshots() == before && before.count == 1)
+    }
+
+    @Test func aPlaceThatTellsVersionsIsReadWhenOneIsAnother() throws {
+        let place = VersionedFolder(path: stores.path("place"))
+        var transport = MailboxTransport(mailbox: place, passphrase: try Passphrase("folder"), cost: .minimum)
+        transport.acknowledgementSeconds = 3600
+        try author.synchronizer.publishSnapshot(in: transport)
+        let noted = "SELECT value GLOB '* v1' FROM _sync_setting WHERE name GLOB 'snapshot *place'"
+        #expect(try author.value(noted, as: Int.self) == 1)
+        func syncNextDay() throws -> FolderReport {
+            stores.clock.advance(milliseconds: 86_400_000)
+            return try author.synchronizer.run(.both, transport)
+        }
+        let untouched = try syncNextDay()
+        #expect(!untouched.isSnapshotRenewed && place.readCount == 0)
+        // Somebody copies all files within the place.
+        try place.rewriteSnapshot { _ in }
+        for _ in 0..<2 {
+            let copied = try syncNextDay()
+            #expect(!copied.isSnapshotRenewed && copied.remarks.isEmpty && place.readCount == 1)
+        }
+        try place.rewriteSnapshot { $0[$0.count / 2] ^= 1 }
+        let changed = try syncNextDay()
+        #expect(changed.isSnapshotRenewed && changed.remarks.isEmpty && place.readCount == 2)
+        try Synchronizer.join(
+            transport, at: stores.path("new.db"), passphrase: Passphrase("passphrase of new.db"),
+            environment: stores.clock.environment)
+    }
+
+    @Test func aVersionThatWasNotNotedIsTakenFromTheListing() throws {
+        let place = VersionedFolder(path: stores.path("place"))
+        var transport = MailboxTransport(mailbox: place, passphrase: try Passphrase("folder"), cost: .minimum)
+        transport.acknowledgementSeconds = 3600
+        try author.synchronizer.publishSnapshot(in: transport)
+        // As an older program leaves it.
+        try author.queue.write { db in
+            try db.execute(
+                sql: """
+                    UPDATE _sync_setting SET value = replace(value, ' v1', '') WHERE name GLOB 'snapshot *place'
+                    """)
+        }
+        _ = try author.synchronizer.run(.both, transport)
+        try place.rewriteSnapshot { $0[$0.count / 2] ^= 1 }
+        stores.clock.advance(milliseconds: 86_400_000)
+        let report = try author.synchronizer.run(.both, transport)
+        #expect(report.isSnapshotRenewed && place.readCount == 1)
+    }
+}
+
+/// A folder that tells the versions of its files, and counts how often snapshots are read.
+private final class VersionedFolder: Mailbox {
+    private let folder: LocalFolder
+    private let versions = Mutex<[MailboxPath: Int]>([:])
+    private let reads = Mutex(0)
+
+    init(path: String) { folder = LocalFolder(path: path) }
+
+    var readCount: Int { reads.withLock { $0 } }
+    var name: String { folder.name }
+    var location: String { folder.location }
+    func folders() throws -> [String] { try folder.folders() }
+
+    func files(in name: String) throws -> [MailboxFile] {
+        try folder.files(in: name).map { file in
+            let path = MailboxPath(folder: name, name: file.name)
+            let version = versions.withLock { $0[path] ?? 0 }
+            return MailboxFile(name: file.name, byteCount: file.byteCount, version: "v\(version)")
+        }
+    }
+
+    func open(_ path: MailboxPath) throws -> any MailboxReader {
+        if path.name.hasSuffix(".csa") { reads.withLock { $0 += 1 } }
+        return try folder.open(path)
+    }
+
+    func write(
+        _ path: MailboxPath, replacing: Bool,
+        _ body: (_ sink: @escaping (Data) throws -> Void) throws -> Void
+    ) throws {
+        try folder.write(path, replacing: replacing, body)
+        versions.withLock { $0[path, default: 0] += 1 }
+    }
+
+    func remove(_ path: MailboxPath) throws { try folder.remove(path) }
+
+    /// Writes the only snapshot anew, under the same name.
+    func rewriteSnapshot(_ change: (inout Data) -> Void) throws {
+        for name in try folders() {
+            for file in try folder.files(in: name) where file.name.hasSuffix(".csa") {
+                let path = MailboxPath(folder: name, name: file.name)
+                var content = try Data(contentsOf: URL(fileURLWithPath: "\(location)/\(path)"))
+                change(&content)
+                let changed = content
+                try write(path, replacing: true) { try $0(changed) }
+            }
+        }
     }
 }

@@ -66,6 +66,21 @@ import Testing
         #expect(mailbox.known?.position == 3 && mailbox.takeEvents().isEmpty)
     }
 
+    @Test func aFileThatIsOverwrittenHasAnotherVersionInTheListing() throws {
+        let (mailbox, other) = (try relay.mailbox(channel), try relay.mailbox(channel))
+        func version() throws -> String? { try mailbox.files(in: path.folder).first?.version }
+        _ = try mailbox.folders()
+        try write(mailbox, path, [1])
+        let written = try version()
+        _ = try mailbox.folders()
+        let listed = try version()
+        #expect(written != nil && listed == written)
+        try write(other, path, [2])
+        _ = try mailbox.folders()
+        let overwritten = try version()
+        #expect(overwritten != nil && overwritten != written)
+    }
+
     @Test func filesOfOthersThatAreRemovedGo() throws {
         let (mailbox, other) = (try relay.mailbox(channel), try relay.mailbox(channel))
         for number in 0..<5 { try write(other, bundle(number), [1]) }

@@ -20,15 +20,8 @@ struct FolderContents {
     var snapshots: [(file: MailboxPath, digest: String?)] {
         found.sorted { $0.weight > $1.weight }.map { ($0.file, $0.digest) }
     }
-    /// A snapshot that is not as its head says.
-    struct DamagedSnapshot {
-        let name: String
-        /// Whether the folder has a file of its name.
-        let isThere: Bool
-        /// What is told of it.
-        let remark: String
-    }
-
+    /// What the place calls the versions of the snapshots that it has, by replica, where it says that.
+    private(set) var snapshotVersions: [ReplicaID: String] = [:]
     /// The snapshots that are not as their heads say, by replica.
     private(set) var damagedSnapshots: [ReplicaID: DamagedSnapshot] = [:]
     /// The replicas whose files are not taken in.
@@ -144,16 +137,17 @@ struct FolderContents {
     }
 
     private mutating func note(
-        _ snapshot: FolderHead.File, of replica: ReplicaID, _ file: MailboxPath, byteCount: Int?
+        _ snapshot: FolderHead.File, of replica: ReplicaID, _ file: MailboxPath, _ entry: MailboxFile?
     ) {
         if members != nil, snapshot.sha256.flatMap(FileDigest.bytes) == nil { return }
-        guard FolderPaths.isSnapshot(snapshot.name), byteCount == snapshot.byteCount else {
+        guard FolderPaths.isSnapshot(snapshot.name), entry?.byteCount == snapshot.byteCount else {
             let remark = "\(folder.place.location(of: file)): not complete yet"
             remarks.append(remark)
             damagedSnapshots[replica] = DamagedSnapshot(
-                name: snapshot.name, isThere: byteCount != nil, remark: remark)
+                name: snapshot.name, isThere: entry != nil, remark: remark)
             return
         }
+        snapshotVersions[replica] = entry?.version
         found.append((file, snapshot.sha256, snapshot.target.values.reduce(0) { $0 &+ $1 }))
     }
 
@@ -165,7 +159,7 @@ struct FolderContents {
         if let snapshot = heads[replica]?.snapshot {
             note(
                 snapshot, of: replica, paths.file(snapshot.name),
-                byteCount: entries.first { $0.name == snapshot.name }?.byteCount)
+                entries.first { $0.name == snapshot.name })
         }
         for entry in entries {
             let (name, size) = (entry.name, entry.byteCount)

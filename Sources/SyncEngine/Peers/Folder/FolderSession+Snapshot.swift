@@ -3,6 +3,17 @@ import Foundation
 import SyncMembers
 import SyncWire
 
+extension FolderContents {
+    /// A snapshot that is not as its head says.
+    struct DamagedSnapshot {
+        let name: String
+        /// Whether the folder has a file of its name.
+        let isThere: Bool
+        /// What is told of it.
+        let remark: String
+    }
+}
+
 /// What a replica finds out about its own snapshot. Nobody else writes it again.
 extension FolderSession {
     /// So long may a listing lack a file that was written.
@@ -12,7 +23,8 @@ extension FolderSession {
 
     /// Finds out whether the snapshot of this replica has to be written again.
     ///
-    /// Its size is compared each time, its content once a day, and only where reading costs nothing.
+    /// Its size is compared each time, its content once a day: where reading costs something, only when the place has said in
+    /// its listing that it is another version.
     func lookAtSnapshot(_ contents: FolderContents, _ report: inout FolderReport) throws {
         guard let remark = try snapshotRemark(contents, report.local) else { return }
         report.snapshotRemark = remark
@@ -27,16 +39,25 @@ extension FolderSession {
             let isDue = damaged.isThere || isPast(written, by: Self.listingMillisecondsMax)
             return isDue ? damaged.remark : nil
         }
-        guard let snapshot = contents.heads[own]?.snapshot, folder.acknowledgementMilliseconds == 0,
+        guard let snapshot = contents.heads[own]?.snapshot,
             let record = try peer.database.read({ try SnapshotRecord.load($0, mailbox: folder.name) }),
-            record.name == snapshot.name,
-            isPast(record.checkedMilliseconds, by: Self.contentMillisecondsMax)
+            record.name == snapshot.name
         else { return nil }
-        return try contentRemark(FolderPaths(own).file(snapshot.name), record)
+        let version = SnapshotRecord.usable(contents.snapshotVersions[own])
+        let isOther = version != nil && record.version != nil && version != record.version
+        if folder.acknowledgementMilliseconds == 0 || isOther {
+            guard isPast(record.checkedMilliseconds, by: Self.contentMillisecondsMax) else { return nil }
+            return try contentRemark(FolderPaths(own).file(snapshot.name), version, record)
+        }
+        // Written by an older program, or when the listing was out of date.
+        if record.version == nil, let version { note(record, record.checkedMilliseconds, version) }
+        return nil
     }
 
     /// Reads the snapshot. One that can't be read now is read the next time.
-    private func contentRemark(_ file: MailboxPath, _ record: SnapshotRecord) throws -> String? {
+    private func contentRemark(
+        _ file: MailboxPath, _ version: String?, _ record: SnapshotRecord
+    ) throws -> String? {
         do {
             let source = DigestedSource(try folder.place.open(file), expected: record.sha256)
             while try !source.read(upToCount: MailboxPath.pieceByteCountMax).isEmpty {
@@ -50,11 +71,16 @@ extension FolderSession {
         } catch is MailboxError {
             return nil
         }
-        let checked = SnapshotRecord(
-            name: record.name, sha256: record.sha256, checkedMilliseconds: environment.milliseconds())
-        // The changes are exchanged: what can't be noted now is read again the next time.
-        try? peer.database.write { try checked.save($0, mailbox: folder.name) }
+        note(record, environment.milliseconds(), version)
         return nil
+    }
+
+    /// Notes when the snapshot was known to be right, and what the place called it then.
+    private func note(_ record: SnapshotRecord, _ milliseconds: Int64, _ version: String?) {
+        let checked = SnapshotRecord(
+            name: record.name, sha256: record.sha256, checkedMilliseconds: milliseconds, version: version)
+        // The changes are exchanged: what can't be noted now is looked at again the next time.
+        try? peer.database.write { try checked.save($0, mailbox: folder.name) }
     }
 
     /// Whether a time is so long ago. One of the future was noted before the clock was set back.

@@ -144,6 +144,9 @@ public struct MailboxFile: Hashable, Sendable {
     /// When it was last written, in milliseconds since 1970; nil where the place doesn't know. Temporary files of
     /// writers that were killed are removed by it.
     public let modifiedMilliseconds: Int64?
+    /// What the place calls this version of the file, another one whenever somebody has written it, such as an entity tag: 1 to
+    /// 256 visible ASCII characters. nil where a listing doesn't say it.
+    public let version: String?
 
     /// Makes an entry.
     ///
@@ -151,9 +154,13 @@ public struct MailboxFile: Hashable, Sendable {
     ///     - name: The name of the file in its folder.
     ///     - byteCount: Its size.
     ///     - modifiedMilliseconds: When it was last written, in milliseconds since 1970.
-    public init(name: String, byteCount: Int, modifiedMilliseconds: Int64? = nil) {
+    ///     - version: What the place calls this version of the file.
+    public init(
+        name: String, byteCount: Int, modifiedMilliseconds: Int64? = nil, version: String? = nil
+    ) {
         self.name = name
         self.byteCount = byteCount
         self.modifiedMilliseconds = modifiedMilliseconds
+        self.version = version
     }
 }

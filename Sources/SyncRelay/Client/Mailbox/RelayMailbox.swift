@@ -89,7 +89,9 @@ public struct RelayMailbox: Mailbox {
     public func files(in folder: String) throws -> [MailboxFile] {
         let directory = try state.directory ?? RelayLook(state: state, check: check).run()
         return directory.folders[folder, default: [:]].map { name, file in
-            MailboxFile(name: name, byteCount: file.byteCount, modifiedMilliseconds: file.milliseconds)
+            MailboxFile(
+                name: name, byteCount: file.byteCount, modifiedMilliseconds: file.milliseconds,
+                version: "\(directory.moment.epoch)-\(file.position)")
         }
     }
 
