@@ -69,7 +69,8 @@ extension Synchronizer {
     ///     - invitation: What makes it a device of a member, in a database that has members.
     ///     - environment: Where time and randomness come from.
     ///     - progress: Called with how far it is; an error that it throws ends the whole.
-    /// - throws: ``SyncError``: `snapshotMissing`, `otherStore` when the mailbox serves several databases, `notMember` when it
+    /// - throws: ``SyncError``: `snapshotMissing`, `otherStore` when the mailbox serves several databases, or holds so many
+    ///   files of others that not all are tried, `notMember` when it
     ///   has members and the invitation is missing or does not count any more; `StoreError`, `DatabaseError`;
     ///   ``MailboxError`` of code `unreachable`. No file is left at `path` then.
     public static func join(

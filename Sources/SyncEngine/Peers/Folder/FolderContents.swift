@@ -40,7 +40,7 @@ struct FolderContents {
     ///     - replicas: The folders, when they were listed already.
     ///     - members: The members of the database, whose files are the only ones to be taken in.
     /// - throws: ``StoreError`` of code `wrongPassphrase`, which names a head, when none can be opened; ``SyncError`` of code
-    ///   `otherStore` when all heads are of another database, `notMember` when members have written them and this store
+    ///   `otherStore` when all heads are of another database, or too many are, `notMember` when members have written them and this store
     ///   knows of none, `metadataTooNew`; ``MailboxError`` of code `unreachable`.
     init(
         _ folder: MailboxTransport, store: StoreID?, replicas: [ReplicaID]? = nil,
@@ -62,14 +62,15 @@ struct FolderContents {
         try folder.place.folders().compactMap { Identifier128(hexadecimal: $0) }
     }
 
-    private static func strangerRemark(_ folder: MailboxTransport) -> String {
+    static func strangerRemark(_ folder: MailboxTransport) -> String {
         "\(folder.mailbox.location) has members, and this store is none of them: ask an admin for an invitation"
     }
 
     private mutating func readHeads(_ replicas: [ReplicaID], _ store: StoreID?) throws {
         var problem: StoreError?
         var strangers = 0
-        for replica in replicas {
+        var untriedCount = 0
+        for replica in try store == nil ? Self.inOrderOfTrial(replicas, in: folder) : replicas {
             let file = FolderPaths(replica).file(FolderPaths.headName)
             let path = folder.place.location(of: file)
             do {
@@ -101,6 +102,7 @@ struct FolderContents {
             } catch let newer as FolderHead.Newer {
                 try note(newer, replica)
             } catch let error as StoreError {
+                if error.code == .costOutOfRange { untriedCount += 1 }
                 remarks.append(error.description)
             } catch let error as SyncError {
                 remarks.append(error.description)
@@ -111,10 +113,7 @@ struct FolderContents {
         // Writing under another passphrase, or beside another database, would make two folders of one.
         if strangers > 0 { throw SyncError(.otherStore, "\(location) holds another database") }
         guard let problem else { return }
-        if members == nil, try holdsStatements(replicas) {
-            throw SyncError(.notMember, Self.strangerRemark(folder))
-        }
-        throw problem
+        throw try failure(replicas, store, untriedCount: untriedCount, problem)
     }
 
     /// Takes note of a head of a format that is not known here. In a database with members it keeps this store from the
@@ -130,7 +129,7 @@ struct FolderContents {
         }
     }
 
-    private func holdsStatements(_ replicas: [ReplicaID]) throws -> Bool {
+    func holdsStatements(_ replicas: [ReplicaID]) throws -> Bool {
         try replicas.contains { replica in
             try folder.place.files(in: FolderPaths(replica).folder).contains { StatementFile.isName($0.name) }
         }

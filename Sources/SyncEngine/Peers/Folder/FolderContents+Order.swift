@@ -1,0 +1,77 @@
+import CipherStore
+import SyncWire
+
+/// How a store that doesn't know its database yet finds it among files of others.
+extension FolderContents {
+    /// Heads that one derived key opens, or none of them.
+    private struct Group {
+        var headCount = 0
+        var newestMilliseconds = Int64.min
+
+        mutating func add(_ head: MailboxFile?) {
+            headCount += 1
+            newestMilliseconds = max(newestMilliseconds, head?.modifiedMilliseconds ?? .min)
+        }
+    }
+
+    /// The replicas in the order in which their heads are tried while the database is not known.
+    ///
+    /// Anybody who may write there can leave heads under salts of their own, and a key is derived for few salts only. The
+    /// replicas of one database share a salt, so what most heads have comes first, and then what was written last.
+    static func inOrderOfTrial(
+        _ replicas: [ReplicaID], in folder: MailboxTransport
+    ) throws -> [ReplicaID] {
+        var derivations: [ReplicaID: [UInt8]] = [:]
+        var groups: [[UInt8]: Group] = [:]
+        for replica in replicas {
+            let head = FolderPaths(replica).file(FolderPaths.headName)
+            guard let derivation = try derivation(of: head, in: folder) else { continue }
+            derivations[replica] = derivation
+            let entry = try folder.place.files(in: head.folder).first { $0.name == head.name }
+            groups[derivation, default: Group()].add(entry)
+        }
+        guard groups.count > 1 else { return replicas }
+        let ranked = replicas.enumerated().map { offset, replica in
+            (replica: replica, offset: offset, group: derivations[replica].flatMap { groups[$0] } ?? Group())
+        }
+        return ranked.sorted { one, other in
+            if one.group.headCount != other.group.headCount {
+                return one.group.headCount > other.group.headCount
+            }
+            if one.group.newestMilliseconds != other.group.newestMilliseconds {
+                return one.group.newestMilliseconds > other.group.newestMilliseconds
+            }
+            return one.offset < other.offset
+        }.map { $0.replica }
+    }
+
+    private static func derivation(of head: MailboxPath, in folder: MailboxTransport) throws -> [UInt8]? {
+        do {
+            return try SealedFileReader.derivation(of: folder.place.open(head))
+        } catch let error as StoreError where error.code != .cancelled {
+            // It is told when the head is read.
+            return nil
+        }
+    }
+
+    /// What is wrong when no head could be opened.
+    ///
+    /// - parameters:
+    ///     - untriedCount: How many heads no key was derived for.
+    ///     - problem: What is wrong with the first of those that were tried.
+    func failure(
+        _ replicas: [ReplicaID], _ store: StoreID?, untriedCount: Int, _ problem: StoreError
+    ) throws -> any Error {
+        if members == nil, try holdsStatements(replicas) {
+            return SyncError(.notMember, Self.strangerRemark(folder))
+        }
+        guard store == nil, untriedCount > 0 else { return problem }
+        return SyncError(
+            .otherStore,
+            """
+            \(folder.mailbox.location) holds files of other databases, or such that look like them: the passphrase opens none \
+            of those that were tried, and \(untriedCount) were not tried, as that takes long. Remove the folders that don't \
+            belong to the database, or use a place of its own; if there are none, the passphrase is wrong
+            """)
+    }
+}
