@@ -29,9 +29,9 @@ import Testing
     }
 
     /// A store with a row for each of two spellings.
-    private func storeWithBoth() throws -> TestReplica {
+    private func storeWithBoth(_ policies: [ColumnPolicy] = []) throws -> TestReplica {
         let replica = try stores.create(schema: Self.several, tables: ["note"])
-        try replica.synchronizer.setPolicies([.counter("note", "stars")])
+        try replica.synchronizer.setPolicies(policies)
         try replica.execute("INSERT INTO note VALUES ('\(Self.upper)', 'upper', 1)")
         try replica.execute("INSERT INTO note VALUES ('\(Self.lower)', 'lower', 2)")
         return replica
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func aCounterBeginsWithWhatItsOwnRowHolds() throws {
-        let a = try storeWithBoth()
+        let a = try storeWithBoth([.counter("note", "stars")])
         try fold(a)
         let bases = try a.queue.read { db in
             try Row.fetchAll(
@@ -110,5 +110,18 @@ import Testing
         try a.queue.write { try uniteColumns($0) }
         let lost = try a.value("SELECT group_concat(val) FROM _sync_conflict", as: String.self)
         #expect(lost == "upper")
+    }
+
+    @Test func aTableThatIsTrackedAgainLosesOnlyTheRowThatAPeerDeleted() throws {
+        let a = try storeWithBoth()
+        let b = try stores.clone(a, as: "b.db")
+        try a.synchronizer.untrack(["note"])
+        try b.execute("DELETE FROM note WHERE body = 'upper'")
+        try a.sync(b)
+        try a.synchronizer.track(["note"])
+        try a.sync(b)
+        for replica in [a, b] {
+            #expect(try replica.value("SELECT group_concat(body) FROM note", as: String.self) == "lower")
+        }
     }
 }

@@ -99,7 +99,8 @@ extension TableTracking {
                 // The triggers note it, and what a cascade takes along, as changes of this replica.
                 try db.inSavepoint {
                     try db.execute(
-                        sql: "DELETE FROM \(table.qualifiedName) WHERE \(key) = ?", arguments: [value])
+                        sql: "DELETE FROM \(table.qualifiedName) WHERE \(table.keyMatch("?1"))",
+                        arguments: [value])
                     return .commit
                 }
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
@@ -119,7 +120,7 @@ extension TableTracking {
         try log(
             table, ChangeLog.Operation.update, of: merged.column,
             where: """
-                \(table.key.quotedDatabaseIdentifier) IN (
+                \(table.keyAsBytes) IN (
                     SELECT \(key) \(rows) WHERE \(differs) AND NOT \(isChangedThere))
                 """)
         try ConflictJournal.appendOwn(
