@@ -85,6 +85,11 @@ extension Database {
         watch.losesTracer = tracer.isTracing && EngineFeatures.current.exportLosesTracer
     }
 
+    /// Traces again after a statement that was run without the tracer. It still runs, while a function does.
+    func resumeTracing() {
+        if watch.functionDepth == 0 { tracer.resume(on: handle) }
+    }
+
     /// Runs a block whose statements are the library's own and not traced.
     func withoutTracing<T>(_ body: () throws -> T) rethrows -> T {
         tracer.muteCount += 1

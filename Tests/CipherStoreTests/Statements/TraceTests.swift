@@ -68,6 +68,12 @@ import Testing
             #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM plain.t") == 2)
             try db.execute(sql: "DELETE FROM plain.t; DROP TABLE plain.t")
             try db.execute(sql: "SELECT sqlcipher_export('plain')")
+            db.add(
+                function: DatabaseFunction("f", argumentCount: 0) { _ in
+                    try queue.unsafeReentrantWrite { try Int.fetchOne($0, sql: "SELECT 4") }
+                })
+            try db.execute(sql: "DROP TABLE plain.t")
+            try db.execute(sql: "SELECT f(), sqlcipher_export('plain')")
             try db.execute(sql: "INSERT INTO t VALUES (3)")
             #expect(events.last == "INSERT INTO t VALUES (3)")
             if options == .statement { #expect(events.contains("SELECT sqlcipher_export('plain')")) }

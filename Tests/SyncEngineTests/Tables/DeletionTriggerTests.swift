@@ -56,6 +56,34 @@ import Testing
                 as: String.self) == "x2")
     }
 
+    /// The table of last values has rowids, which have nothing to do with the numbers of the log.
+    @Test(arguments: [false, true])
+    func allPartsOfARowAreKeptWhateverOthersDeleted(hasFormerTrigger: Bool) throws {
+        let stores = try TestStores()
+        let names = (0..<70).map { "c\($0)" }
+        let a = try stores.create(
+            schema: "CREATE TABLE wide (id BLOB PRIMARY KEY, \(names.joined(separator: ", ")))",
+            tables: ["wide"])
+        try a.execute("INSERT INTO wide (id, c0, c69) VALUES (?, 'first', 'last')", [key(1)])
+        let b = try stores.clone(a, as: "b.db")
+        if hasFormerTrigger {
+            let trigger = try #require(
+                try a.value("SELECT sql FROM sqlite_master WHERE name = '_sync_d_1'", as: String.self))
+            try a.changeUnobserved("DROP TRIGGER _sync_d_1; \(LastRows.formerTrigger(trigger))")
+            #expect(try a.queue.read { try MetadataCheck.problems(of: $0, isDeep: false) } == [])
+            try a.sync(b)
+        }
+        try a.changeUnobserved(
+            """
+            INSERT INTO _sync_last (rowid, r, life, part, at, size, vals) VALUES (90000, 900, 1, 0, 1, 1, '0=NULL')
+            """)
+        try a.execute("DELETE FROM wide")
+        let parts = try a.value(
+            "SELECT group_concat(part) FROM (SELECT part FROM _sync_last WHERE r < 900 ORDER BY part)",
+            as: String.self)
+        #expect(parts == "0,1")
+    }
+
     @Test func aDeletionThatFailsHalfwayDeletesNothing() throws {
         let (a, _) = try pair(rowCount: 5)
         let entries = try a.logCount()

@@ -22,8 +22,8 @@ extension Database {
 
     /// A statement starts to run, and somebody watches.
     func willRunWatched(_ statement: Statement) {
-        // The one that was run without the tracer has ended before its last row. It has not, when a function runs.
-        if watch.functionDepth == 0 { tracer.resume(on: handle) }
+        // The one that was run without the tracer may have ended before its last row.
+        resumeTracing()
         if recordedRegion != nil {
             // First of all, because it may run statements itself.
             let region = statement.databaseRegion.withoutSchema
@@ -38,7 +38,7 @@ extension Database {
 
     /// A statement has come to its end, and somebody watches.
     func didRunWatched(_ statement: Statement) {
-        tracer.resume(on: handle)
+        resumeTracing()
         guard broker.isActive else { return }
         // SQLite may have prepared it again when it started.
         if let savepoint = authorizer.takeEffects()?.savepoint {

@@ -135,7 +135,7 @@ extension Statement {
     /// - returns: The error of the observer that made it fail, or the
     ///   statement's own.
     func didFail(_ error: DatabaseError) -> any Error {
-        if watch.losesTracer { database.tracer.resume(on: database.handle) }
+        if watch.losesTracer { database.resumeTracing() }
         if journalFree?.takeLateFailure() == true { database.rollbackAfterPartialChange() }
         database.didFailStatement()
         database.broker.fail()

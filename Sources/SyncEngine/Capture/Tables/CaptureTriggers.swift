@@ -72,15 +72,15 @@ struct CaptureTriggers {
     /// folds the first one counts: it ended what others know. A program that deletes very many rows does not pay for all
     /// of them: more than some are not kept anyway.
     private func keepLastRow(or conflictClause: String = "") -> String {
-        groups.map { group in
+        groups.enumerated().map { index, group in
             let columns = group.columns.map { ($0.number, "OLD.\($0.name.quotedDatabaseIdentifier)") }
             let size = columns.map { "ifnull(length(CAST(\($0.1) AS BLOB)), 0)" }.joined(separator: " + ")
             let values = columns.map { "'\($0.0)=' || \(LastRows.encoding($0.1))" }
                 .joined(separator: " || ',' || ")
             return "\n"
                 + LastRows.keepingStatement(
-                    conflictClause, table.number, key: "OLD.\(key)", part: group.number, at: Self.now,
-                    size: size, values: values)
+                    conflictClause, table.number, key: "OLD.\(key)", part: group.number, isFirst: index == 0,
+                    at: Self.now, size: size, values: values)
         }.joined()
     }
 

@@ -11,8 +11,8 @@ struct CapturedSchema {
     let key: String
     /// The columns whose updates are logged, by number.
     let columns: [Int: String]
-    /// Whether the trigger of deletions is one of this program. Those of older ones keep nothing, or open a statement
-    /// journal for each deletion.
+    /// Whether the trigger of deletions is one of this program. Those of older ones keep nothing, open a statement
+    /// journal for each deletion, or keep the first part only of rows with several.
     let hasPresentDeletion: Bool
 
     /// Whether the triggers and the table have the columns and the key that the metadata name, byte for byte.
@@ -82,6 +82,8 @@ struct CapturedSchema {
         table = programs.table
         self.key = key
         self.columns = columns
-        hasPresentDeletion = deletion.contains("INSERT OR ROLLBACK INTO")
+        hasPresentDeletion =
+            deletion.contains("INSERT OR ROLLBACK INTO")
+            && deletion.ranges(of: "WHERE last_insert_rowid() - ").count <= 1
     }
 }

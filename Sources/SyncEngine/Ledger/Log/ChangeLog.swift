@@ -54,6 +54,9 @@ struct ChangeLog {
             """
     }
 
+    /// The number of the entry that was appended last, as SQL, whatever was inserted elsewhere since.
+    static let lastNumber = "(SELECT max(seq) FROM _sync_log)"
+
     /// Appends an entry for one row.
     ///
     /// - parameters:

@@ -79,22 +79,31 @@ final class LastRows {
     ///     - conflictClause: What the insertion does when a constraint fails, as SQL; empty for what the outer statement says.
     ///     - key: The key of the row, as SQL.
     ///     - part: The number of the part of the row.
+    ///     - isFirst: Whether nothing was inserted since the entry of the log that tells the deletion.
     ///     - milliseconds: The time, as SQL.
     ///     - size: How many bytes the part has, as SQL.
     ///     - values: The values of the part, each behind its number and in its ``encoding(_:)``, as SQL.
     static func keepingStatement(
-        _ conflictClause: String, _ table: Int64, key: String, part: Int, at milliseconds: String,
-        size: String, values: String
+        _ conflictClause: String, _ table: Int64, key: String, part: Int, isFirst: Bool,
+        at milliseconds: String, size: String, values: String
     ) -> String {
-        """
-        INSERT\(conflictClause) INTO _sync_last (r, life, part, at, size, vals)
-        SELECT d.r, d.life, \(part), \(milliseconds), d.size, \(values)
-        FROM (SELECT r.r, r.cl AS life, \(size) AS size FROM _sync_row AS r
-            WHERE last_insert_rowid() - (SELECT folded FROM _sync_state) <= \(logCountMax)
-            AND r.tbl = \(table) AND r.pk = +\(key) AND r.cl & 1 LIMIT 1) AS d
-        WHERE d.size <= \(partSizeMax)
-        AND NOT EXISTS (SELECT 1 FROM _sync_last AS l WHERE l.r = d.r AND l.life = d.life AND l.part = \(part));
-        """
+        // A part that was kept has a rowid, too.
+        let entry = isFirst ? "last_insert_rowid()" : ChangeLog.lastNumber
+        return """
+            INSERT\(conflictClause) INTO _sync_last (r, life, part, at, size, vals)
+            SELECT d.r, d.life, \(part), \(milliseconds), d.size, \(values)
+            FROM (SELECT r.r, r.cl AS life, \(size) AS size FROM _sync_row AS r
+                WHERE \(entry) - (SELECT folded FROM _sync_state) <= \(logCountMax)
+                AND r.tbl = \(table) AND r.pk = +\(key) AND r.cl & 1 LIMIT 1) AS d
+            WHERE d.size <= \(partSizeMax)
+            AND NOT EXISTS (SELECT 1 FROM _sync_last AS l WHERE l.r = d.r AND l.life = d.life AND l.part = \(part));
+            """
+    }
+
+    /// A trigger of deletions as programs made it on 28 November 2026, which took the number of the part before for that
+    /// of the entry.
+    static func formerTrigger(_ trigger: String) -> String {
+        trigger.replacing(ChangeLog.lastNumber, with: "last_insert_rowid()")
     }
 
     /// Keeps a row that a peer deleted.
