@@ -105,29 +105,26 @@ import Testing
         }
     }
 
-    @Test func anInvitationThatNobodyHasUsedInTimeIsWithdrawn() throws {
+    @Test func anInvitationThatNobodyHasUsedInTimeIsTold() throws {
         let club = try MemberStores()
         let membership = club.anna.synchronizer.membership
-        let (ben, carl) = (try MemberName("ben"), try MemberName("carl"))
+        let ben = try MemberName("ben")
         let now = club.stores.clock.environment.milliseconds()
         try membership.note(endOf: membership.invite(ben, as: .writer), now + 5000)
-        try membership.note(endOf: membership.invite(carl, as: .writer), now + 5000)
         // Of this one nobody knows until when it can be used.
         _ = try membership.invite(MemberName("dora"), as: .reader)
         #expect(try membership.openInvitations(of: ben).count == 1)
-        #expect(try membership.withdrawExpired(invitingAnew: ben) == [])
+        #expect(try membership.expiredInvitations() == [])
         club.stores.clock.advance(milliseconds: 5000)
         #expect(try membership.openInvitations(of: ben) == [])
-        // Who is invited anew need not be waited for. Others may have used their link at the last moment.
-        #expect(try membership.withdrawExpired(invitingAnew: ben) == [ben])
-        #expect(try membership.withdrawExpired(invitingAnew: nil) == [])
-        club.stores.clock.advance(milliseconds: Membership.graceMilliseconds)
-        #expect(try membership.withdrawExpired(invitingAnew: nil) == [carl])
+        #expect(try membership.expiredInvitations().map(\.member.name) == [ben])
         #expect(try membership.openInvitations(of: MemberName("dora")).count == 1)
-        #expect(try club.member("ben").role == nil && club.member("carl").role == nil)
+        try club.remove("ben")
+        #expect(try membership.expiredInvitations() == [])
     }
 
-    @Test func aMemberWhoHasComeIsNotWithdrawn() throws {
+    /// Anna has not synchronized since.
+    @Test func aMemberWhoHasComeUnnoticedStaysWhenSomebodyElseIsInvited() throws {
         let club = try MemberStores()
         let membership = club.anna.synchronizer.membership
         let name = try MemberName("ben")
@@ -136,13 +133,18 @@ import Testing
         try club.sync(club.anna)
         let ben = try club.stranger("ben")
         try ben.synchronizer.membership.accept(invitation, through: club.folder.transport)
+        club.stores.clock.advance(milliseconds: 86_400_000)
+        #expect(try membership.expiredInvitations().map(\.member.name) == [name])
+        let other = try membership.invite(MemberName("carl"), as: .writer)
+        try membership.note(endOf: other, club.stores.clock.environment.milliseconds() + 5000)
         try club.settle(ben, club.anna)
-        club.stores.clock.advance(milliseconds: 5000 + Membership.graceMilliseconds)
-        #expect(try membership.withdrawExpired(invitingAnew: name) == [])
         #expect(try club.member("ben").role == .writer)
+        #expect(try membership.expiredInvitations() == [])
         #expect(try membership.openInvitations(of: name) == [])
-        // Somebody who is no admin withdraws nothing.
-        #expect(try ben.synchronizer.membership.withdrawExpired(invitingAnew: nil) == [])
+        // Somebody who is no admin can withdraw nothing.
+        club.stores.clock.advance(milliseconds: 5000)
+        #expect(try membership.expiredInvitations().count == 1)
+        #expect(try ben.synchronizer.membership.expiredInvitations() == [])
     }
 
     @Test func anInvitationThatReachesNobodyIsWithdrawn() throws {

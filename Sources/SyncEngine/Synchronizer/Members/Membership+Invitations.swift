@@ -6,18 +6,20 @@ import SyncWire
 ///
 /// Statements have no times, and a link has: so the store that made the link remembers its end.
 extension Membership {
-    /// For how long after its end an invitation is left alone: a link that was given back can be used a little longer, and whoever
-    /// has used it may not have synchronized yet.
-    static let graceMilliseconds: Int64 = 3_600_000
-
     /// Remembers until when an invitation can be used that this store has made. One of which that is not known waits for good.
     ///
     /// - parameters:
     ///     - invitation: What ``invite(_:as:)`` made.
     ///     - milliseconds: Until when, in milliseconds of Unix time.
-    /// - throws: `DatabaseError`.
+    /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
     package func note(endOf invitation: MembershipInvitation, _ milliseconds: Int64) throws {
+        let times = try ends()
+        let waiting = Set(try invited().flatMap(\.activeDevices))
         try synchronizer.database.write { db in
+            // Of those who came, or were removed, it is of no use any more.
+            for device in times.keys where !waiting.contains(device) {
+                try InvitationTimes.set(db, device, nil)
+            }
             try InvitationTimes.set(db, invitation.keys.card.id, milliseconds)
         }
     }
@@ -41,24 +43,20 @@ extension Membership {
         }
     }
 
-    /// Removes those who were invited by something that can't be used any more, if this store is an admin's.
+    /// Those who were invited by something that can't be used any more, if this store is an admin's and knows of nobody who
+    /// has used it.
     ///
-    /// - parameter name: The name of the one who is invited anew, and need not be waited for.
-    /// - returns: Their names.
-    /// - throws: `SyncError`; a `MembershipError` of code `tooLarge` when there is no room to say it; `DatabaseError`.
-    package func withdrawExpired(invitingAnew name: MemberName?) throws -> [MemberName] {
+    /// They are not removed for that: whoever has used it may have said so elsewhere, or later, and a removal would count
+    /// against all that he wrote meanwhile.
+    ///
+    /// - throws: `SyncError` of code `damagedMetadata`; `DatabaseError`.
+    package func expiredInvitations() throws -> [KnownMember] {
         guard try role() == .admin else { return [] }
         let (times, now) = (try ends(), synchronizer.environment.milliseconds())
-        let expired = try invited().filter { known in
+        return try invited().filter { known in
             guard let end = known.activeDevices.first.flatMap({ times[$0] }) else { return false }
-            return known.member.name == name ? now >= end : now - Self.graceMilliseconds >= end
+            return now >= end
         }
-        for known in expired { try remove(known.member.id) }
-        let open = Set(try invited().flatMap(\.activeDevices))
-        try synchronizer.database.write { db in
-            for device in times.keys where !open.contains(device) { try InvitationTimes.set(db, device, nil) }
-        }
-        return expired.map(\.member.name)
     }
 
     private func invited() throws -> [KnownMember] {

@@ -5,21 +5,26 @@ import SyncMembers
 package enum InvitedName {
     private static let usual = "guest"
 
-    /// The name for an invitation, after those were withdrawn that can't be used any more.
+    /// The name for an invitation. Of invitations that have expired it is said how to withdraw them: nobody but a person can
+    /// know that they were not used.
     ///
     /// - parameters:
     ///   - label: The name that was asked for; nil for one that is free.
-    ///   - membership: The members, of which this store is an admin's. For others nothing is withdrawn or refused here.
+    ///   - membership: The members, of which this store is an admin's. For others nothing is said or refused here.
     ///   - store: The path of the store.
-    ///   - context: Where is said what was withdrawn.
+    ///   - context: Where is said what has expired.
     /// - throws: ``Failure`` when somebody was invited under the name and may come still.
     package static func choose(
         _ label: String?, in membership: Membership, of store: String, _ context: CommandContext
     ) throws -> MemberName {
         let asked = try label.map { text in try MemberName(text) }
         guard try membership.role() == .admin else { return try asked ?? MemberName(usual) }
-        for name in try membership.withdrawExpired(invitingAnew: asked) {
-            context.note("withdrew the invitation of \(name), which nobody has used in time")
+        for name in Set(try membership.expiredInvitations().map(\.member.name.text)).sorted() {
+            context.note(
+                """
+                the invitation of \(name) has expired, and nobody has used it as far as this store knows; if that is so, \
+                withdraw it: syncctl member remove \(CommandWords.path(store)) \(CommandWords.quoted(name))
+                """)
         }
         guard let asked else { return try free(in: membership) }
         guard try membership.openInvitations(of: asked).isEmpty else {
