@@ -61,7 +61,7 @@ extension Database {
         }
         guard DatabasePath(path).isFile else { return }
         if let slotID = current.slotID {
-            let slot = try Keyring(store: path)
+            let slot = try Keyring(store: watchedFile?.path ?? path)
                 .changePassphrase(of: current.dataKey(), slotID: slotID, to: secret)
             encryptionKey = current.with(slotID: slot.id)
             return

@@ -128,7 +128,7 @@ struct FolderExchange {
         defer { conclude(opened, context) }
         try placeOptions?.remember(synchronizer)
         let report = try explaining { try exchange(synchronizer, transport, context) }
-        if addsSnapshot {
+        if addsSnapshot, !report.isSnapshotRenewed {
             let progress = PageProgress(context)
             try synchronizer.publishSnapshot(in: transport, progress: progress.update)
             progress.finish()
