@@ -102,13 +102,18 @@ package struct FileReplacement {
 
     /// Removes leftovers of killed processes. The caller holds a lock on the
     /// destination, or on its folder, so nobody else is at work on one.
-    static func removeLeftovers(of destination: String, purpose: String) {
+    ///
+    /// - parameter isLeftover: Whether the file at a path may be one, as far as its content says.
+    static func removeLeftovers(
+        of destination: String, purpose: String, where isLeftover: (String) -> Bool = { _ in true }
+    ) {
         let url = URL(fileURLWithPath: destination)
         let prefix = "\(url.lastPathComponent).\(purpose)-"
         let folder = url.deletingLastPathComponent().path
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         where name.hasPrefix(prefix) && isTemporary(name.dropFirst(prefix.count)) {
-            unlink(folder + "/" + name)
+            let path = folder + "/" + name
+            if isLeftover(path) { unlink(path) }
         }
     }
 

@@ -129,6 +129,72 @@ import Testing
         }
     }
 
+    /// Makes a database, and gives it a name that a store's keyring has for a file of its own.
+    private func makeDatabase(at path: String, in folder: TemporaryFolder) throws -> Data {
+        let made = folder.file("made.db")
+        let queue = try DatabaseQueue(path: made, configuration: .keyed("other"))
+        try queue.write { try $0.execute(sql: "CREATE TABLE precious (a)") }
+        try queue.close()
+        try FileManager.default.moveItem(atPath: made, toPath: path)
+        return try Data(contentsOf: URL(fileURLWithPath: path))
+    }
+
+    @Test func aChangeOfAKeyringReplacesNoDatabaseThatHasTheNameOfItsCopy() throws {
+        let store = try KeyringStore()
+        let backup = store.keyring.path + ".bak"
+        try FileManager.default.removeItem(atPath: backup)
+        let other = try makeDatabase(at: backup, in: store.folder)
+        let before = try (store.keyring.content(), store.folder.contents())
+        let slot = try #require(try store.keyring.information().slots.first)
+        let changes: [() throws -> Void] = [
+            { _ = try store.keyring.add(.text("second"), cost: .minimum, unlockingWith: .text("first")) },
+            { _ = try store.keyring.changePassphrase(from: Passphrase("first"), to: Passphrase("second")) },
+            { _ = try StoreRekey.rotateDataKey(path: store.path, keeping: [.text("first")]) },
+        ]
+        for change in changes {
+            let error = #expect(throws: StoreError.self) { try change() }
+            #expect(error?.code == .reservedName && error?.path == backup)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == other)
+            #expect(try store.keyring.content() == before.0)
+            #expect(try store.folder.contents() == before.1)
+        }
+        #expect(try store.title(.text("first")) == "kept")
+        try FileManager.default.removeItem(atPath: backup)
+        try store.keyring.add(.text("second"), cost: .minimum, unlockingWith: .text("first"))
+        #expect(try store.keyring.information().slots.first?.id == slot.id)
+        #expect(try store.bytes(backup) == store.keyring.content())
+    }
+
+    @Test func aNewKeyringReplacesNoDatabaseThatHasTheNameOfItsCopy() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("a.db")
+        let backup = path + ".keys.bak"
+        let other = try makeDatabase(at: backup, in: folder)
+        let made = #expect(throws: StoreError.self) {
+            try Keyring.make(forNewStore: path, secret: .text("first"), cost: .minimum)
+        }
+        #expect(made?.code == .reservedName && made?.path == backup)
+        #expect(try folder.contents() == ["a.db.keys.bak"])
+        _ = try makeDatabase(at: path, in: folder)
+        let given = #expect(throws: StoreError.self) {
+            try StoreRekey.makeKeyring(path: path, from: Passphrase("other"), cost: .minimum)
+        }
+        #expect(given?.code == .reservedName && given?.path == backup)
+        #expect(try folder.contents() == ["a.db", "a.db.keys.bak"])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == other)
+    }
+
+    @Test func aDatabaseThatIsNamedLikeALeftoverOfAKeyringStays() throws {
+        let store = try KeyringStore()
+        let path = store.keyring.path + ".new-1a"
+        let leftover = store.keyring.path + ".new-2b"
+        let other = try makeDatabase(at: path, in: store.folder)
+        try Data(KeyringFile.magic).write(to: URL(fileURLWithPath: leftover))
+        try store.keyring.add(.text("second"), cost: .minimum, unlockingWith: .text("first"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == other)
+        #expect(!FileManager.default.fileExists(atPath: leftover))
+    }
+
     @Test func aKeyringIsMadeOfSettingsOnlyThatItsReaderTakes() throws {
         let folder = try TemporaryFolder()
         let path = folder.file("a.db")

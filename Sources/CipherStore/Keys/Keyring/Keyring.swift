@@ -88,7 +88,8 @@ public struct Keyring: Sendable {
     ///     - cost: What trying one passphrase costs.
     ///     - known: What opens one of the slots that are there.
     /// - throws: A ``StoreError``: `wrongPassphrase` when `known` opens no slot, `keyringMismatch` when the database
-    ///   file is not the keyring's, `tooManySlots`, `full`, `cannotWrite`, … The keyring is as it was then.
+    ///   file is not the keyring's, `tooManySlots`, `reservedName` when the file where the keyring's copy goes is none,
+    ///   `full`, `cannotWrite`, … The keyring is as it was then.
     @discardableResult
     public func add(
         _ secret: Secret, label: String = "", cost: ScryptCost = .standard,

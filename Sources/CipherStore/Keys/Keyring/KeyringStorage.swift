@@ -42,10 +42,39 @@ struct KeyringStorage {
         return salt.count == CipherSettings.saltByteCount ? salt : nil
     }
 
+    /// Throws when a file that is no keyring has the name of the copy, which would replace it. It may be another database.
+    ///
+    /// - throws: A ``StoreError`` of code `reservedName`, which names that file.
+    func requireOwnBackup() throws {
+        var information = stat()
+        // A link is replaced itself, and not the file that it leads to.
+        guard lstat(backupPath, &information) == 0, information.st_mode & S_IFMT != S_IFLNK else { return }
+        guard !Self.beginsAsKeyring(backupPath) else { return }
+        throw StoreError(
+            .reservedName,
+            "the copy of the keyring of \(storePath) has this name, and the file that is there is no keyring; move it away",
+            path: backupPath)
+    }
+
+    /// Whether the file at a path begins as a keyring does. One that can't be read does not.
+    private static func beginsAsKeyring(_ path: String) -> Bool {
+        SQLiteHandle.leadingBytes(ofFile: path, count: KeyringFile.magic.count) == KeyringFile.magic
+    }
+
+    /// Whether a killed process may have left the file at a path when it wrote a keyring: the file is empty, or
+    /// begins as a keyring does.
+    fileprivate static func mayBeLeftover(_ path: String) -> Bool {
+        var information = stat()
+        guard lstat(path, &information) == 0, information.st_mode & S_IFMT == S_IFREG else { return false }
+        return information.st_size == 0 || beginsAsKeyring(path)
+    }
+
     /// Makes the file, and its copy.
     ///
-    /// - throws: A ``StoreError``: `exists`, `full`, `cannotWrite`. Neither is left then.
+    /// - throws: A ``StoreError``: `exists`, `reservedName` when a file that is no keyring has the name of the copy,
+    ///   `full`, `cannotWrite`. Neither is left then.
     func create(_ bytes: [UInt8]) throws {
+        try requireOwnBackup()
         let file = try FileReplacement(destination: path, purpose: "new")
         defer { file.discard() }
         let copy = try FileReplacement(destination: backupPath, purpose: "new")
@@ -71,8 +100,9 @@ struct KeyringStorage {
     /// Gives the file another name, under which nobody looks for it. Its copy goes, for whoever misses a keyring takes
     /// it for that of the store; one that differs is renamed, too.
     ///
-    /// - throws: A ``StoreError`` of code `cannotWrite`.
+    /// - throws: A ``StoreError``: `cannotWrite`, `reservedName` when a file that is no keyring has the name of the copy.
     func setAside() throws {
+        try requireOwnBackup()
         let content = try? read()
         guard rename(path, stalePath()) == 0 else {
             throw StoreError(
@@ -158,12 +188,13 @@ struct KeyringAccess {
     /// nothing. The copy follows when the file was read back: one of the two is always whole, and
     /// no removed slot stays behind in the copy.
     ///
-    /// - throws: A ``StoreError``: `full`, `cannotWrite`. The file is as it was, or has the new
-    ///   bytes.
+    /// - throws: A ``StoreError``: `full`, `cannotWrite`, `reservedName` when a file that is no keyring has the name of
+    ///   the copy. The file is as it was, or has the new bytes.
     mutating func replace(with new: [UInt8]) throws {
+        try storage.requireOwnBackup()
         // Those of a process that was killed: whoever is at work has the lock.
         for path in [storage.path, storage.backupPath] {
-            FileReplacement.removeLeftovers(of: path, purpose: "new")
+            FileReplacement.removeLeftovers(of: path, purpose: "new", where: KeyringStorage.mayBeLeftover)
         }
         let file = try FileReplacement(destination: storage.path, purpose: "new")
         defer { file.discard() }

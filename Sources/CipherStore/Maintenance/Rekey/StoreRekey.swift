@@ -52,6 +52,7 @@ public enum StoreRekey {
         }
         let (current, new) = (Secret(current), Secret(new))
         try explainingErrors(path) { file in
+            if isForeign { try keyring.storage.requireOwnBackup() }
             let source = try Database.openExisting(path: file, secret: current)
             defer { source.dispose() }
             let settings = try encryption(of: source)
@@ -93,6 +94,7 @@ public enum StoreRekey {
         }
         return try explainingErrors(path) { file in
             try keyring.storage.withLock { access in
+                try keyring.storage.requireOwnBackup()
                 var opened = try keyring.unlock(access.bytes, first)
                 let keys = try opened.slotKeys(
                     of: Array(secrets.dropFirst()), limit: keyring.limit, path: keyring.path)
@@ -180,6 +182,7 @@ public enum StoreRekey {
         let keyring = Keyring(store: path)
         try explainingErrors(path) { file in
             let stale = try keyring.staleContent()
+            try keyring.storage.requireOwnBackup()
             let source = try Database.openExisting(path: file, secret: known)
             defer { source.dispose() }
             let settings = try encryption(of: source)
