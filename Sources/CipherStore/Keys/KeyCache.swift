@@ -80,13 +80,25 @@ final class KeyCache: Sendable {
     func key(
         _ secret: Secret, path: String, start: [UInt8]
     ) throws -> (key: EncryptionKey, isProven: Bool)? {
-        for spelling in secret.spellings {
+        // What is known comes first, so that a spelling that opens nothing is not derived for each connection.
+        let salt = Array(start.prefix(CipherSettings.saltByteCount))
+        var unproven: (key: EncryptionKey, isProven: Bool)?
+        for spelling in secret.spellings where isKnown(spelling, salt) {
             guard let found = try key(passphrase: spelling, path: path, start: start) else { continue }
-            // The next connection finds it without a derivation.
-            if spelling !== secret.bytes { note(found.key, for: secret) }
-            return found
+            if found.isProven { return found }
+            unproven = unproven ?? found
+        }
+        if let unproven { return unproven }
+        for spelling in secret.spellings {
+            if let found = try key(passphrase: spelling, path: path, start: start) { return found }
         }
         return nil
+    }
+
+    /// Whether there is a key of a passphrase in one spelling. Another spelling is another passphrase, to which the
+    /// file may be changed.
+    private func isKnown(_ spelling: SecretBytes, _ salt: [UInt8]) -> Bool {
+        known(KeyDerivation.fingerprint(spelling, nonce: nonce), salt, iterations: nil) != nil
     }
 
     /// The key of an existing file whose settings are known, and whether the first page proves it.
@@ -103,10 +115,6 @@ final class KeyCache: Sendable {
             }
         }
         return (try key(passphrase: secret.bytes, salt: salt, settings: settings), false)
-    }
-
-    private func note(_ key: EncryptionKey, for secret: Secret) {
-        _ = remember(key, KeyDerivation.fingerprint(secret.bytes, nonce: nonce))
     }
 
     /// The key of a file that is about to be created, from a raw one.

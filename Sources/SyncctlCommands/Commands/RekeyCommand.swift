@@ -77,7 +77,9 @@ struct RekeyCommand: ParsableCommand {
         guard let new = try context.passphrase(newPassphrase, for: options.store) else {
             throw Failure.usage("no new passphrase", hints: ["use --new-passphrase-file"])
         }
-        guard !current.matches(new) else { throw Failure.usage("the new passphrase is the old one") }
+        guard try !StoreRekey.keepsPassphrase(path: options.store, from: current, to: new) else {
+            throw Failure.usage("the new passphrase is the old one")
+        }
         Interruption.listen()
         let progress = PageProgress(context)
         try StoreRekey.run(path: options.store, from: current, to: new, progress: progress.update)

@@ -58,6 +58,36 @@ import Testing
         #expect(try value(.keyed("new " + Self.decomposed)) == 1)
     }
 
+    @Test func theNormalisedFormIsAnotherPassphraseToAStoreOfAnotherProgram() throws {
+        try makeForeignStore()
+        let (given, normalized) = (Self.decomposed, Self.composed)
+        let keepsIt = try StoreRekey.keepsPassphrase(
+            path: path, from: Passphrase(given), to: Passphrase(normalized))
+        #expect(!keepsIt)
+        try StoreRekey.run(path: path, from: Passphrase(given), to: Passphrase(normalized))
+        #expect(try value(.keyed(normalized)) == 1)
+        // From here on both are one passphrase.
+        for (from, to) in [(given, normalized), (normalized, given)] {
+            let keepsIt = try StoreRekey.keepsPassphrase(
+                path: path, from: Passphrase(from), to: Passphrase(to))
+            #expect(keepsIt, "\(from) to \(to)")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func anOpenStoreOfAnotherProgramGetsTheNormalisedForm(isInPlace: Bool) throws {
+        try makeForeignStore()
+        let queue = try DatabaseQueue(path: path, configuration: .keyed(Self.decomposed))
+        if isInPlace {
+            try queue.writeWithoutTransaction { try $0.changePassphrase(Self.composed) }
+        } else {
+            try queue.changePassphrase(Passphrase(Self.composed))
+        }
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT a FROM t") } == 1)
+        try queue.close()
+        #expect(try value(.keyed(Self.composed)) == 1)
+    }
+
     @Test func aNewStoreOpensWithEitherForm() throws {
         let queue = try DatabaseQueue(path: path, configuration: .keyed(Self.decomposed))
         try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }

@@ -1,6 +1,7 @@
-import CipherStore
 import Foundation
 import Testing
+
+@testable import CipherStore
 
 /// What users do with `syncctl`, done with the binary.
 @Suite struct CommandFlowTests {
@@ -154,6 +155,30 @@ import Testing
         try place.succeed(["sync", place.path("a.db")] + own("c") + remote("b.db", "b"))
         #expect(try place.rows("a.db", "c") == before)
         #expect(try place.contents() == ["a.db", "b.db", "people.csv"])
+    }
+
+    @Test func rekeyNormalisesThePassphraseThatAnotherProgramMadeTheStoreWith() throws {
+        let texts = (nfc: "kestrel-4711-caf\u{E9}", nfd: "kestrel-4711-cafe\u{301}")
+        try place.folder.writePassphrase(texts.nfc, to: "secrets/nfc")
+        try place.folder.writePassphrase(texts.nfd, to: "secrets/nfd")
+        let bytes = try Array(texts.nfd.utf8).withUnsafeBytes { try SecretBytes($0) }
+        let key = try KeyDerivation.derive(
+            passphrase: bytes, salt: KeyDerivation.randomSalt(), settings: .default)
+        let db = try Database.open(path: place.path("a.db"), key: key)
+        try db.execute(sql: "CREATE TABLE t (a)")
+        db.dispose()
+        let rekey = [
+            "rekey", place.path("a.db"), "--passphrase-file", place.secret("nfd"),
+            "--new-passphrase-file", place.secret("nfc"),
+        ]
+        try place.succeed(rekey)
+        var configuration = Configuration()
+        configuration.prepareDatabase { try $0.usePassphrase(texts.nfc) }
+        let queue = try DatabaseQueue(path: place.path("a.db"), configuration: configuration)
+        #expect(try queue.read { try $0.tableExists("t") })
+        try queue.close()
+        let again = try place.run(rekey)
+        #expect(again.status == 64 && again.errors.contains("is the old one"), "\(again.errors)")
     }
 
     // MARK: Words

@@ -77,6 +77,7 @@ public struct Passphrase: ~Copyable, Sendable {
     /// Makes a second value over the same memory.
     public func copy() -> Passphrase { Passphrase(bytes: bytes, givenBytes: givenBytes) }
 
-    /// Returns whether two passphrases are the same, in constant time.
+    /// Returns whether two passphrases are the same, in constant time. Text that differs in its form only is the same
+    /// one.
     public func matches(_ other: borrowing Passphrase) -> Bool { bytes.matches(other.bytes) }
 }

@@ -64,6 +64,27 @@ public enum StoreRekey {
         }
     }
 
+    /// Whether a change of the passphrase would leave it as it is.
+    ///
+    /// To a file that another program made with text in another form, the normalised text is another passphrase.
+    ///
+    /// - throws: As ``run(path:from:to:progress:)``.
+    package static func keepsPassphrase(
+        path: String, from current: borrowing Passphrase, to new: borrowing Passphrase
+    ) throws -> Bool {
+        guard current.matches(new) else { return false }
+        let keyring = Keyring(store: path)
+        // A slot is that of the normalised bytes.
+        guard current.givenBytes != nil, try !keyring.exists || !keyring.belongsToStore() else { return true }
+        let normalized = Secret(kind: .passphrase, bytes: current.bytes)
+        do {
+            try explainingErrors(path) { try Database.openExisting(path: $0, secret: normalized).dispose() }
+            return true
+        } catch let error as StoreError where error.code == .wrongPassphrase {
+            return false
+        }
+    }
+
     /// Gives a store with a ``Keyring`` another data key. Nobody else may have the store open.
     ///
     /// Somebody who has an old copy of the keyring and a passphrase of that time can't open the
