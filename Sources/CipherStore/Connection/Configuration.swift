@@ -145,6 +145,9 @@ public struct Configuration: Sendable {
 
     /// Whether the connection listens to ``Database/suspendNotification`` and
     /// ``Database/resumeNotification``. The default is false.
+    ///
+    /// Between the two, statements that would take a lock fail with `SQLITE_ABORT`. Observations fetch what they could
+    /// not fetch meanwhile when the connection is resumed; one that is started with `.immediate` fails.
     public var observesSuspensionNotifications = false
 
     /// Whether observations see commits of other processes, and of other connections of this process, to the

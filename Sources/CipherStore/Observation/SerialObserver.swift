@@ -114,7 +114,7 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
                 fetch(db, isRepeated: true)
             }
         } catch {
-            if let watch, wasSuspended || db.interruption.isSuspended, waitForResume(watch, error) {
+            if wasSuspended || db.interruption.isSuspended, waitForResume(watch, error) {
                 completion?()
                 return
             }
@@ -123,14 +123,34 @@ final class SerialObserver<Reducer: ValueReducer>: Sendable {
         }
     }
 
-    /// Goes on tracking after a fetch that a suspension did not let take a lock, and fetches after its end.
+    /// Goes on after a fetch that a suspension did not let take a lock, and fetches after its end.
     ///
-    /// - returns: Whether the error came of that.
-    private func waitForResume(_ watch: Watch, _ error: any Error) -> Bool {
+    /// - parameters:
+    ///     - watch: Who watches the region; nil when that was the first fetch.
+    ///     - error: Why the fetch failed.
+    /// - returns: Whether the error came of that, and the observation goes on.
+    private func waitForResume(_ watch: Watch?, _ error: any Error) -> Bool {
         guard let connection, (error as? DatabaseError)?.isInterruptionError == true else { return false }
+        guard let watch else { return startAfterResume(connection) }
         finishFetching(watch)
         connection.afterResume { [weak self] db in
             if !db.isClosed { self?.regionDidChange(db) }
+        }
+        return true
+    }
+
+    /// Fetches the first value after a suspension.
+    ///
+    /// - returns: Whether that is possible: a start that tells the value before it returns can't wait for it.
+    private func startAfterResume(_ connection: SerializedDatabase) -> Bool {
+        guard !delivery.isImmediate else { return false }
+        state.withLock { state in
+            if case .fetching = state { state = .starting }
+        }
+        connection.afterResume { [weak self] db in
+            guard let self else { return }
+            self.connection?.noticeOtherCommits(db)
+            self.fetch(db)
         }
         return true
     }

@@ -89,6 +89,42 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(20)))
+    func anObservationThatIsStartedDuringASuspensionFollowsItsEnd() async throws {
+        let queue = try makeQueue()
+        queue.connection.suspend()
+        let attempts = LockedBox(0)
+        let observation = ValueObservation.tracking { db -> Int in
+            attempts.change { $0 += 1 }
+            return try Int.fetchOne(db, sql: "SELECT count(*) FROM t") ?? 0
+        }
+        let recording = ObservationRecording(observation, in: queue)
+        // Accesses are in order, so the fetch was tried when this one ends.
+        try await queue.writeWithoutTransaction { _ in }
+        let attemptCount = attempts.value
+        queue.connection.resume()
+        try await recording.expect(3)
+        #expect(attempts.value == attemptCount + 1)
+        try await queue.write { try $0.execute(sql: "INSERT INTO t VALUES (4)") }
+        try await recording.expect(4)
+    }
+
+    @MainActor @Test func aStartThatTellsItsValueAtOnceFailsDuringASuspension() throws {
+        let queue = try makeQueue()
+        queue.connection.suspend()
+        let code = LockedBox<ResultCode?>(nil)
+        let observation = ValueObservation.tracking { db in
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM t")
+        }
+        let cancellable = observation.start(in: queue, scheduling: .immediate) { error in
+            code.value = (error as? DatabaseError)?.resultCode
+        } onChange: { _ in
+        }
+        withExtendedLifetime(cancellable) {}
+        #expect(code.value == .SQLITE_ABORT)
+        queue.connection.resume()
+    }
+
+    @Test(.timeLimit(.minutes(20)))
     func anInterruptionStopsTheFetchOfAQueueAndNotItsObservation() async throws {
         let queue = try makeQueue()
         let stops = LockedBox(0)
