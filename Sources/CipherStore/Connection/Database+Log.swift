@@ -7,6 +7,7 @@ extension Database {
 
     /// Tells which statement keeps a connection from closing.
     static func logUnfinalizedStatement(_ sql: String) {
-        logError?(.SQLITE_MISUSE, "unfinalized statement: \(KeyRedaction.redacted(sql) ?? sql)")
+        let keyless = KeyRedaction.redacted(sql) ?? sql
+        logError?(.SQLITE_MISUSE, "unfinalized statement: \(ValueRedaction.redacted(keyless) ?? keyless)")
     }
 }

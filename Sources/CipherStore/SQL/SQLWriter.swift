@@ -50,6 +50,9 @@ final class SQLWriter {
     private(set) var sql = ""
     private(set) var arguments = StatementArguments()
 
+    /// Whether the mark is written that hides values.
+    private var hidesValues = false
+
     init(_ database: Database, style: ValueStyle = .arguments) {
         self.database = database
         self.style = style
@@ -76,7 +79,8 @@ final class SQLWriter {
     /// Writes a value.
     ///
     /// The arguments that one statement can have may not be enough for a long list of keys. When half of them
-    /// are used, values become literals that mean exactly the same.
+    /// are used, values become literals that mean exactly the same. A mark before them hides them where arguments are
+    /// not shown either: see ``ValueRedaction``.
     ///
     /// - throws: A ``DatabaseError`` for the literal of a value that SQLite can't store. An argument is
     ///   refused when it is bound.
@@ -86,6 +90,8 @@ final class SQLWriter {
         } else if style == .literals {
             sql += try value.sqlLiteral
         } else if isShortOfArguments, let literal = value.exactLiteral {
+            if !hidesValues { sql += ValueRedaction.mark }
+            hidesValues = true
             sql += literal
         } else {
             sql += "?"

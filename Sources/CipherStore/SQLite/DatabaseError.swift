@@ -25,7 +25,8 @@ public struct DatabaseError: Error, Equatable, Sendable {
     /// SQLite's message.
     public let message: String?
 
-    /// The SQL that failed, if the error comes from a statement. A key in it is hidden.
+    /// The SQL that failed, if the error comes from a statement. A key in it is hidden, and so are the values of a request
+    /// with more of them than a statement can have arguments.
     public let sql: String?
 
     /// The arguments of the statement that failed. Do not log them.
@@ -78,7 +79,7 @@ public struct DatabaseError: Error, Equatable, Sendable {
         if let text = message, KeyRedaction.quotesKeyOfURI(text) { message = nil }
         self.extendedResultCode = resultCode
         self.message = message ?? resultCode.errorString
-        self.sql = redacted ?? sql
+        self.sql = (redacted ?? sql).map { ValueRedaction.redacted($0) ?? $0 }
         self.arguments = redacted == nil ? arguments : nil
         self.publicStatementArguments = publicStatementArguments
         self.storeError = storeError

@@ -98,7 +98,7 @@ final class StatementTracer {
 final class TracedStatement {
     private var statement: SQLiteStatement?
 
-    /// The SQL, without keys.
+    /// The SQL, without keys, and without values that are there for want of arguments.
     let sql: String
 
     /// Whether the SQL held a key.
@@ -111,7 +111,8 @@ final class TracedStatement {
         let redacted = KeyRedaction.redacted(text)
         hasKey = redacted != nil
         isComment = comment != nil
-        sql = (redacted ?? text).trimmedSQL
+        let keyless = redacted ?? text
+        sql = (ValueRedaction.redacted(keyless) ?? keyless).trimmedSQL
     }
 
     /// The SQL with arguments, or without them when it takes a key or is no

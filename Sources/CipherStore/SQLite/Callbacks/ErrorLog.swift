@@ -48,7 +48,7 @@ enum ErrorLog {
             Thread.current.threadDictionary[secretMark] != nil || KeyRedaction.mayHoldKey(message)
                 || KeyRedaction.quotesLiteral(message)
                 || KeyRedaction.quotesKeyOfURI(message)
-        else { return function(code, message) }
+        else { return function(code, ValueRedaction.redacted(message) ?? message) }
         function(code, "\(code.errorString ?? "error"); the statement may hold a key and is not shown")
     }
 }

@@ -34,6 +34,28 @@ private struct Label: Codable, FetchableRecord, PersistableRecord, Equatable {
         }
     }
 
+    @Test func noEventAndNoErrorShowsTheValuesThatAreNoArguments() throws {
+        try DatabaseQueue().write { db in
+            try db.execute(sql: "CREATE TABLE label (id BLOB PRIMARY KEY, name TEXT)")
+            let count = max(db.maximumStatementArgumentCount / 2, 400) + 50
+            let names = (0..<count).map { "MARKER \($0)" }
+            try Label(id: uuid(0), name: "MARKER \(count - 1)").insert(db)
+            var events: [String] = []
+            db.trace(options: [.statement, .profile]) { event in events.append(event.description) }
+            let found = try Label.filter(names.contains(Column("name"))).fetchAll(db)
+            db.trace(options: [])
+            #expect(found.count == 1)
+            #expect(events.contains { $0.contains("hidden values") })
+            #expect(!events.contains { $0.contains("MARKER") })
+            let error = #expect(throws: DatabaseError.self) {
+                try Label.filter(names.contains(Column("missing"))).fetchAll(db)
+            }
+            #expect(error?.message?.contains("missing") == true)
+            #expect(error?.sql?.contains("hidden values") == true)
+            #expect(error?.description.contains("MARKER") == false)
+        }
+    }
+
     @Test func rowsAreFoundByManyKeysOfTwoColumns() throws {
         try DatabaseQueue().write { db in
             try db.execute(
