@@ -90,13 +90,19 @@ final class SQLWriter {
         } else if style == .literals {
             sql += try value.sqlLiteral
         } else if isShortOfArguments, let literal = value.exactLiteral {
-            if !hidesValues { sql += ValueRedaction.mark }
-            hidesValues = true
+            hideValues()
             sql += literal
         } else {
             sql += "?"
             arguments.values.append(value)
         }
+    }
+
+    /// Hides what follows where the SQL is shown without its arguments: values that are none.
+    func hideValues() {
+        guard style == .arguments, !hidesValues else { return }
+        sql += ValueRedaction.mark
+        hidesValues = true
     }
 
     private var isShortOfArguments: Bool {

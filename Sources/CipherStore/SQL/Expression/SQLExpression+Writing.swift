@@ -167,6 +167,7 @@ extension SQLExpression.Members {
         case .expressions(let expressions):
             writer.append("(")
             if let integers = try Self.manyIntegers(expressions) {
+                writer.hideValues()
                 writer.appendJoined(integers) { writer.append($0.description) }
             } else {
                 try writer.appendJoined(expressions) { try $0.write(to: writer) }

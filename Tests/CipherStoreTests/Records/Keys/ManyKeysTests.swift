@@ -43,8 +43,11 @@ private struct Label: Codable, FetchableRecord, PersistableRecord, Equatable {
             var events: [String] = []
             db.trace(options: [.statement, .profile]) { event in events.append(event.description) }
             let found = try Label.filter(names.contains(Column("name"))).fetchAll(db)
+            let numbers = (0...500).map { 7_700_000 + $0 }
+            let none = try Label.filter(numbers.contains(Column("name"))).fetchAll(db)
             db.trace(options: [])
-            #expect(found.count == 1)
+            #expect(found.count == 1 && none.isEmpty)
+            #expect(!events.contains { $0.contains("77000") })
             #expect(events.contains { $0.contains("hidden values") })
             #expect(!events.contains { $0.contains("MARKER") })
             let error = #expect(throws: DatabaseError.self) {
