@@ -66,6 +66,27 @@ import Testing
         #expect(try folder.contents().count == 2)
     }
 
+    @Test func aRekeyThatFailsAtItsEndLeavesItWhereItWas() throws {
+        let before = try keyring.content()
+        let other = folder.file("other.db")
+        try FileManager.default.copyItem(atPath: path, toPath: other)
+        var isReplaced = false
+        let replaceStore: StoreProgressHandler = { progress in
+            guard progress.phase == .verifying, !isReplaced else { return }
+            isReplaced = true
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: other, toPath: path)
+        }
+        let error = #expect(throws: StoreError.self) {
+            try StoreRekey.run(
+                path: path, from: Passphrase("own"), to: Passphrase("new"), progress: replaceStore)
+        }
+        #expect(error?.code == .replaced)
+        #expect(try keyring.content() == before)
+        #expect(try folder.contents() == ["a.db", "a.db.keys", "a.db.keys.bak"])
+        #expect(try value("own") == 1)
+    }
+
     @Test func aCopyThatDiffersIsKeptUnderAnotherName() throws {
         let copy = try keyring.content()
         try FileManager.default.removeItem(atPath: keyring.path)

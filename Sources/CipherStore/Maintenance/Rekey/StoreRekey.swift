@@ -32,7 +32,7 @@ public enum StoreRekey {
     /// key is changed too. That ends the other slots, so it is refused while there are some: see
     /// ``rotateDataKey(path:keeping:endsOtherSlots:progress:)``. To change a slot's passphrase only, see
     /// ``Keyring/changePassphrase(from:to:cost:)``. A keyring that is not that of the store, which its passphrase opens
-    /// by itself, is set aside under another name.
+    /// by itself, is set aside under another name once the new passphrase is in effect.
     ///
     /// - throws: A ``StoreError``: `busy` when another connection or process has
     ///   the store open, `wrongPassphrase`, `otherSlots`, `slotInUse` when a recovery key was given for the
@@ -43,6 +43,7 @@ public enum StoreRekey {
     ) throws {
         let keyring = Keyring(store: path)
         let isForeign = try keyring.exists && !keyring.belongsToStore()
+        let foreign = try isForeign ? keyring.content() : nil
         if keyring.exists && !isForeign {
             // What can't be done at the end is not begun.
             try keyring.requirePassphraseSlot(Secret(current))
@@ -58,9 +59,10 @@ public enum StoreRekey {
             let settings = try encryption(of: source)
             let key = try KeyDerivation.derive(
                 passphrase: new.bytes, salt: KeyDerivation.newSalt(), settings: settings)
-            try StoreReplacement(source: source, path: file, key: key, progress: progress).run {
-                if isForeign { try keyring.storage.setAside() }
-            }
+            try StoreReplacement(source: source, path: file, key: key, progress: progress).run()
+            // Not before: what fails leaves it where it was. The new passphrase stands, and opens the store with it there,
+            // too. By now somebody may have given the store a keyring of its own.
+            if let foreign, (try? keyring.storage.read()) == foreign { try? keyring.storage.setAside() }
         }
     }
 
