@@ -152,4 +152,24 @@ import Testing
                 ).status == 64)
         }
     }
+
+    @Test func aDamagedSnapshotIsWrittenOnceByTheOptionThatAsksForOne() throws {
+        let folder = place.path("shared")
+        let remote = ["--remote", "dir:" + folder, "--remote-passphrase-file", place.secret("c")]
+        let sync = ["sync", place.path("a.db"), "--snapshot", "--cost", "14"] + remote + own("a")
+        let first = try place.succeed(sync + ["--create"])
+        #expect(first.output.contains("snapshot added"))
+        func snapshots() throws -> [String] {
+            let files = try FileManager.default.subpathsOfDirectory(atPath: folder)
+            return files.filter { $0.hasSuffix(".csa") }.map { folder + "/" + $0 }
+        }
+        let damaged = try #require(try snapshots().first)
+        try Data().write(to: URL(fileURLWithPath: damaged))
+        let second = try place.succeed(sync)
+        #expect(second.output.contains("snapshot renewed") && !second.output.contains("snapshot added"))
+        let after = try snapshots()
+        #expect(after.count == 1 && after != [damaged])
+        let third = try place.succeed(sync)
+        #expect(third.output.contains("snapshot added") && !third.output.contains("snapshot renewed"))
+    }
 }

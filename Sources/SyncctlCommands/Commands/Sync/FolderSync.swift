@@ -128,7 +128,9 @@ struct FolderExchange {
         defer { conclude(opened, context) }
         try placeOptions?.remember(synchronizer)
         let report = try explaining { try exchange(synchronizer, transport, context) }
-        if addsSnapshot, !report.isSnapshotRenewed {
+        // The exchange may have written one already, in the place of one that was damaged.
+        let isSnapshotAdded = addsSnapshot && !report.isSnapshotRenewed
+        if isSnapshotAdded {
             let progress = PageProgress(context)
             try synchronizer.publishSnapshot(in: transport, progress: progress.update)
             progress.finish()
@@ -152,7 +154,7 @@ struct FolderExchange {
             seconds: (seconds * 1000).rounded() / 1000)
         if !output.isSilent(report.pulled, report.pushed) {
             let label = isLabelled ? "\(chosen.name): " : ""
-            try context.print(document, text: output.line(label + text(report)))
+            try context.print(document, text: output.line(label + text(report, isSnapshotAdded)))
         }
         return try remarks(report, context)
     }
@@ -197,10 +199,10 @@ struct FolderExchange {
         return try synchronizer.run(direction, transport, progress: progress.update)
     }
 
-    private func text(_ report: FolderReport) -> String {
+    private func text(_ report: FolderReport, _ isSnapshotAdded: Bool) -> String {
         let text = ExchangeText(direction: direction, pulled: report.pulled, pushed: report.pushed)
         let snapshot =
-            addsSnapshot ? ["snapshot added"] : report.isSnapshotRenewed ? ["snapshot renewed"] : []
+            isSnapshotAdded ? ["snapshot added"] : report.isSnapshotRenewed ? ["snapshot renewed"] : []
         return (text.parts + snapshot).joined(separator: ", ")
     }
 
