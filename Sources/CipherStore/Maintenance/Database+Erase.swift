@@ -80,7 +80,7 @@ extension Database {
     ///   keyring was changed for another one.
     private func keyringContent() throws -> [UInt8]? {
         guard let encryptionKey, encryptionKey.slotID != nil else { return nil }
-        let keyring = Keyring(store: watchedFile?.path ?? path)
+        let keyring = Keyring(store: filePath)
         let content = try keyring.content()
         let file = try KeyringFile(parsing: content, path: keyring.path)
         guard encryptionKey.salt == file.activeSalt || encryptionKey.salt == file.pendingSalt else {

@@ -74,6 +74,46 @@ import Testing
         #expect(!watched.isReplaced)
     }
 
+    #if compiler(>=6.3)
+        @Test func aRelativePathLeadsToItsKeyringFromAnotherFolder() async throws {
+            let store = try KeyringStore()
+            let (copy, plain) = (store.folder.file("copy.db"), store.folder.file("plain.db"))
+            try makeStore(plain)
+            await #expect(processExitsWith: .success) { [path = store.folder.path as String] in
+                try OpenFileTests.useRelativePaths(in: path)
+            }
+            #expect(try hasTable("note", copy, "first"))
+            #expect(try hasTable("t", plain, "new"))
+            #expect(try store.title(.keyed("new")) == "kept")
+        }
+
+        private func makeStore(_ path: String) throws {
+            let queue = try DatabaseQueue(path: path, configuration: .keyed("old"))
+            try queue.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+            try queue.close()
+        }
+
+        private func hasTable(_ name: String, _ path: String, _ passphrase: String) throws -> Bool {
+            let queue = try DatabaseQueue(path: path, configuration: .keyed(passphrase))
+            return try queue.read { try $0.tableExists(name) }
+        }
+
+        /// Runs in a process of its own, because it enters other folders.
+        static func useRelativePaths(in folder: String) throws {
+            let (files, other) = (FileManager.default, folder + "/other")
+            try files.createDirectory(atPath: other, withIntermediateDirectories: false)
+            try #require(files.changeCurrentDirectoryPath(folder))
+            let keyed = try DatabaseQueue(path: "notes.db", configuration: .keyed("first"))
+            let plain = try DatabaseQueue(path: "plain.db", configuration: .keyed("old"))
+            try #require(files.changeCurrentDirectoryPath(other))
+            try keyed.vacuum(into: folder + "/copy.db")
+            for queue in [keyed, plain] {
+                try queue.writeWithoutTransaction { try $0.changePassphrase("new") }
+                try queue.close()
+            }
+        }
+    #endif
+
     /// The owner of the system may look into any folder.
     @Test(.enabled(if: geteuid() != 0)) func aFileThatCannotBeLookedAtForAMomentIsNotReplaced() throws {
         let path = folder.file("a.db")

@@ -61,7 +61,7 @@ extension Database {
         }
         guard DatabasePath(path).isFile else { return }
         if let slotID = current.slotID {
-            let slot = try Keyring(store: watchedFile?.path ?? path)
+            let slot = try Keyring(store: filePath)
                 .changePassphrase(of: current.dataKey(), slotID: slotID, to: secret)
             encryptionKey = current.with(slotID: slot.id)
             return
@@ -93,7 +93,7 @@ extension Database {
         guard ResultCode(rawValue: code) == .SQLITE_OK else { throw lastError() }
         if isInsideTransaction { try commit() }
         encryptionKey = key
-        let probe = try Database.open(path: path, key: key)
+        let probe = try Database.open(path: filePath, key: key)
         defer { probe.dispose() }
         let problems = try String.fetchAll(probe, sql: "PRAGMA quick_check(1)")
         guard problems == ["ok"] else {

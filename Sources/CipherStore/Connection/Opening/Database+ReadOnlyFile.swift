@@ -29,7 +29,7 @@ extension Database {
 
     /// Throws when the connection reads a file as it is, and somebody has written it since.
     func requireUnchangedFile() throws {
-        guard case .immutable(let state) = mode, FileState(path: watchedFile?.path ?? path) != state else {
+        guard case .immutable(let state) = mode, FileState(path: filePath) != state else {
             return
         }
         throw DatabaseError(

@@ -38,6 +38,9 @@ extension Database {
     /// The identity of the file when it was opened.
     var fileIdentity: FileIdentity? { watchedFile?.identity }
 
+    /// Where the file is, also when the process has entered another folder since it was opened.
+    var filePath: String { watchedFile?.path ?? path }
+
     /// The file that is open, by which a later one at the path is told from it.
     ///
     /// - parameter before: The identity of the file before it was opened.
